@@ -1,0 +1,150 @@
+"""Frozen views of a session: all that a window or a terminal is given to show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from elicit_app.elicitation.questions import Counts, Progress, Purpose, Strength
+
+if TYPE_CHECKING:
+    from metrics import ElicitedMetric
+
+Side = Literal["left", "right"]
+Reply = Literal["left", "right", "equal", "unsure"]
+Fit = Literal["fits", "does not fit", "two answers", "asked again", "taken out", "check"]
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredView:
+    """One answer as it was given: left is what the person saw as A, right as B."""
+
+    number: int
+    left: Counts
+    right: Counts
+    reply: Reply
+    strength: Strength | None
+    seconds: float | None
+    fit: Fit
+    asked_again_as: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionView:
+    """A question to show.
+
+    `request` must come back with the answer; `subject` is the side the strip's sentence is about; `last` is True at the
+    cap; `can_redo` tells whether an undone answer can be put back; `note` is one sentence about the procedure, or empty.
+    """
+
+    request: int
+    number: int
+    left: Counts
+    right: Counts
+    population: int
+    subject: Side
+    progress: Progress
+    purpose: Purpose
+    hypothetical: bool
+    last: bool
+    offer_break: bool
+    previous: AnsweredView | None
+    can_redo: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class UnsavedView:
+    """An answer that could not be written: the sentence to show, and the question that still stands."""
+
+    sentence: str
+    question: QuestionView
+
+
+@dataclass(frozen=True, eq=False)
+class SittingOverView:
+    """The sitting is over (its number of questions, or known well enough): stop, or ask for more."""
+
+    answers: int
+    reason: str
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewView:
+    """All answers, newest last, and the pairs (indices into `answers`) that contradict each other."""
+
+    answers: tuple[AnsweredView, ...]
+    contradictions: tuple[tuple[int, int], ...]
+    can_finish: bool
+    sentence: str
+
+
+@dataclass(frozen=True)
+class RatioView:
+    """How bad one mistake is compared with the yardstick: estimate, 50 % and 90 % ranges (hi inf: only bounded below).
+
+    `predicted` is None where the family says any wrong answer for the same truth is equally bad.
+    `bounded` is True where no question of this query space could tell more than the 90 % range.
+    """
+
+    true: int
+    predicted: int | None
+    ratio: float
+    half: tuple[float, float] | None
+    ninety: tuple[float, float] | None
+    bounded: bool
+    guess: float | None
+    is_yardstick: bool
+
+
+@dataclass(frozen=True)
+class TrustView:
+    """One finding about how far the result can be trusted; `question` is the number of the answer it is about."""
+
+    good: bool
+    headline: str
+    detail: str = ""
+    question: int | None = None
+
+
+@dataclass(frozen=True)
+class HeldOutView:
+    """How many of the answers kept aside each rule predicts: this result, F1 score, accuracy."""
+
+    name: str
+    right: int
+    total: int
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """One model judged by the elicited metric; `difference` is to the first model, with its 90 % range."""
+
+    name: str
+    rank: int
+    cost: float
+    difference: float
+    difference_range: tuple[float, float] | None
+    mpcs: float
+    accuracy: float
+    probability_best: float | None
+    rates: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class ResultView:
+    """Everything the result pages show. Costs of models are per population, in units of the yardstick mistake."""
+
+    metric: ElicitedMetric
+    ratios: tuple[RatioView, ...]
+    headline: RatioView
+    trust: tuple[TrustView, ...]
+    trust_sentence: str
+    held_out: tuple[HeldOutView, ...]
+    models: tuple[ModelView, ...]
+    answers: int
+    date: str
+    can_export: bool
+    journal: Path | None

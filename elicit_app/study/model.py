@@ -1,0 +1,141 @@
+"""What a study is: classes, predictions of one or more models of the same cases, and the words of the domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """One model's class probabilities for the cases of a study.
+
+    Parameters
+    ----------
+    name : str
+        The model's name.
+    y_true : ndarray of int64, shape (n,)
+        Index of the true class.
+    y_proba : ndarray of float64, shape (n, k)
+        Probability of each class; rows sum to 1.
+    """
+
+    name: str
+    y_true: NDArray[np.int64]
+    y_proba: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One kind of mistake in the words of the domain.
+
+    Parameters
+    ----------
+    name : str
+        Title of a row: "Missed melanoma".
+    one, many : str
+        Inside a sentence: "missed melanoma", "missed melanomas".
+    consequence : str
+        One sentence of at most 45 characters: "Sent home. Found later, harder to treat."; may be empty.
+    """
+
+    name: str
+    one: str
+    many: str
+    consequence: str = ""
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The words of the domain.
+
+    Parameters
+    ----------
+    case, cases : str
+        What is classified: "patient", "patients".
+    class_one, class_many : tuple of str
+        Per class: "melanoma", "melanomas".
+    mistakes : dict
+        (true, predicted) -> Mistake, for every ordered pair of different classes.
+    any_mistake : tuple of Mistake
+        Per true class: any wrong answer for it (the DLPM family): "Melanoma called something else".
+    """
+
+    case: str
+    cases: str
+    class_one: tuple[str, ...]
+    class_many: tuple[str, ...]
+    mistakes: dict[tuple[int, int], Mistake]
+    any_mistake: tuple[Mistake, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """A finite law of class probabilities: what a synthetic study is made of.
+
+    Parameters
+    ----------
+    eta : ndarray of shape (n, k)
+        Conditional class probabilities P(Y = i | x) at n points of equal weight.
+    radius : float
+        The radius lambda of the sphere, from the points DESIGN names.
+    """
+
+    eta: NDArray[np.float64]
+    radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Real or synthetic predictions with the words to talk about them.
+
+    Parameters
+    ----------
+    name : str
+        What `elicit` calls it: "breast-cancer", or the folder's or file's name.
+    title : str
+        For a page: "Skin lesions".
+    classes : tuple of str
+        In order; rows and columns of every matrix.
+    models : tuple of Predictions
+        At least one, all with the same true labels; empty for a synthetic study.
+    population : int
+        Natural frequencies are per this many cases.
+    stated_prevalence : tuple of float or None
+        Row sums stated by the user; None takes them from the data.
+    wording : Wording
+        The words of the domain.
+    yardstick : tuple of int
+        (true, predicted) of the mistake that others are compared with; default the models' most frequent one.
+    kind : str
+        bundled, folder, file or synthetic.
+    folder : Path or None
+        The study folder, where it has one (sessions lie below it).
+    description : str
+        One line for lists: "pneumonia or healthy, 1 model".
+    law : Law or None
+        Only for a synthetic study.
+    """
+
+    name: str
+    title: str
+    classes: tuple[str, ...]
+    models: tuple[Predictions, ...]
+    population: int
+    stated_prevalence: tuple[float, ...] | None
+    wording: Wording
+    yardstick: tuple[int, int]
+    kind: Literal["bundled", "folder", "file", "synthetic"]
+    folder: Path | None = None
+    description: str = ""
+    law: Law | None = None
+    digest: str = field(default="")
+
+    @property
+    def n_classes(self) -> int:
+        """Return the number of classes k."""
+        return len(self.classes)

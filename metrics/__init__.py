@@ -1,0 +1,1 @@
+"""Cost-sensitive metrics for classifiers."""
