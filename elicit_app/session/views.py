@@ -34,8 +34,9 @@ class AnsweredView:
 class QuestionView:
     """A question to show.
 
-    `request` must come back with the answer; `subject` is the side the strip's sentence is about; `last` is True at the
-    cap; `can_redo` tells whether an undone answer can be put back; `note` is one sentence about the procedure, or empty.
+    `request` must come back with the answer; `subject` is the side the strip's sentence is about; `last` is True at
+    the cap; `can_redo` tells whether an undone answer can be put back; `note` is a sentence
+    about the procedure, or empty.
     """
 
     request: int
