@@ -1,0 +1,33 @@
+# `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
+.PHONY: run test lint types imports tests screenshots bench clean
+
+run:
+	@tools/prepare.sh run
+	@.venv/bin/elicit demo
+
+test:
+	@tools/prepare.sh test
+	@$(MAKE) --no-print-directory lint types imports tests
+
+lint:
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+
+types:
+	.venv/bin/mypy
+
+imports:
+	.venv/bin/lint-imports
+
+tests:
+	.venv/bin/pytest -n 2 --dist worksteal
+
+screenshots:
+	.venv/bin/elicit screenshots docs/pictures/pages
+
+bench:
+	.venv/bin/python benchmarks/measures.py
+	.venv/bin/python benchmarks/elicitation.py
+
+clean:
+	rm -rf .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
