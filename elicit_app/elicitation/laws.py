@@ -1,0 +1,167 @@
+"""Cases with probabilities: decide by least expected cost, and get the confusion matrix of the decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elicit_app.elicitation.questions import Matrix
+from elicit_app.problem import Problem
+
+Decisions = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Weighted cases: what decides about them, and what is counted.
+
+    Sums run in row order without fused operations, so that equal decisions give equal matrices, bit for bit, on
+    every machine.
+
+    Parameters
+    ----------
+    eta : ndarray of shape (n, k)
+        Class probabilities by which decisions are taken.
+    outcome : ndarray of shape (n, k)
+        What is counted: the one-hot truth, or class probabilities (plug-in, or an exact law).
+    weight : ndarray of shape (n,)
+        Weight of each case; the weights sum to 1.
+    """
+
+    eta: NDArray[np.float64]
+    outcome: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.eta.ndim != 2 or self.eta.shape[1] < 2 or self.eta.shape[0] < 1:
+            raise Problem(
+                f"Class probabilities must be a table of n rows and at least 2 classes, not {self.eta.shape}."
+            )
+        if self.outcome.shape != self.eta.shape or self.weight.shape != self.eta.shape[:1]:
+            raise Problem("Probabilities, outcomes and weights must describe the same cases and classes.")
+
+    @classmethod
+    def counted(cls, y_true: ArrayLike, proba: ArrayLike, prevalence: Sequence[float] | None = None) -> Cases:
+        """Count the true labels: what a person is shown.
+
+        Parameters
+        ----------
+        y_true : array-like of int, shape (n,)
+            Index of the true class.
+        proba : array-like of shape (n, k)
+            The model's class probabilities.
+        prevalence : sequence of k numbers, optional
+            Stated prevalence: cases are reweighted by their true class, and the probabilities that decide are
+            corrected for the new prior (Saerens, Latinne & Decaestecker 2002, equation 2.4).
+
+        Raises
+        ------
+        Problem
+            A class with stated prevalence has no case, or shapes differ.
+        """
+        eta = np.asarray(proba, dtype=np.float64)
+        truth = np.asarray(y_true, dtype=np.intp)
+        outcome = np.zeros_like(eta)
+        outcome[np.arange(len(truth)), truth] = 1.0
+        return _with_prevalence(eta, outcome, prevalence)
+
+    @classmethod
+    def plug_in(cls, proba: ArrayLike, prevalence: Sequence[float] | None = None) -> Cases:
+        """Estimate C_ij = mean(eta_i 1[h = j]) from the probabilities themselves; for the laboratory, it flatters."""
+        eta = np.asarray(proba, dtype=np.float64)
+        return _with_prevalence(eta, eta, prevalence)
+
+    @classmethod
+    def law(cls, eta: ArrayLike) -> Cases:
+        """Take the finite law of equally likely points x with P(Y = i | x) = eta_i(x), shape (n, k), as the truth."""
+        return cls.plug_in(eta)
+
+    @property
+    def n_classes(self) -> int:
+        """Return the number of classes k."""
+        return int(self.eta.shape[1])
+
+    @cached_property
+    def prevalence(self) -> NDArray[np.float64]:
+        """Return zeta, shape (k,): the row sums of every confusion matrix of these cases."""
+        return np.array([np.bincount(self._nowhere, row)[0] for row in self.mass])
+
+    def confusion(self, decisions: NDArray[Any]) -> Matrix:
+        """Return the confusion matrix (k, k) of rates of integer decisions, shape (n,)."""
+        k = self.n_classes
+        if self._codes is not None:
+            return np.bincount(self._codes + decisions, minlength=k * k).reshape(k, k) / len(self.weight)
+        return np.array([np.bincount(decisions, row, minlength=k) for row in self.mass])
+
+    def decide(self, cost_matrix: ArrayLike) -> Decisions:
+        """Return the decisions argmin_j sum_i eta_i C[i, j], shape (n,); ties go to the lower class."""
+        cost = np.asarray(cost_matrix, dtype=np.float64)
+        expected = np.zeros((self.n_classes, len(self.weight)))
+        for row, eta in zip(cost, self.eta_by_class, strict=True):
+            expected += row[:, None] * eta
+        return first_smallest(expected)
+
+    def least_cost(self, cost_matrix: ArrayLike) -> Matrix:
+        """Return the confusion matrix (k, k) of rates of the decisions of least expected cost."""
+        return self.confusion(self.decide(cost_matrix))
+
+    @cached_property
+    def eta_by_class(self) -> NDArray[np.float64]:
+        """Return eta transposed, shape (k, n), contiguous."""
+        return np.ascontiguousarray(self.eta.T)
+
+    @cached_property
+    def mass(self) -> NDArray[np.float64]:
+        """Return weight times outcome, shape (k, n): what every case adds to the row of each true class."""
+        return np.ascontiguousarray((self.outcome * self.weight[:, None]).T)
+
+    @cached_property
+    def _nowhere(self) -> Decisions:
+        return np.zeros(len(self.weight), dtype=np.intp)
+
+    @cached_property
+    def _codes(self) -> Decisions | None:
+        """Return k times the true class where plain counting is exact: one-hot outcomes of equal weight."""
+        one_hot = np.all((self.outcome == 0) | (self.outcome == 1)) and np.all(self.outcome.sum(axis=1) == 1)
+        if not one_hot or np.any(self.weight != self.weight[0]):
+            return None
+        return np.asarray(self.outcome.argmax(axis=1) * self.n_classes, dtype=np.intp)
+
+
+def first_smallest(values: NDArray[np.float64]) -> Decisions:
+    """Return per column of a (k, n) array the first row that holds the smallest value; faster than argmin(axis=0)."""
+    best = values[0].copy()
+    where = np.zeros(values.shape[1], dtype=np.intp)
+    for j in range(1, len(values)):
+        better = values[j] < best
+        where[better] = j
+        np.minimum(best, values[j], out=best)
+    return where
+
+
+def _with_prevalence(
+    eta: NDArray[np.float64], outcome: NDArray[np.float64], prevalence: Sequence[float] | None
+) -> Cases:
+    if prevalence is None:
+        return Cases(eta, outcome, np.full(len(eta), 1.0 / len(eta)))
+    stated = np.asarray(prevalence, dtype=np.float64)
+    if stated.shape != eta.shape[1:] or np.any(stated < 0) or not stated.sum() > 0:
+        raise Problem(f"A stated prevalence needs one number >= 0 for each of the {eta.shape[1]} classes.")
+    found = outcome.mean(axis=0)
+    if np.any((found == 0) & (stated > 0)):
+        missing = int(np.flatnonzero((found == 0) & (stated > 0))[0])
+        raise Problem(f"Class number {missing + 1} has a stated prevalence of {stated[missing]:g} but no case.")
+    ratio = np.divide(stated / stated.sum(), found, out=np.zeros_like(found), where=found > 0)
+    joint = outcome * ratio
+    share = joint.sum(axis=1)
+    corrected = eta * ratio
+    total = corrected.sum(axis=1)
+    # A case of no weight or no probability left keeps its row: it counts for nothing.
+    eta = np.divide(corrected, total[:, None], out=eta.copy(), where=total[:, None] > 0)
+    outcome = np.divide(joint, share[:, None], out=outcome.copy(), where=share[:, None] > 0)
+    return Cases(eta, outcome, share / len(eta))

@@ -1,0 +1,83 @@
+"""Laws of counting: whatever decides, the row sums are the prevalence."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elicit_app.elicitation.laws import Cases
+from elicit_app.problem import Problem
+
+
+def drawn(seed: int, n: int = 40, k: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    proba = rng.dirichlet(np.ones(k), n)
+    truth = np.array([rng.choice(k, p=row) for row in proba])
+    truth[:k] = np.arange(k)
+    return truth, proba
+
+
+def literal_least_cost(cases: Cases, cost: np.ndarray) -> np.ndarray:
+    k = cases.n_classes
+    matrix = np.zeros((k, k))
+    for eta, outcome, weight in zip(cases.eta, cases.outcome, cases.weight, strict=True):
+        expected = [sum(eta[i] * cost[i, j] for i in range(k)) for j in range(k)]
+        matrix[:, expected.index(min(expected))] += weight * outcome
+    return matrix
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["counted", "plug-in"]), st.booleans())
+def test_least_cost_is_the_literal_rule_and_keeps_the_row_sums(seed, kind, stated):
+    truth, proba = drawn(seed)
+    prevalence = (0.2, 0.5, 0.3) if stated else None
+    cases = Cases.counted(truth, proba, prevalence) if kind == "counted" else Cases.plug_in(proba, prevalence)
+    cost = np.exp(np.random.default_rng(seed).normal(size=(3, 3)))
+    np.fill_diagonal(cost, 0)
+    matrix = cases.least_cost(cost)
+    np.testing.assert_allclose(matrix, literal_least_cost(cases, cost), atol=1e-12)
+    np.testing.assert_allclose(matrix.sum(axis=1), cases.prevalence, atol=1e-12)
+    if stated:
+        np.testing.assert_allclose(cases.prevalence, prevalence, atol=1e-12)
+    assert cases.weight.sum() == pytest.approx(1)
+
+
+def test_rows_are_true_classes_and_columns_predicted():
+    cases = Cases.counted([0, 0, 0, 1], np.full((4, 2), 0.5))
+    np.testing.assert_array_equal(cases.confusion(np.array([0, 1, 1, 1])), [[0.25, 0.5], [0, 0.25]])
+
+
+def test_ties_go_to_the_lower_class():
+    cases = Cases.plug_in([[0.5, 0.5], [0.5, 0.5]])
+    np.testing.assert_array_equal(cases.decide([[0, 1], [1, 0]]), [0, 0])
+
+
+@given(st.integers(0, 10**6))
+def test_a_stated_prevalence_corrects_the_probabilities_that_decide(seed):
+    # Under the new prior the best decision weighs eta_i by stated_i / found_i, so scaling the cost rows is the same.
+    truth, proba = drawn(seed)
+    stated = np.array([0.7, 0.1, 0.2])
+    found = np.bincount(truth, minlength=3) / len(truth)
+    cost = np.exp(np.random.default_rng(seed).normal(size=(3, 3)))
+    scaled = cost * (stated / found)[:, None]
+    plain, moved = Cases.counted(truth, proba), Cases.counted(truth, proba, tuple(stated))
+    np.testing.assert_array_equal(moved.decide(cost), plain.decide(scaled))
+
+
+def test_counting_cases_of_equal_weight_is_exact():
+    truth, proba = drawn(5, n=997)
+    counts = Cases.counted(truth, proba).least_cost(1 - np.eye(3)) * 997
+    np.testing.assert_array_equal(counts, np.rint(counts))
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (lambda: Cases.counted([0, 0], [[0.5, 0.5], [0.2, 0.8]], (0.5, 0.5)), "but no case"),
+        (lambda: Cases.plug_in([[0.5, 0.5]], (0.5, 0.3, 0.2)), "one number >= 0 for each"),
+        (lambda: Cases.plug_in([[1.0]]), "at least 2 classes"),
+        (lambda: Cases.plug_in([[0.5, 0.5]], (0.5, -0.3)), "one number >= 0 for each"),
+    ],
+)
+def test_bad_cases_are_refused_in_words(build, says):
+    with pytest.raises(Problem, match=says):
+        build()
