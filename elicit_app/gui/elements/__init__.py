@@ -1,0 +1,59 @@
+"""What the pages are built of. Everything here follows palette and font by itself.
+
+Texts: `Label(text, Role, ink)`. Actions: `PrimaryButton`, `OutlineButton`, `MinorButton`, `FlatButton`, `LinkButton`,
+and on the question page `AnswerButton` and `EqualButton`; all take `keys=("Ctrl+Z",)` and `glyph=Glyph.UNDO`.
+Surfaces: `Card(Surface.IMPORTANT)`, `Divider()`. Signs: `Badge("A")`, `KeyCap("F")`, `GlyphSign(Glyph.CHECK)`,
+`ProgressBar`. A page derives from `Page`. In a widget that paints itself use `paint_badge`, `paint_glyph`,
+`paint_key_caps`, `box` and `focus_ring` with `theme.tokens(self)`.
+"""
+
+from elicit_app.gui.elements.badge import Badge, Letter, paint_badge, side_colours
+from elicit_app.gui.elements.buttons import (
+    AnswerButton,
+    Button,
+    EqualButton,
+    FlatButton,
+    LinkButton,
+    Look,
+    MinorButton,
+    OutlineButton,
+    PrimaryButton,
+)
+from elicit_app.gui.elements.card import Card, Divider, Surface
+from elicit_app.gui.elements.glyphs import Glyph, GlyphSign, paint_glyph
+from elicit_app.gui.elements.keycap import KeyCap, key_cap_size, key_caps_width, paint_key_caps
+from elicit_app.gui.elements.labels import Label
+from elicit_app.gui.elements.page import Page
+from elicit_app.gui.elements.progress import ProgressBar
+from elicit_app.gui.elements.shapes import box, focus_ring
+
+__all__ = [
+    "AnswerButton",
+    "Badge",
+    "Button",
+    "Card",
+    "Divider",
+    "EqualButton",
+    "FlatButton",
+    "Glyph",
+    "GlyphSign",
+    "KeyCap",
+    "Label",
+    "Letter",
+    "LinkButton",
+    "Look",
+    "MinorButton",
+    "OutlineButton",
+    "Page",
+    "PrimaryButton",
+    "ProgressBar",
+    "Surface",
+    "box",
+    "focus_ring",
+    "key_cap_size",
+    "key_caps_width",
+    "paint_badge",
+    "paint_glyph",
+    "paint_key_caps",
+    "side_colours",
+]

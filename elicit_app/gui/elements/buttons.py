@@ -1,0 +1,268 @@
+"""Buttons that paint themselves: still QPushButton to the keyboard, to screen readers and to layouts.
+
+One primary button a page. Every button takes the keys that do the same (painted as caps), and a glyph where it helps.
+`QPushButton.setText` changes the text; a button that may become narrower than its text wraps it at words.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QEnterEvent, QFont, QFontMetrics, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements.badge import Letter, side_colours
+from elicit_app.gui.elements.glyphs import Glyph, paint_glyph
+from elicit_app.gui.elements.keycap import GAP, key_caps_width, paint_key_caps
+from elicit_app.gui.elements.shapes import box, focus_ring
+
+_GAP = theme.S
+_WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter
+
+
+class Look(NamedTuple):
+    """Colours of a button in one state; None paints nothing."""
+
+    fill: QColor | None
+    border: QColor | None
+    ink: QColor
+    ring: QColor
+    border_width: float = 1.0
+
+
+class Button(QPushButton):
+    """Base of all buttons: text, key caps, glyph, hover, pressed, off and the focus ring inside the border.
+
+    Parameters
+    ----------
+    text : str
+        The text; "&" is not a shortcut here.
+    keys : tuple of str
+        Key caps: "Ctrl+Z", "F", "Enter"; "Left", "Right", "Up" and "Down" are painted as arrows.
+    glyph : Glyph or None
+        A sign before the text.
+    """
+
+    tall, padding = 40, 18
+    role, compact_role = theme.Role.LABEL, theme.Role.LABEL
+
+    def __init__(
+        self, text: str = "", *, keys: tuple[str, ...] = (), glyph: Glyph | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(text, parent)
+        self._keys, self._glyph, self._compact, self._hovered = keys, glyph, False, False
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAutoDefault(False)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def set_keys(self, *keys: str) -> None:
+        """Change the key caps."""
+        self._keys = keys
+        self._changed()
+
+    def set_compact(self, compact: bool) -> None:
+        """Take the text size for a compact page, or for a wide one."""
+        self._compact = compact
+        self._changed()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return the keys that are shown as caps."""
+        return self._keys
+
+    def _changed(self) -> None:
+        self.updateGeometry()
+        self.update()
+
+    # measures
+
+    def face(self) -> QFont:
+        """Return the font of the text."""
+        return theme.font(self.role, compact=self._compact)
+
+    def _extras(self) -> float:
+        keys = key_caps_width(self._keys) + _GAP if self._keys else 0.0
+        return keys + (theme.em(16) + _GAP if self._glyph else 0.0)
+
+    def sizeHint(self) -> QSize:
+        text = QFontMetricsF(self.face()).horizontalAdvance(self.text())
+        return QSize(round(text + self._extras() + 2 * self.padding + 1), theme.em(self.tall))
+
+    def minimumSizeHint(self) -> QSize:
+        metrics = QFontMetricsF(self.face())
+        word = max((metrics.horizontalAdvance(each) for each in self.text().split()), default=0.0)
+        return QSize(round(word + self._extras() + 2 * theme.S + 1), theme.em(self.tall))
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        room = max(1, round(width - self._extras() - 2 * theme.S))
+        text = QFontMetrics(self.face()).boundingRect(0, 0, room, 10_000, _WRAP.value, self.text())
+        return max(theme.em(self.tall), text.height() + 2 * theme.S)
+
+    # painting
+
+    def look(self, colours: theme.Tokens) -> Look:
+        """Return the colours of the present state."""
+        if not self.isEnabled():
+            return Look(colours.sunken, None, colours.ink3, colours.ink3)
+        fill = colours.sunken if self.isDown() else colours.hover if self._hovered else colours.surface
+        return Look(fill, colours.line2, colours.ink, colours.ink)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self)
+        look, rect = self.look(colours), QRectF(self.rect())
+        with QPainter(self) as painter:
+            if look.fill is not None or look.border is not None:
+                box(painter, rect, theme.BUTTON_RADIUS, fill=look.fill, border=look.border, width=look.border_width)
+            if self.hasFocus():
+                width = look.border_width if look.border is not None else 1.0
+                focus_ring(painter, rect, theme.BUTTON_RADIUS, look.ring, width)
+            self.paint_content(painter, rect, look, colours)
+
+    def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
+        """Paint glyph, text and key caps as one group in the middle."""
+        face, extras = self.face(), self._extras()
+        room = rect.width() - extras - 2 * theme.S
+        bounds = QFontMetricsF(face).boundingRect(QRectF(0, 0, room, rect.height()), _WRAP.value, self.text())
+        left = (rect.width() - bounds.width() - extras) / 2
+        if self._glyph is not None:
+            side = theme.em(16)
+            paint_glyph(painter, self._glyph, QRectF(left, rect.center().y() - side / 2, side, side), look.ink)
+            left += side + _GAP
+        painter.setFont(face)
+        painter.setPen(look.ink)
+        text = QRectF(left - 1, rect.top(), bounds.width() + 2, rect.height())
+        painter.drawText(text, _WRAP.value, self.text())
+        self.paint_keys(painter, text.right() - 1 + _GAP, rect, look, colours)
+
+    def paint_keys(self, painter: QPainter, left: float, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
+        """Paint the key caps from `left` on."""
+        ink = colours.ink2 if self.isEnabled() else look.ink
+        border = colours.line2 if self.isEnabled() else colours.line
+        paint_key_caps(painter, self._keys, left, rect.center().y(), ink=ink, border=border, fill=colours.surface)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self._hovered = True
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hovered = False
+        super().leaveEvent(event)
+
+
+class OutlineButton(Button):
+    """An ordinary action: "Undo", "Answer more questions"."""
+
+
+class EqualButton(Button):
+    """The answer "About equal": as high as A and B, with no hue."""
+
+    tall = 64
+    role = theme.Role.SECTION
+
+    def look(self, colours: theme.Tokens) -> Look:
+        return super().look(colours)._replace(border_width=1.5)
+
+
+class PrimaryButton(Button):
+    """The one action a page is for; `tall` pixels high at the base font, 44 to 52 by the room there is."""
+
+    tall, padding = 48, 18
+    role = theme.Role.STRONG
+
+    def look(self, colours: theme.Tokens) -> Look:
+        if not self.isEnabled():
+            return super().look(colours)
+        fill = colours.ink if self.isDown() else colours.ink2 if self._hovered else colours.primary
+        return Look(fill, None, colours.onprimary, colours.onprimary)
+
+    def paint_keys(self, painter: QPainter, left: float, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
+        paint_key_caps(painter, self._keys, left, rect.center().y(), ink=look.ink, border=look.ink)
+
+
+class MinorButton(Button):
+    """A smaller answer below the main ones."""
+
+    tall, padding = 34, theme.S
+    role = theme.Role.MINOR
+
+    def look(self, colours: theme.Tokens) -> Look:
+        look = super().look(colours)
+        return look._replace(border=colours.line, ink=colours.ink2) if self.isEnabled() else look
+
+
+class FlatButton(Button):
+    """An action without a box until the pointer or the focus is on it: "Undo" in the top bar, "Skip the practice"."""
+
+    tall, padding = 40, 10
+
+    def look(self, colours: theme.Tokens) -> Look:
+        if not self.isEnabled():
+            return Look(None, None, colours.ink3, colours.ink3)
+        fill = colours.sunken if self.isDown() else colours.hover if self._hovered else None
+        return Look(fill, None, colours.ink, colours.ink)
+
+
+class LinkButton(Button):
+    """An action inside or beside a text, underlined: "Copy as a table", "Help"."""
+
+    tall, padding = 30, theme.XS
+
+    def look(self, colours: theme.Tokens) -> Look:
+        fill = colours.sunken if self.isDown() else colours.hover if self._hovered else None
+        return Look(fill, None, colours.ink if self.isEnabled() else colours.ink3, colours.ink)
+
+    def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
+        super().paint_content(painter, rect, look, colours)
+        metrics = QFontMetricsF(self.face())
+        half = min(metrics.horizontalAdvance(self.text()), rect.width() - 2 * theme.XS) / 2
+        below = rect.center().y() + metrics.height() / 2 + 1.5
+        painter.setPen(colours.line2)
+        painter.drawLine(QPointF(rect.center().x() - half, below), QPointF(rect.center().x() + half, below))
+
+
+class AnswerButton(Button):
+    """The answer A or B: border and soft fill of the side, text in ink, key caps on the outer edge.
+
+    Parameters
+    ----------
+    letter : {"A", "B"}
+        The side; A has its keys on the left, B on the right.
+    text : str
+        "A is better".
+    keys : tuple of str
+        Key caps.
+    """
+
+    tall, padding = 64, 14
+    role = theme.Role.LEAD
+
+    def __init__(self, letter: Letter, text: str, *, keys: tuple[str, ...] = (), parent: QWidget | None = None) -> None:
+        super().__init__(text, keys=keys, parent=parent)
+        self._letter: Letter = letter
+
+    def look(self, colours: theme.Tokens) -> Look:
+        look = super().look(colours)
+        if not self.isEnabled():
+            return look
+        hue, soft = side_colours(colours, self._letter)
+        rests = not self.isDown() and not self._hovered
+        return look._replace(fill=soft if rests else look.fill, border=hue, border_width=2.0)
+
+    def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
+        """Paint the caps at the outer edge and centre the text in the rest."""
+        caps = key_caps_width(self._keys)
+        left = self.padding if self._letter == "A" else rect.width() - self.padding - caps
+        self.paint_keys(painter, left, rect, look, colours)
+        taken = caps + GAP if self._keys else 0.0
+        text = rect.adjusted(taken if self._letter == "A" else 0, 0, 0 if self._letter == "A" else -taken, 0)
+        painter.setFont(self.face())
+        painter.setPen(look.ink)
+        painter.drawText(text.adjusted(theme.S, 0, -theme.S, 0), _WRAP.value, self.text())

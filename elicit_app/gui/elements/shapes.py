@@ -1,0 +1,41 @@
+"""The few shapes that everything painted is made of."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+FOCUS_WIDTH, FOCUS_GAP = 2.0, 3.0
+
+
+def box(
+    painter: QPainter,
+    rect: QRectF,
+    radius: float,
+    *,
+    fill: QColor | None = None,
+    border: QColor | None = None,
+    width: float = 1.0,
+    dashed: bool = False,
+) -> None:
+    """Paint a rounded box whose border, `width` pixels wide, lies wholly inside `rect`."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(fill if fill is not None else Qt.BrushStyle.NoBrush)
+    if border is None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.drawRoundedRect(rect, radius, radius)
+        return
+    pen = QPen(border, width)
+    if dashed:
+        pen.setStyle(Qt.PenStyle.CustomDashLine)
+        pen.setDashPattern([5 / width, 4 / width])
+    painter.setPen(pen)
+    half = width / 2
+    painter.drawRoundedRect(rect.adjusted(half, half, -half, -half), radius - half, radius - half)
+
+
+def focus_ring(painter: QPainter, rect: QRectF, radius: float, colour: QColor, border: float = 1.0) -> None:
+    """Paint the ring of the focused element inside its border, so that nothing moves."""
+    inset = border + FOCUS_GAP
+    inner = max(2.0, radius - inset)
+    box(painter, rect.adjusted(inset, inset, -inset, -inset), inner, border=colour, width=FOCUS_WIDTH)
