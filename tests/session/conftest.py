@@ -1,0 +1,103 @@
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import strategies as st
+
+from elicit_app.session.events import (
+    Answered,
+    Begun,
+    Changed,
+    Event,
+    Guess,
+    Guessed,
+    Noted,
+    Pair,
+    Redone,
+    Resolved,
+    Still,
+    StudyMark,
+    TakenOut,
+    Undone,
+)
+
+START = datetime(2025, 3, 1, 9, 30, tzinfo=UTC)
+
+
+class Writing:
+    """Builds events with a clock that ticks once an event."""
+
+    def __init__(self) -> None:
+        self.ticks = 0
+
+    def at(self) -> datetime:
+        self.ticks += 1
+        return START + timedelta(seconds=self.ticks)
+
+    def begun(self, title: str = "Läsionen") -> Begun:
+        mark = StudyMark(name="lesions", title=title, kind="bundled", digest="sha256:0", classes=("melanoma", "naevus"))
+        return Begun(at=self.at(), study=mark, setting={"procedure": "dlpm"}, seed=7, expert="Dr. Š")
+
+    def guessed(self, ratio: float = 20.0) -> Guessed:
+        return Guessed(at=self.at(), guesses=(Guess(true=0, predicted=1, ratio=ratio),))
+
+    def pair(self, missed: int = 30, needless: int = 40, **more: object) -> Pair:
+        return Pair(
+            a=((120 - missed, missed), (needless, 880 - needless)),
+            b=((110, 10), (100, 780)),
+            population=1000,
+            **more,
+        )
+
+    def answered(self, choice: str = "a", pair: Pair | None = None, **more: object) -> Answered:
+        still = Still(fewest=3, most=9)
+        return Answered(
+            at=self.at(), pair=pair or self.pair(), left="b", subject="left", choice=choice, still=still, **more
+        )
+
+    def taken_out(self, number: int) -> TakenOut:
+        return TakenOut(at=self.at(), number=number)
+
+    def changed(self, number: int, choice: str) -> Changed:
+        return Changed(at=self.at(), number=number, choice=choice)
+
+    def resolved(self, first: int, second: int, kept: str) -> Resolved:
+        return Resolved(at=self.at(), first=first, second=second, kept=kept)
+
+    def undone(self) -> Undone:
+        return Undone(at=self.at())
+
+    def redone(self) -> Redone:
+        return Redone(at=self.at())
+
+    def noted(self, sentence: str) -> Noted:
+        return Noted(at=self.at(), sentence=sentence)
+
+
+@pytest.fixture
+def write() -> Writing:
+    return Writing()
+
+
+@pytest.fixture
+def a_session(write: Writing) -> list[Event]:
+    return [
+        write.begun(),
+        write.guessed(),
+        write.answered("a", strength="slightly", seconds=9.25),
+        write.answered("unsure"),
+        write.undone(),
+        write.answered("equal", seconds=31.5, full_picture=True),
+        write.changed(1, "b"),
+        write.noted("Ω: eine Notiz"),
+    ]
+
+
+@st.composite
+def choices(draw: st.DrawFn) -> str:
+    return draw(st.sampled_from(["a", "b", "equal", "unsure"]))
+
+
+@pytest.fixture
+def journal_path(tmp_path: Path) -> Path:
+    return tmp_path / "sessions" / "first.session.jsonl"
