@@ -121,6 +121,16 @@ class Cases:
         return np.ascontiguousarray((self.outcome * self.weight[:, None]).T)
 
     @cached_property
+    def gain(self) -> NDArray[np.float64]:
+        """Return what every case adds, shape (n, k), in units of 1 / `total`: whole numbers where cases are counted."""
+        return self.outcome if self._codes is not None else self.mass.T
+
+    @property
+    def total(self) -> float:
+        """Return the sum of `gain`: the number of cases where they are counted, else 1."""
+        return float(len(self.weight)) if self._codes is not None else 1.0
+
+    @cached_property
     def _nowhere(self) -> Decisions:
         return np.zeros(len(self.weight), dtype=np.intp)
 
