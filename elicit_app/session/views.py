@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from elicit_app.elicitation.questions import Counts, Progress, Purpose, Strength
+from elicit_app.problem import Finding
 
 if TYPE_CHECKING:
     from metrics import ElicitedMetric
@@ -36,7 +37,9 @@ class QuestionView:
 
     `request` must come back with the answer; `subject` is the side the strip's sentence is about; `last` is True at
     the cap; `can_redo` tells whether an undone answer can be put back; `note` is a sentence
-    about the procedure, or empty.
+    about the procedure, or empty. `undoes` is what Undo would take back; for an answer it is `previous`.
+    `again` is the number of the answer that is looked at again: the reply changes it, Undo leaves it as it was.
+    `full_picture` is whether the full picture was on at the answer before.
     """
 
     request: int
@@ -53,6 +56,9 @@ class QuestionView:
     previous: AnsweredView | None
     can_redo: bool
     note: str = ""
+    undoes: Literal["answer", "change", "nothing"] = "answer"
+    again: int | None = None
+    full_picture: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,21 +71,34 @@ class UnsavedView:
 
 @dataclass(frozen=True, eq=False)
 class SittingOverView:
-    """The sitting is over (its number of questions, or known well enough): stop, or ask for more."""
+    """The sitting is over (its number of questions, or known well enough): stop, or ask for more.
+
+    `can_continue` is False where the procedure has no further question; `unsaved` is a sentence to show with
+    "Try again" where the last change could not be written, or empty.
+    """
 
     answers: int
     reason: str
     sentence: str
+    can_continue: bool = True
+    unsaved: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class ReviewView:
-    """All answers, newest last, and the pairs (indices into `answers`) that contradict each other."""
+    """All answers, newest last, and the pairs (indices into `answers`) that contradict each other.
+
+    `can_continue` is False where the procedure has no further question; `unsaved` as in `SittingOverView`.
+    """
 
     answers: tuple[AnsweredView, ...]
     contradictions: tuple[tuple[int, int], ...]
     can_finish: bool
     sentence: str
+    can_continue: bool = True
+    can_undo: bool = False
+    can_redo: bool = False
+    unsaved: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,7 +155,10 @@ class ModelView:
 
 @dataclass(frozen=True, eq=False)
 class ResultView:
-    """Everything the result pages show. Costs of models are per population, in units of the yardstick mistake."""
+    """Everything the result pages show. Costs of models are per population, in units of the yardstick mistake.
+
+    `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended.
+    """
 
     metric: ElicitedMetric
     ratios: tuple[RatioView, ...]
@@ -149,3 +171,18 @@ class ResultView:
     date: str
     can_export: bool
     journal: Path | None
+    notes: tuple[str, ...] = ()
+    stopped: str = "expert"
+    can_continue: bool = True
+    unsaved: str = ""
+
+
+@dataclass(frozen=True)
+class ProblemView:
+    """Work that could not be done, in one sentence; what stood before still stands."""
+
+    sentence: str
+    findings: tuple[Finding, ...] = ()
+
+
+View = QuestionView | UnsavedView | SittingOverView | ReviewView | ResultView | ProblemView
