@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -82,11 +83,14 @@ class Law:
     eta : ndarray of shape (n, k)
         Conditional class probabilities P(Y = i | x) at n points of equal weight.
     radius : float
-        The radius lambda of the sphere, from the points DESIGN names.
+        The radius lambda of the sphere; NaN until it has been computed from `radius_points`.
+    radius_points : ndarray of shape (m, k) or None
+        The points that stand for the law where the radius is computed; None: all of `eta`.
     """
 
     eta: NDArray[np.float64]
-    radius: float
+    radius: float = math.nan
+    radius_points: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)

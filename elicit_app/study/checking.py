@@ -1,0 +1,205 @@
+"""Checking the rows of a predictions file: labels become class indices, cells become probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elicit_app.problem import Finding
+from elicit_app.study.faults import Faults, Kind
+from elicit_app.study.findings import refused, shortened
+from elicit_app.study.labels import PROBABILITY, TRUTH, label_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from elicit_app.study.tables import Table
+
+Cells = NDArray[np.bool_]
+
+SUM_RANGE = (0.99, 1.01)
+_EMPTY, _UNKNOWN = -2, -1
+
+
+def rounding(dtype: np.dtype[Any]) -> float:
+    """Return by how much a sum of probabilities may miss 1, or a probability 0 and 1, through rounding alone."""
+    return 1e-4 if dtype == np.float32 else 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Checked rows of a predictions file.
+
+    Parameters
+    ----------
+    y_true : ndarray of int64, shape (m,)
+        Index of the true class.
+    y_proba : ndarray of float32 or float64, shape (m, k), C-contiguous
+        Probabilities in [0, 1]. A row that added up to 0.99 to 1.01, but not to 1, was divided by its sum.
+    """
+
+    y_true: NDArray[np.int64]
+    y_proba: NDArray[Any]
+
+
+class RowCheck:
+    """Turns frames into batches; after the first fault it only looks for more faults.
+
+    Parameters
+    ----------
+    table : Table
+        The file, for its name and for what is wrong with rows that are too short.
+    classes : tuple of str
+        In the order of the probability columns.
+    """
+
+    def __init__(self, table: Table, classes: tuple[str, ...]) -> None:
+        self._table = table
+        self._classes = classes
+        self._faults = Faults()
+        self._cases = np.zeros(len(classes), dtype=np.int64)
+        self.rescaled = 0
+
+    @property
+    def cases(self) -> NDArray[np.int64]:
+        """Return how many rows of each true class were read, shape (k,)."""
+        return self._cases
+
+    def batches(self, frames: Iterator[pl.DataFrame]) -> Iterator[Batch]:
+        """Yield a batch for every frame (labels first, then one column a class) as long as there is no fault.
+
+        Raises
+        ------
+        Problem
+            At the end: everything that has to be put right in this file.
+        """
+        seen = 0
+        for frame in frames:
+            batch = self._check(frame, np.arange(seen + 1, seen + frame.height + 1))
+            seen += frame.height
+            if batch is not None and not self._faults:
+                yield batch
+        self._conclude()
+
+    def _check(self, frame: pl.DataFrame, rows: NDArray[np.int64]) -> Batch | None:
+        import polars as pl
+
+        blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+        if blank.any():
+            frame, rows = frame.filter(~blank), rows[~blank.to_numpy()]
+        if frame.height == 0:
+            return None
+        truth = self._labels(frame.to_series(0), rows)
+        self._cases += np.bincount(truth[truth >= 0], minlength=len(self._classes))
+        written = frame[:, 1:]
+        numbers = _as_numbers(written)
+        proba: NDArray[Any] = numbers.to_numpy(order="c")
+        sums = proba @ np.ones(proba.shape[1], dtype=proba.dtype)
+        if not _sound(proba, sums):
+            self._judge(written, numbers, sums, rows)
+            return None
+        return Batch(truth, self._normalised(proba, sums))
+
+    def _labels(self, column: pl.Series, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return class indices; negative where the label is empty or has no column."""
+        import polars as pl
+
+        index = {name: position for position, name in enumerate(self._classes)} | {"": _EMPTY}
+        values = column.unique().drop_nulls()
+        codes = [index.get(label_text(value), _UNKNOWN) for value in values]
+        truth = column.replace_strict(values, codes, default=_EMPTY, return_dtype=pl.Int64).to_numpy()
+        empty = truth == _EMPTY
+        if empty.any():
+            row = int(rows[empty.argmax()])
+            self._faults.add("label", int(empty.sum()), self._table.why_empty(row) or f"Row {row}: {TRUTH} is empty")
+        for value, count in column.filter(pl.Series(truth == _UNKNOWN)).value_counts().iter_rows():
+            self._faults.add_unknown(label_text(value), count)
+        return truth
+
+    def _judge(self, written: pl.DataFrame, numbers: pl.DataFrame, sums: NDArray[Any], rows: NDArray[np.int64]) -> None:
+        """Note every kind of fault in a frame that is not sound."""
+        proba = numbers.to_numpy()
+        slack = rounding(proba.dtype)
+        empty, missing = _nulls(written), _nulls(numbers)
+        faulty: dict[Kind, Cells] = {
+            "cell": empty,
+            "text": missing & ~empty,
+            "nan": ~np.isfinite(proba) & ~missing,
+            "negative": np.isfinite(proba) & (proba < -slack),
+            "high": np.isfinite(proba) & (proba > 1 + slack),
+        }
+        for kind, cells in faulty.items():
+            if cells.any():
+                position = int(cells.any(axis=1).argmax())
+                column = int(cells[position].argmax())
+                told = self._told(kind, int(rows[position]), column, written[position, column])
+                self._faults.add(kind, int(cells.any(axis=1).sum()), told)
+        off = ~np.any([cells.any(axis=1) for cells in faulty.values()], axis=0) & ~_near_one(sums, slack)
+        if off.any():
+            position = int(off.argmax())
+            told = f"Row {rows[position]}: the probabilities add up to {sums[position]:.4g}, not 1"
+            self._faults.add("sum", int(off.sum()), told)
+
+    def _told(self, kind: Kind, row: int, column: int, value: object) -> str:
+        name = PROBABILITY + self._classes[column]
+        if kind == "cell":
+            return self._table.why_empty(row) or f"Row {row}: {name} is empty"
+        if kind == "text":
+            return f"Row {row}: {name} is “{shortened(str(value))}”, not a number"
+        ends = {"nan": "not a finite number", "negative": "below 0", "high": "above 1"}
+        number = float(str(value))
+        return f"Row {row}: {name} is {'NaN' if number != number else f'{number:.4g}'}, {ends[kind]}"
+
+    def _normalised(self, proba: NDArray[Any], sums: NDArray[Any]) -> NDArray[Any]:
+        off = np.abs(sums - 1) > rounding(proba.dtype)
+        if off.any():
+            self.rescaled += int(off.sum())
+            proba = np.where(off[:, None], proba / sums[:, None], proba)
+        return proba.clip(0, 1) if proba.min() < 0 or proba.max() > 1 else proba
+
+    def _conclude(self) -> None:
+        """Refuse a file with faults, and one in which there is nothing to compare."""
+        findings = self._faults.findings()
+        rows = int(self._cases.sum())
+        present = [name for name, cases in zip(self._classes, self._cases, strict=True) if cases]
+        if not findings and rows == 0:
+            findings = (Finding("There are no rows of data in it", "Write one row a case."),)
+        elif not findings and rows == 1:
+            findings = (Finding("There is only one row in it", "Write one row a case, at least two cases."),)
+        elif not findings and len(present) == 1:
+            told = f"Every row has the true label “{present[0]}”"
+            findings = (Finding(told, "Mistakes can be compared only with cases of two classes or more."),)
+        if findings:
+            raise refused(self._table.path, *findings)
+
+
+def _as_numbers(written: pl.DataFrame) -> pl.DataFrame:
+    """Return the columns as floats (float32 stays), null where the text is no number."""
+    import polars as pl
+    import polars.selectors as cs
+
+    if all(kind in (pl.Float32, pl.Float64) for kind in written.dtypes):
+        return written
+    text = cs.string().str.strip_chars().cast(pl.Float64, strict=False)
+    return written.with_columns(text, (cs.all() - cs.string() - cs.float()).cast(pl.Float64))
+
+
+def _nulls(frame: pl.DataFrame) -> Cells:
+    import polars as pl
+
+    return frame.select(pl.all().is_null()).to_numpy()
+
+
+def _near_one(sums: NDArray[Any], slack: float) -> Cells:
+    return (sums >= SUM_RANGE[0] - slack) & (sums <= SUM_RANGE[1] + slack)
+
+
+def _sound(proba: NDArray[Any], sums: NDArray[Any]) -> bool:
+    """Tell whether all rows are probabilities; any NaN makes a comparison false."""
+    slack = rounding(proba.dtype)
+    within = proba.min() >= -slack and proba.max() <= 1 + slack
+    return bool(within and sums.min() >= SUM_RANGE[0] - slack and sums.max() <= SUM_RANGE[1] + slack)

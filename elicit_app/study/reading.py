@@ -1,0 +1,172 @@
+"""Reading predictions: one opened file gives its classes at once and its rows in checked batches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from elicit_app.problem import Finding
+from elicit_app.study.checking import Batch, RowCheck
+from elicit_app.study.findings import counted, listed, refused
+from elicit_app.study.labels import PROBABILITY, TRUTH, class_of_column
+from elicit_app.study.model import Predictions
+from elicit_app.study.tables import Table, open_table
+
+
+class Read(NamedTuple):
+    """The predictions of one file, their classes in column order, and notes for a person."""
+
+    predictions: Predictions
+    classes: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PredictionsFile:
+    """A predictions file whose columns have been found and whose rows have not yet been read.
+
+    Parameters
+    ----------
+    table : Table
+        The file.
+    classes : tuple of str
+        In the order in which batches give their columns.
+    positions : tuple of int
+        Positions of the label column and of one probability column a class.
+    """
+
+    table: Table
+    classes: tuple[str, ...]
+    positions: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the model's name: the file's name without its ending."""
+        return self.table.path.stem
+
+    def check(self) -> RowCheck:
+        """Return a fresh check of this file; `batches` of it reads the rows."""
+        return RowCheck(self.table, self.classes)
+
+    def batches(self, check: RowCheck | None = None) -> Iterator[Batch]:
+        """Yield the rows in checked batches; a Problem at the end tells all faults."""
+        return (check or self.check()).batches(self.table.frames(self.positions))
+
+    def ordered(self, classes: Sequence[str]) -> PredictionsFile:
+        """Return the same file with its classes in another order.
+
+        Raises
+        ------
+        Problem
+            The file has other classes than these.
+        """
+        missing = [name for name in classes if name not in self.classes]
+        extra = [name for name in self.classes if name not in classes]
+        if missing or extra:
+            found = [f"no column for {listed(missing)}"] if missing else []
+            found += [f"columns for {listed(extra)}, which nobody asked for"] if extra else []
+            remedy = f"The classes must be {listed(list(classes), len(classes) if len(classes) <= 12 else 5)}."
+            raise refused(self.table.path, Finding(f"There are {' and '.join(found)}", remedy))
+        columns = dict(zip(self.classes, self.positions[1:], strict=True))
+        return PredictionsFile(self.table, tuple(classes), (self.positions[0], *(columns[name] for name in classes)))
+
+
+def open_predictions(path: str | Path) -> PredictionsFile:
+    """Open a predictions file and find its columns.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV or Parquet with a column `y_true` and one column `proba_<class>` a class, or NPZ with `y_true` (n,),
+        `y_proba` (n, k) and optionally `classes` (k,). Other columns are left alone.
+
+    Raises
+    ------
+    Problem
+        What is wrong with the file or its header, and what to do.
+    """
+    table = open_table(Path(path))
+    names = [name.strip() for name in table.columns]
+    classes = {position: found for position, name in enumerate(names) if (found := class_of_column(name)) is not None}
+    findings = [*_column_findings(names, list(classes.values()))]
+    if findings:
+        raise refused(table.path, *findings)
+    return PredictionsFile(table, tuple(classes.values()), (names.index(TRUTH), *classes))
+
+
+def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None) -> Read:
+    """Read and check all predictions of one file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A predictions file, see `open_predictions`.
+    labels : sequence of str, optional
+        The order of the classes; by default that of the columns. Where an NPZ file names no classes, their names.
+
+    Returns
+    -------
+    Read
+        Probabilities in [0, 1]. Rows that add up to 0.99 to 1.01, but not to 1, are divided by their sum,
+        and a note says how many.
+
+    Raises
+    ------
+    Problem
+        Everything that has to be put right, each with its row or column. Rows are counted from 1 below the header.
+    """
+    file = open_predictions(path)
+    names = file.classes
+    if labels is not None:
+        file, names = _arranged(file, tuple(labels))
+    check = file.check()
+    batches = [*file.batches(check)]
+    predictions = Predictions(
+        file.name,
+        np.concatenate([batch.y_true for batch in batches]),
+        np.concatenate([batch.y_proba for batch in batches]).astype(np.float64),
+    )
+    return Read(predictions, names, rescaling_notes(file, check))
+
+
+def rescaling_notes(file: PredictionsFile, check: RowCheck) -> tuple[str, ...]:
+    """Return what to tell a person about rows that were divided by their sum, after all rows were read."""
+    if not check.rescaled:
+        return ()
+    rows = counted(check.rescaled, "row was", "rows were")
+    return (f"{file.table.path.name}: {rows} scaled to add up to exactly 1 (0.99 to 1.01 is accepted).",)
+
+
+def _arranged(file: PredictionsFile, labels: tuple[str, ...]) -> tuple[PredictionsFile, tuple[str, ...]]:
+    """Return the file in the order of `labels`, or with numbered classes that take `labels` for names."""
+    numbered = tuple(str(index) for index in range(len(labels)))
+    if set(labels) != set(file.classes) and set(file.classes) == set(numbered):
+        file = file.ordered(numbered)
+    else:
+        file = file.ordered(labels)
+    return file, labels
+
+
+def _column_findings(names: list[str], classes: list[str]) -> Iterator[Finding]:
+    """Yield what is wrong with the columns of a file."""
+    there = f"The columns are {listed(names, 8)}."
+    if TRUTH not in names:
+        yield Finding(f"There is no column {TRUTH}", f"It holds the true class of each row. {there}")
+    if not classes:
+        yield Finding(f"There is no column {PROBABILITY}<class>", f"Each class needs one. {there}")
+    elif len(classes) == 1:
+        remedy = "At least two classes are needed. With two classes, write the probability of each."
+        yield Finding(f"There is only one class, “{classes[0]}”", remedy)
+    if "" in classes:
+        yield Finding(f"A column is called {PROBABILITY} and names no class", f"Call it {PROBABILITY}<class>.")
+    for name, times in Counter([name for name in names if name == TRUTH]).items():
+        if times > 1:
+            yield Finding(f"There are {times} columns {name}", "Leave one.")
+    for name, times in Counter(classes).items():
+        if times > 1:
+            yield Finding(f"There are {times} columns for class “{name}”", "Each class needs exactly one.")

@@ -1,0 +1,153 @@
+"""Predictions files as tables: one file of any format gives its column names and its rows in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elicit_app.problem import Finding, Problem
+from elicit_app.study.findings import refused
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BATCH_ROWS = 65_536
+_WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
+
+
+@dataclass(frozen=True)
+class Table:
+    """A predictions file that has been opened, its rows not yet read.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : tuple of str
+        Names of the columns as written, in order.
+    frames : callable
+        ``frames(wanted)`` yields polars frames of the columns at the positions `wanted`, in the order wanted;
+        a new iteration each time. CSV cells are text.
+    count : callable
+        Number of rows, as far as that is known without reading them all; None otherwise.
+    why_empty : callable
+        ``why_empty(row)``: for a row with an empty cell, what is wrong with its shape; None where it is the cell alone.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    frames: Callable[[Sequence[int]], Iterator[pl.DataFrame]]
+    count: Callable[[], int | None]
+    why_empty: Callable[[int], str | None] = lambda row: None
+
+
+def open_table(path: Path) -> Table:
+    """Open a predictions file, told apart by its ending.
+
+    Parameters
+    ----------
+    path : Path
+        A `.csv`, `.parquet` (or `.pq`) or `.npz` file.
+
+    Returns
+    -------
+    Table
+        Nothing but the header has been read, except from NPZ.
+
+    Raises
+    ------
+    Problem
+        There is no such file, or it is not what its ending says.
+    """
+    _demand_file(path)
+    kinds = {".csv": _open_csv, ".parquet": _open_parquet, ".pq": _open_parquet, ".npz": _open_npz}
+    opener = kinds.get(path.suffix.lower())
+    if opener is None:
+        raise refused(path, Finding(f"The ending “{path.suffix}” is none of .csv, .parquet and .npz", _WHERE))
+    try:
+        return opener(path)
+    except OSError as error:
+        raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _demand_file(path: Path) -> None:
+    if path.is_dir():
+        raise Problem(f"{path} is a folder, not a predictions file: {_WHERE[0].lower()}{_WHERE[1:]}")
+    if not path.exists():
+        raise Problem(f"There is no file {path}: check the name and the folder.")
+
+
+def _open_csv(path: Path) -> Table:
+    from elicit_app.study.csv_text import explain, read_header, short_row
+
+    columns = read_header(path)
+
+    def scan() -> pl.LazyFrame:
+        import polars as pl
+
+        # positions as names: the header may name a column twice
+        return pl.scan_csv(
+            path,
+            infer_schema=False,
+            glob=False,
+            with_column_names=lambda names: [str(position) for position in range(len(names))],
+        )
+
+    def frames(wanted: Sequence[int]) -> Iterator[pl.DataFrame]:
+        import polars as pl
+
+        try:
+            yield from _batches(scan(), [str(position) for position in wanted])
+        except pl.exceptions.PolarsError as error:
+            raise explain(path, len(columns), str(error)) from error
+
+    def count() -> int | None:
+        import polars as pl
+
+        try:
+            return int(scan().select(pl.len()).collect().item())
+        except pl.exceptions.PolarsError:
+            return None
+
+    return Table(path, tuple(columns), frames, count, lambda row: short_row(path, row, len(columns)))
+
+
+def _open_parquet(path: Path) -> Table:
+    import polars as pl
+
+    scan = pl.scan_parquet(path, glob=False)
+    try:
+        columns = scan.collect_schema().names()
+        rows = int(scan.select(pl.len()).collect().item())
+    except pl.exceptions.PolarsError as error:
+        raise _damaged(path) from error
+
+    def frames(wanted: Sequence[int]) -> Iterator[pl.DataFrame]:
+        try:
+            yield from _batches(scan, [columns[position] for position in wanted])
+        except pl.exceptions.PolarsError as error:
+            raise _damaged(path) from error
+
+    return Table(path, tuple(columns), frames, lambda: rows)
+
+
+def _open_npz(path: Path) -> Table:
+    from elicit_app.study.npz import read_arrays
+
+    columns, frame = read_arrays(path)
+
+    def frames(wanted: Sequence[int]) -> Iterator[pl.DataFrame]:
+        for start in range(0, frame.height, BATCH_ROWS):
+            yield frame[start : start + BATCH_ROWS, list(wanted)]
+
+    return Table(path, columns, frames, lambda: frame.height)
+
+
+def _batches(scan: pl.LazyFrame, names: list[str]) -> Iterator[pl.DataFrame]:
+    return iter(scan.select(names).collect_batches(chunk_size=BATCH_ROWS, lazy=True))
+
+
+def _damaged(path: Path) -> Problem:
+    return refused(path, Finding("It is not a Parquet file, or it is cut short or damaged", "Write or copy it again."))
