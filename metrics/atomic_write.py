@@ -1,0 +1,49 @@
+"""Files that are either as they were or complete, never half-written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+
+def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file in one step: to a temporary file beside it, synced, then put in its place.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; one that exists is replaced. A link is followed.
+    content : str or bytes
+        Text is written as UTF-8 with line feeds as they are.
+
+    Raises
+    ------
+    OSError
+        Where the folder does not exist or cannot be written; the file is then as it was.
+    """
+    target = Path(os.path.realpath(path))
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name itself durable, where the system can sync a folder."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,129 @@
+"""Class names as text: how labels of any type meet the classes of an elicited metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def class_name(label: object) -> str:
+    """Return a label as the text that is compared and written to files.
+
+    Parameters
+    ----------
+    label : object
+        A string, bytes, a boolean, a number or anything with a text form.
+
+    Returns
+    -------
+    str
+        A float without a fractional part reads as an integer: 2.0 is "2". Everything else is ``str(label)``.
+    """
+    if isinstance(label, bytes):
+        return label.decode("utf-8", "replace")
+    if isinstance(label, float | np.floating) and float(label).is_integer():
+        return str(int(label))
+    return str(label)
+
+
+def class_names(labels: Iterable[object]) -> tuple[str, ...]:
+    """Return the names of the classes, in order.
+
+    Parameters
+    ----------
+    labels : iterable of object
+        One label per class, at least two.
+
+    Returns
+    -------
+    tuple of str
+        The labels as text.
+
+    Raises
+    ------
+    TypeError
+        Where one string was given instead of a sequence of labels.
+    ValueError
+        Where there are fewer than two, or two read alike, or one is empty.
+    """
+    if isinstance(labels, str | bytes):
+        raise TypeError(f"classes: a sequence of labels was expected, not the single text {labels!r}.")
+    names = tuple(class_name(label) for label in labels)
+    if len(names) < 2:
+        raise ValueError(f"classes: at least two classes were expected, {len(names)} given.")
+    for i, name in enumerate(names):
+        if not name.strip():
+            raise ValueError(f"classes: class {i} has no name; every class needs one.")
+        if name in names[:i]:
+            raise ValueError(f"classes: {name!r} stands for two classes; names are compared as text and must differ.")
+    return names
+
+
+def class_indices(values: ArrayLike, classes: Sequence[str], name: str) -> NDArray[np.intp]:
+    """Return the index of each label's class, labels and classes compared as text.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Labels of any type; a pandas or polars series will do.
+    classes : sequence of str
+        Names of the classes.
+    name : str
+        What the labels are called in an error: "y_true".
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Indices into `classes`.
+
+    Raises
+    ------
+    ValueError
+        Where the labels are not one-dimensional, or one is no class.
+    """
+    labels = np.asarray(values)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"{name}: one label per case was expected, the shape is {labels.shape}.")
+    indices = _matched_by_value(labels, classes) if labels.dtype.kind in "biufU" else _matched_by_text(labels, classes)
+    if (indices < 0).any():
+        row = int(np.argmax(indices < 0))
+        known = ", ".join(classes[:12]) + (", ..." if len(classes) > 12 else "")
+        raise ValueError(
+            f"{name}: row {row} holds {class_name(labels[row])!r}, which is no class of the metric (classes: {known})."
+        )
+    return indices
+
+
+def _matched_by_value(labels: NDArray[Any], classes: Sequence[str]) -> NDArray[np.intp]:
+    """Compare whole arrays: one pass per class, no text made of numbers."""
+    indices = np.full(labels.shape, -1, dtype=np.intp)
+    for j, name in enumerate(classes):
+        value = _as_value(name, labels.dtype.kind)
+        if value is not None:
+            indices[labels == value] = j
+    return indices
+
+
+def _as_value(name: str, kind: str) -> object:
+    """Return the one value of a kind of array that reads as `name`, or None where there is none."""
+    if kind == "U":
+        return name
+    if kind == "b":
+        return {"True": True, "False": False}.get(name)
+    try:
+        value = float(name) if kind == "f" else int(name)
+    except ValueError:
+        return None
+    return value if class_name(value) == name else None
+
+
+def _matched_by_text(labels: NDArray[Any], classes: Sequence[str]) -> NDArray[np.intp]:
+    """Look up each label's text."""
+    position = {name: j for j, name in enumerate(classes)}
+    found = (position.get(class_name(label), -1) for label in labels.tolist())
+    return np.fromiter(found, dtype=np.intp, count=len(labels))

@@ -1,0 +1,224 @@
+"""Judging and deciding with the costs of an elicited metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.class_names import class_indices, class_name, class_names
+from metrics.weights import class_weight_from_weights, release_factors
+
+
+class Judging:
+    """What can be done with classes and their costs; the part of `ElicitedMetric` that meets data.
+
+    Labels of data are compared with `classes` as text.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        Names of the k classes, in order.
+    labels : tuple
+        The classes as the caller's own objects.
+    family : str
+        "dlpm" or "lpm".
+    weights : ndarray of shape (k,) or (k^2 - k,)
+        In the normalisation of the family.
+    cost_matrix : ndarray of shape (k, k)
+        Costs in [0, 1]; rows are true classes, columns are predicted classes.
+    """
+
+    classes: tuple[str, ...]
+    labels: tuple[Any, ...]
+    family: str
+    weights: NDArray[np.float64]
+    cost_matrix: NDArray[np.float64]
+
+    @cached_property
+    def class_weight(self) -> dict[Any, float]:
+        """Return label -> weight of the true class, mean 1: how much the class's worst error matters."""
+        values = class_weight_from_weights(self.weights, self.family)
+        return dict(zip(self.labels, map(float, values), strict=True))
+
+    def decision_threshold(self, pos_label: object) -> float:
+        """Return the probability from which calling a case positive costs least (two classes).
+
+        Parameters
+        ----------
+        pos_label : label
+            The positive class.
+
+        Returns
+        -------
+        float
+            C[n, p] / (C[n, p] + C[p, n]) in [0, 1], n and p the negative and the positive class.
+
+        Raises
+        ------
+        ValueError
+            With more than two classes, or where `pos_label` is none of them.
+        """
+        if len(self.classes) != 2:
+            raise ValueError(f"a decision threshold exists for two classes, the metric has {len(self.classes)}.")
+        positive = int(class_indices([class_name(pos_label)], self.classes, "pos_label")[0])
+        false_alarm, miss = self.cost_matrix[1 - positive, positive], self.cost_matrix[positive, 1 - positive]
+        return float(false_alarm / (false_alarm + miss))
+
+    def score(self, y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean cost per case of predictions, in units of the worst mistake; lower is better.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n,)
+            Labels of any type, compared with the classes as text.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the cases.
+
+        Returns
+        -------
+        float
+            In [0, 1]; 0 where every prediction is right.
+
+        Raises
+        ------
+        ValueError
+            Where a label is no class of the metric or the lengths differ.
+        """
+        from metrics import misclassification_cost
+
+        true, predicted = self._indices(y_true, "y_true"), self._indices(y_pred, "y_pred")
+        return misclassification_cost(true, predicted, self.cost_matrix, sample_weight=sample_weight)
+
+    def expected_score(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        labels: Sequence[object] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean cost per case expected under predicted probabilities; lower is better.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels of any type, compared with the classes as text.
+        y_proba : array-like of shape (n, m)
+            Probabilities; rows sum to 1.
+        labels : sequence of m labels, optional
+            What the columns stand for, such as an estimator's ``classes_``; a class left out has probability 0. By
+            default the classes of the metric in their order.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the cases.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+
+        Raises
+        ------
+        ValueError
+            Where a label is no class of the metric, or the probabilities are none.
+        """
+        from metrics import expected_misclassification_cost
+
+        true, proba = self._indices(y_true, "y_true"), self._all_columns(y_proba, labels)
+        return expected_misclassification_cost(true, proba, self.cost_matrix, sample_weight=sample_weight)
+
+    def decide(self, y_proba: ArrayLike, *, labels: Sequence[object] | None = None) -> NDArray[Any]:
+        """Return the decisions of least expected cost.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (n, m)
+            Probabilities; rows sum to 1.
+        labels : sequence of m labels, optional
+            What the columns stand for, such as an estimator's ``classes_``; only these are decided for. By default the
+            classes of the metric in their order.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Elements of `labels`; of equal costs the earlier label.
+
+        Raises
+        ------
+        ValueError
+            Where a label is no class of the metric, or the probabilities are none.
+        """
+        from metrics import cost_sensitive_decisions
+
+        columns = self._columns(labels)
+        names = self.labels if labels is None else labels
+        return cost_sensitive_decisions(y_proba, self.cost_matrix[np.ix_(columns, columns)], labels=names)
+
+    def meta_pattern_concern_score(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        labels: Sequence[object] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the Meta Pattern Concern Score with this metric's release factors and class weights.
+
+        All classes count, in 50 intervals. Parameters and errors are those of `expected_score`.
+
+        Returns
+        -------
+        float
+            The mean over the cases, each weighted with its true class's weight; lower is better. It carries the
+            patterns, see `metrics.meta_pattern_concern_score`.
+        """
+        from metrics import meta_pattern_concern_score
+
+        true, proba = self._indices(y_true, "y_true"), self._all_columns(y_proba, labels)
+        case_weight = np.fromiter(self.class_weight.values(), dtype=np.float64)[true]
+        if sample_weight is not None:
+            case_weight = case_weight * np.asarray(sample_weight, dtype=np.float64)
+        return meta_pattern_concern_score(
+            true, proba, release_factors=release_factors(self.cost_matrix), sample_weight=case_weight
+        )
+
+    def as_scorer(self) -> Any:
+        """Return a scikit-learn scorer: the negated mean cost of an estimator's predictions, greater is better.
+
+        It goes where scikit-learn takes ``scoring``: `cross_val_score`, `GridSearchCV`, `TunedThresholdClassifierCV`.
+        An estimator's classes are matched as text; ``set_score_request(sample_weight=True)`` routes weights.
+
+        Returns
+        -------
+        callable
+            ``scorer(estimator, X, y, sample_weight=None)``.
+        """
+        from sklearn.metrics import make_scorer
+
+        return make_scorer(self.score, greater_is_better=False)
+
+    def _indices(self, labels: ArrayLike, name: str) -> NDArray[np.intp]:
+        return class_indices(labels, self.classes, name)
+
+    def _columns(self, labels: Sequence[object] | None) -> NDArray[np.intp]:
+        """Return the class index of each column of probabilities."""
+        if labels is None:
+            return np.arange(len(self.classes))
+        return self._indices(class_names(labels), "labels")
+
+    def _all_columns(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> NDArray[Any]:
+        """Return the probabilities with the metric's classes as columns, 0 for a class that `labels` leaves out."""
+        proba = np.asarray(y_proba)
+        columns = self._columns(labels)
+        if proba.ndim != 2 or proba.shape[1] != len(columns):
+            raise ValueError(
+                f"y_proba: one row per case and {len(columns)} columns were expected, found {proba.shape}."
+            )
+        if labels is None:
+            return proba
+        spread = np.zeros((len(proba), len(self.classes)), dtype=proba.dtype)
+        spread[:, columns] = proba
+        return spread
