@@ -2,7 +2,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
 from elicit_app.session.events import (
     Answered,
@@ -74,7 +73,7 @@ class Writing:
         return Noted(at=self.at(), sentence=sentence)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def write() -> Writing:
     return Writing()
 
@@ -91,11 +90,6 @@ def a_session(write: Writing) -> list[Event]:
         write.changed(1, "b"),
         write.noted("Ω: eine Notiz"),
     ]
-
-
-@st.composite
-def choices(draw: st.DrawFn) -> str:
-    return draw(st.sampled_from(["a", "b", "equal", "unsure"]))
 
 
 @pytest.fixture

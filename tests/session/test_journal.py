@@ -2,6 +2,7 @@ import os
 import resource
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from elicit_app.problem import Problem
-from elicit_app.session.events import Recovered, to_line
+from elicit_app.session.events import Noted, Recovered, to_line
 from elicit_app.session.journal import Journal, UnwrittenProblem, parse, read
+
+EXTRA = Noted(at=datetime(2025, 3, 2, tzinfo=UTC), sentence="written after the repair")
 
 
 def create(path, events):
@@ -38,23 +41,26 @@ def test_cut_at_any_byte_it_loads_or_is_refused_in_one_sentence(journal_path, a_
         whole.append(whole[-1] + len(to_line(event)))
     journal_path.parent.mkdir()
     for cut in range(len(data) + 1):
-        journal_path.write_bytes(data[:cut])
         # The newline is not part of the event: a cut just before it loses nothing.
         complete = sum(end - 1 <= cut for end in whole[1:])
         if complete == 0:
             with pytest.raises(Problem, match="holds no session yet"):
-                Journal.open(journal_path)
+                parse(data[:cut], journal_path)
             continue
-        kept = list(read(journal_path).events)
-        assert kept == a_session[:complete]
-        # Opening for writing repairs the file; once a line's beginning, middle and end is enough of the disk's time.
-        if cut % 17 and min(abs(cut - end) for end in whole) > 2:
-            continue
-        journal, contents = Journal.open(journal_path)
-        journal.close()
-        kept = [event for event in contents.events if not isinstance(event, Recovered)]
-        assert kept == a_session[:complete]
-        assert list(read(journal_path).events) == list(contents.events), "what was recovered is on the disk"
+        assert list(parse(data[:cut], journal_path).events) == a_session[:complete]
+        # Opening for writing repairs the file: the disk is asked at the ends of lines and here and there.
+        if cut % 29 == 0 or min(abs(cut - end) for end in whole) <= 1:
+            repaired(journal_path, data[:cut], a_session[:complete])
+
+
+def repaired(path, data, expected):
+    path.write_bytes(data)
+    journal, contents = Journal.open(path)
+    journal.append(EXTRA)
+    journal.close()
+    kept = [event for event in contents.events if not isinstance(event, Recovered)]
+    assert kept == expected
+    assert list(read(path).events) == [*contents.events, EXTRA], "what was recovered is on the disk"
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

@@ -1,0 +1,191 @@
+"""Views of a session: the question that stands, the review, the end of a sitting."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose
+from elicit_app.problem import Problem
+from elicit_app.session.events import Answered, CountRows, Pair, Stood
+from elicit_app.session.fitting import contradictions, fits
+from elicit_app.session.session import FEWEST_TO_EXPORT, Session, to_reply
+from elicit_app.session.state import Entry, same_pair
+from elicit_app.session.views import AnsweredView, Fit, QuestionView, ReviewView, SittingOverView
+
+_OVER = {
+    "budget": "{answers} answers, all kept. That is a sitting: see the result, or go on.",
+    "known": "Your answers already say closely enough how bad each mistake is.",
+    "best-model": "Your answers already decide which model is best.",
+    "tolerance": "The search has found its answer, as closely as was asked for.",
+    "cycles": "The search has made all its rounds.",
+    "bounded": "No further question of this kind can tell more.",
+    "expert": "{answers} answers, all kept.",
+}
+
+
+def counts(rows: CountRows) -> Counts:
+    """Return recorded counts as a matrix that cannot be changed."""
+    matrix = np.array(rows, dtype=np.int64)
+    matrix.setflags(write=False)
+    return matrix
+
+
+def shown(pair: Pair, left: Stood) -> tuple[Counts, Counts]:
+    """Return the matrices of a pair as they stood: left, right."""
+    first, second = (pair.a, pair.b) if left == "a" else (pair.b, pair.a)
+    return counts(first), counts(second)
+
+
+def question_view(session: Session, request: int, *, offer_break: bool = False) -> QuestionView | None:
+    """Return the question that stands, or None where the procedure has no further one."""
+    asking = session.asking()
+    if asking is None:
+        return None
+    state = session.state
+    left, right = shown(asking.pair, asking.left)
+    undoes = "nothing" if not state.done else "answer" if isinstance(state.done[-1].event, Answered) else "change"
+    return QuestionView(
+        request=request,
+        number=asking.number,
+        left=left,
+        right=right,
+        population=asking.pair.population,
+        subject=asking.subject,
+        progress=asking.progress,
+        purpose=asking.pair.purpose,
+        hypothetical=asking.pair.hypothetical,
+        last=asking.progress.most <= 1,
+        offer_break=offer_break,
+        previous=_plain(state.entries, len(state.entries)) if state.entries else None,
+        can_redo=bool(state.undone),
+        note=session.note,
+        undoes=undoes,
+        full_picture=state.full_picture,
+    )
+
+
+def looking_again_view(session: Session, request: int, number: int) -> QuestionView:
+    """Return question `number` as it was shown, to be answered anew.
+
+    Raises
+    ------
+    Problem
+        When there is no such answer.
+    """
+    entries = session.state.entries
+    if not 1 <= number <= len(entries):
+        raise Problem(f"There is no answer {number} to look at again: there are {len(entries)}.")
+    event = entries[number - 1].event
+    left, right = shown(event.pair, event.left)
+    return QuestionView(
+        request=request,
+        number=number,
+        left=left,
+        right=right,
+        population=event.pair.population,
+        subject=event.subject,
+        progress=Progress(len(entries), 0, 0),
+        purpose=event.pair.purpose,
+        hypothetical=event.pair.hypothetical,
+        last=False,
+        offer_break=False,
+        previous=_plain(entries, number),
+        can_redo=False,
+        undoes="nothing",
+        again=number,
+        full_picture=event.full_picture,
+    )
+
+
+def sitting_over_view(session: Session) -> SittingOverView:
+    """Return the end of a sitting: why it is over, and whether there can be more."""
+    step = session.next()
+    reason = step.stopped if isinstance(step, Outcome) else "expert"
+    answers = len(session.state.entries)
+    return SittingOverView(
+        answers, reason, _OVER[reason].format(answers=answers), can_continue=session.continuation() is not None
+    )
+
+
+def review_view(session: Session) -> ReviewView:
+    """Return all answers, newest last, with what fits the rest and what has two answers."""
+    pairs = contradictions(session.state)
+    answers = answered_views(session, pairs)
+    return ReviewView(
+        answers=answers,
+        contradictions=tuple((first - 1, second - 1) for first, second in pairs),
+        can_finish=session.can_export,
+        sentence=_review_sentence(session, answers, len(pairs)),
+        can_continue=session.continuation() is not None,
+        can_undo=bool(session.state.done),
+        can_redo=bool(session.state.undone),
+    )
+
+
+def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tuple[AnsweredView, ...]:
+    """Return every answer with its fit; `pairs` are the numbers of contradicting answers."""
+    state = session.state
+    outcome = session.outcome() if state.history else None
+    doubled = {number for pair in pairs for number in pair}
+    asked = dict(zip(state.used, state.history, strict=True))
+    views = []
+    for index, entry in enumerate(state.entries):
+        fit: Fit
+        if entry.taken_out:
+            fit = "taken out"
+        elif entry.answer.choice == "unsure":
+            fit = "asked again"
+        elif index + 1 in doubled:
+            fit = "two answers"
+        elif outcome is not None and not fits(asked[index], outcome):
+            fit = "does not fit"
+        else:
+            fit = "check" if entry.event.pair.purpose is Purpose.CHECK else "fits"
+        views.append(_answered_view(state.entries, index + 1, fit))
+    return tuple(views)
+
+
+def _plain(entries: tuple[Entry, ...], number: int) -> AnsweredView:
+    """Return an answer without judging whether it fits, which the question page does not show."""
+    return _answered_view(entries, number, "fits")
+
+
+def _answered_view(entries: tuple[Entry, ...], number: int, fit: Fit) -> AnsweredView:
+    entry = entries[number - 1]
+    left, right = shown(entry.event.pair, entry.event.left)
+    return AnsweredView(
+        number=number,
+        left=left,
+        right=right,
+        reply=to_reply(entry.event.left, entry.answer.choice),
+        strength=entry.answer.strength,
+        seconds=entry.answer.seconds,
+        fit=fit,
+        asked_again_as=_asked_again_as(entries, number) if entry.answer.choice == "unsure" else None,
+    )
+
+
+def _asked_again_as(entries: tuple[Entry, ...], number: int) -> int | None:
+    pair = entries[number - 1].event.pair
+    for later in range(number, len(entries)):
+        if same_pair(pair, entries[later].event.pair) is not None:
+            return later + 1
+    return None
+
+
+def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], doubled: int) -> str:
+    misfits = sum(view.fit == "does not fit" for view in answers)
+    parts = []
+    if doubled:
+        parts.append("one pair has two different answers" if doubled == 1 else f"{doubled} pairs have two answers")
+    if misfits:
+        parts.append("one answer does not fit the rest" if misfits == 1 else f"{misfits} answers do not fit the rest")
+    total = f"{len(answers)} answer{'' if len(answers) == 1 else 's'}."
+    found = f" {', and '.join(parts).capitalize()}." if parts else ""
+    missing = FEWEST_TO_EXPORT - session.state.informative
+    if missing > 0:
+        more = "one more answer" if missing == 1 else f"{missing} more answers"
+        found += f" A result needs at least {FEWEST_TO_EXPORT}: {more}."
+    elif not parts:
+        found = " Nothing contradicts."
+    return total + found
