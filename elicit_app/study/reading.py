@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elicit_app.problem import Finding
+from elicit_app.problem import Finding, Problem
 from elicit_app.study.checking import Batch, RowCheck
 from elicit_app.study.findings import counted, listed, refused
 from elicit_app.study.labels import PROBABILITY, TRUTH, class_of_column
@@ -68,10 +68,10 @@ class PredictionsFile:
         missing = [name for name in classes if name not in self.classes]
         extra = [name for name in self.classes if name not in classes]
         if missing or extra:
-            found = [f"no column for {listed(missing)}"] if missing else []
-            found += [f"columns for {listed(extra)}, which nobody asked for"] if extra else []
-            remedy = f"The classes must be {listed(list(classes), len(classes) if len(classes) <= 12 else 5)}."
-            raise refused(self.table.path, Finding(f"There are {' and '.join(found)}", remedy))
+            found = [f"there is no column for {listed(missing)}"] if missing else []
+            found += [f"there is a column for {listed(extra)}"] if extra else []
+            remedy = f"The classes must be {listed(list(classes), 12)}."
+            raise refused(self.table.path, Finding(" and ".join(found), remedy))
         columns = dict(zip(self.classes, self.positions[1:], strict=True))
         return PredictionsFile(self.table, tuple(classes), (self.positions[0], *(columns[name] for name in classes)))
 
@@ -144,6 +144,8 @@ def rescaling_notes(file: PredictionsFile, check: RowCheck) -> tuple[str, ...]:
 
 def _arranged(file: PredictionsFile, labels: tuple[str, ...]) -> tuple[PredictionsFile, tuple[str, ...]]:
     """Return the file in the order of `labels`, or with numbered classes that take `labels` for names."""
+    if len(set(labels)) < len(labels):
+        raise Problem(f"The labels {listed(list(labels), 12)} name a class twice: each class needs one name.")
     numbered = tuple(str(index) for index in range(len(labels)))
     if set(labels) != set(file.classes) and set(file.classes) == set(numbered):
         file = file.ordered(numbered)

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.model import Mistake, Wording
 
-LONGEST_NAME = 60
 LONGEST_CONSEQUENCE = 45
 
 
@@ -27,7 +26,9 @@ def default_wording(classes: Sequence[str], case: str = "case", cases: str = "ca
 
     def mistake(true: int, called: str) -> Mistake:
         name = f"{names[true]} called {called}"
-        return Mistake(name[:1].upper() + name[1:], f"{names[true]} {case} called {called}", f"{many[true]} called {called}")
+        return Mistake(
+            name[:1].upper() + name[1:], f"{names[true]} {case} called {called}", f"{many[true]} called {called}"
+        )
 
     return Wording(
         case=case,
@@ -52,10 +53,10 @@ def check_wording(wording: Wording, classes: Sequence[str]) -> None:
     Raises
     ------
     Problem
-        Every word that is empty or too long, or missing for a class.
+        Every word that is empty, missing for a class, or a consequence too long for the page.
     """
     k = len(classes)
-    findings = [*_counts(wording, k)] or [*_lengths(wording, classes)]
+    findings = [*_counts(wording, k)] or [*_texts(wording, classes)]
     if findings:
         raise Problem(f"The words of the study need a change: {findings[0].what}.", tuple(findings))
 
@@ -68,7 +69,7 @@ def _counts(wording: Wording, k: int) -> Iterator[Finding]:
         yield Finding(f"there must be words for each of the {len(pairs)} kinds of mistake")
 
 
-def _lengths(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:
+def _texts(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:
     texts = [("the word for one case", wording.case), ("the word for several cases", wording.cases)]
     for name, one, many in zip(classes, wording.class_one, wording.class_many, strict=True):
         texts += [(f"the word for one “{name}”", one), (f"the word for several “{name}”", many)]
@@ -82,5 +83,3 @@ def _lengths(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:
     for where, text in texts:
         if not text.strip():
             yield Finding(f"{where} is empty", "Write a word or two.")
-        elif len(text) > LONGEST_NAME:
-            yield Finding(f"{where} has {len(text)} characters", f"At most {LONGEST_NAME} fit on the page.")

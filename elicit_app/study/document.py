@@ -1,0 +1,182 @@
+"""What stands in `study.json`: its schema, and the way between it and a study."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from elicit_app.problem import Finding, Problem
+from elicit_app.study import migrations
+from elicit_app.study.findings import shortened
+from elicit_app.study.model import Mistake, Study, Wording
+from elicit_app.study.wording import default_wording
+
+Text = Annotated[str, Field(min_length=1)]
+Pair = tuple[Text, Text]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ClassWords(_Part):
+    """How one case and several cases of a class are called."""
+
+    one: Text
+    many: Text
+
+
+class MistakeWords(_Part):
+    """The words for one kind of mistake; `predicted` is null for any wrong answer to the same truth."""
+
+    true: Text
+    predicted: Text | None = None
+    name: Text
+    one: Text
+    many: Text
+    consequence: str = ""
+
+
+class Words(_Part):
+    """The stated words; what is not stated gets generic words."""
+
+    case: Text = "case"
+    cases: Text = "cases"
+    classes: dict[Text, ClassWords] = {}
+    mistakes: list[MistakeWords] = []
+
+
+class ModelEntry(_Part):
+    """A model's name and its predictions file in the study folder."""
+
+    name: Text
+    file: Annotated[str, Field(pattern=r"^[^/\\]+\.(parquet|csv|npz)$")]
+
+
+class StudyDocument(_Part):
+    """The content of `study.json`. Rows of every matrix are true classes, columns are predicted classes."""
+
+    format: Literal["elicit-study"] = "elicit-study"
+    version: Literal[1] = 1
+    title: Text
+    description: str = ""
+    classes: Annotated[list[Text], Field(min_length=2)]
+    population: Annotated[int, Field(ge=10, le=1_000_000)]
+    stated_prevalence: list[Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]] | None = None
+    yardstick: Pair = Field(description="true and predicted class of the mistake that others are compared with")
+    wording: Words = Words()
+    models: Annotated[list[ModelEntry], Field(min_length=1)]
+    digest: str
+
+
+def parse_document(path: Path, content: bytes) -> StudyDocument:
+    """Read `study.json`.
+
+    Parameters
+    ----------
+    path : Path
+        Where it lies, for the sentences.
+    content : bytes
+        UTF-8 JSON.
+
+    Raises
+    ------
+    Problem
+        It is cut short, of a newer version, or a field is not as expected.
+    """
+    try:
+        document = migrations.migrate(json.loads(content))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise Problem(f"{path} cannot be read: it is not JSON, or it is cut short ({error}).") from error
+    except ValueError as error:
+        raise Problem(f"{path} {error}.") from error
+    try:
+        # strict JSON: a list stands for a tuple, but no text stands for a number
+        return StudyDocument.model_validate_json(json.dumps(document))
+    except ValidationError as error:
+        findings = tuple(Finding(_told(fault["loc"], fault["msg"])) for fault in error.errors())
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        raise Problem(f"{path} is not a proper study file: {findings[0].what}{more}.", findings) from error
+
+
+def _told(place: tuple[int | str, ...], message: str) -> str:
+    where = ".".join(str(part) for part in place)
+    return f"field “{shortened(where, 60)}”: {message[:1].lower()}{message[1:]}"
+
+
+def document_of(study: Study, files: list[str]) -> StudyDocument:
+    """Return what to write for a study whose models' predictions lie in `files`."""
+    classes = study.classes
+    return StudyDocument(
+        title=study.title,
+        description=study.description,
+        classes=list(classes),
+        population=study.population,
+        stated_prevalence=list(study.stated_prevalence) if study.stated_prevalence else None,
+        yardstick=(classes[study.yardstick[0]], classes[study.yardstick[1]]),
+        wording=_stated_words(study.wording, classes),
+        models=[ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)],
+        digest=study.digest,
+    )
+
+
+def _stated_words(wording: Wording, classes: tuple[str, ...]) -> Words:
+    """Return only the words that are not the generic ones."""
+    generic = default_wording(classes, wording.case, wording.cases)
+    words = {
+        name: ClassWords(one=wording.class_one[i], many=wording.class_many[i])
+        for i, name in enumerate(classes)
+        if (wording.class_one[i], wording.class_many[i]) != (generic.class_one[i], generic.class_many[i])
+    }
+    mistakes = [
+        _mistake_words(mistake, classes[i], classes[j])
+        for (i, j), mistake in sorted(wording.mistakes.items())
+        if mistake != generic.mistakes[i, j]
+    ]
+    mistakes += [
+        _mistake_words(mistake, classes[i], None)
+        for i, mistake in enumerate(wording.any_mistake)
+        if mistake != generic.any_mistake[i]
+    ]
+    return Words(case=wording.case, cases=wording.cases, classes=words, mistakes=mistakes)
+
+
+def _mistake_words(mistake: Mistake, true: str, predicted: str | None) -> MistakeWords:
+    return MistakeWords(
+        true=true,
+        predicted=predicted,
+        name=mistake.name,
+        one=mistake.one,
+        many=mistake.many,
+        consequence=mistake.consequence,
+    )
+
+
+def wording_of(path: Path, document: StudyDocument) -> Wording:
+    """Return the complete wording of a study: the stated words, generic ones for the rest.
+
+    Raises
+    ------
+    Problem
+        A word is stated for a class that the study does not have.
+    """
+    words = document.wording
+    index = {name: position for position, name in enumerate(document.classes)}
+    wording = default_wording(document.classes, words.case, words.cases)
+    one, many, any_mistake = list(wording.class_one), list(wording.class_many), list(wording.any_mistake)
+    mistakes = dict(wording.mistakes)
+    try:
+        for name, stated in words.classes.items():
+            one[index[name]], many[index[name]] = stated.one, stated.many
+        for entry in words.mistakes:
+            mistake = Mistake(entry.name, entry.one, entry.many, entry.consequence)
+            if entry.predicted is None:
+                any_mistake[index[entry.true]] = mistake
+            else:
+                mistakes[index[entry.true], index[entry.predicted]] = mistake
+    except KeyError as error:
+        raise Problem(f"{path} has words for {error}, but that is not one of its classes.") from error
+    return Wording(words.case, words.cases, tuple(one), tuple(many), mistakes, tuple(any_mistake))

@@ -1,0 +1,177 @@
+"""Study folders: `study.json` and one Parquet file of predictions a model, written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from elicit_app.problem import Problem
+from elicit_app.study.checking import SUM_RANGE
+from elicit_app.study.digest import study_digest
+from elicit_app.study.labels import PROBABILITY, TRUTH
+from elicit_app.study.model import Predictions, Study
+from elicit_app.study.reading import read_predictions
+from elicit_app.study.wording import check_wording
+from elicit_app.study.writing import new_folder, write_whole
+
+if TYPE_CHECKING:
+    from elicit_app.study.document import StudyDocument
+
+STUDY_FILE = "study.json"
+
+
+def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> Study:
+    """Read a study folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds `study.json` and the files it names.
+    kind : str
+        "bundled" for the studies that come with the program: nothing is written beside them.
+
+    Raises
+    ------
+    Problem
+        Something is missing, damaged, of a newer version, or not what it was when the study was made.
+    """
+    from elicit_app.study.document import wording_of
+
+    path = folder / STUDY_FILE
+    document = _read_document(path)
+    classes = tuple(document.classes)
+    models = tuple(
+        replace(read_predictions(folder / entry.file, labels=classes).predictions, name=entry.name)
+        for entry in document.models
+    )
+    study = Study(
+        name=folder.resolve().name,
+        title=document.title,
+        classes=classes,
+        models=models,
+        population=document.population,
+        stated_prevalence=tuple(document.stated_prevalence) if document.stated_prevalence else None,
+        wording=wording_of(path, document),
+        yardstick=_yardstick(path, document),
+        kind=kind,
+        folder=folder if kind == "folder" else None,
+        description=document.description,
+        digest=study_digest(classes, models),
+    )
+    check_study(study)
+    if study.digest != document.digest:
+        raise Problem(f"The predictions in {folder} are not those the study was made from: make a new study of them.")
+    return study
+
+
+def _read_document(path: Path) -> StudyDocument:
+    from elicit_app.study.document import parse_document
+
+    try:
+        return parse_document(path, path.read_bytes())
+    except FileNotFoundError as error:
+        raise Problem(f"{path.parent} is not a study folder: there is no {path.name} in it.") from error
+    except OSError as error:
+        raise Problem(f"{path} cannot be read ({error.strerror or error}).") from error
+
+
+def _yardstick(path: Path, document: StudyDocument) -> tuple[int, int]:
+    true, predicted = document.yardstick
+    if true not in document.classes or predicted not in document.classes or true == predicted:
+        raise Problem(f"{path}: the yardstick “{true}” called “{predicted}” is not a mistake of this study.")
+    return document.classes.index(true), document.classes.index(predicted)
+
+
+def check_study(study: Study) -> None:
+    """Refuse a study that cannot be shown or asked about.
+
+    Raises
+    ------
+    Problem
+        Population, stated prevalence, words or cases are not as expected.
+    """
+    if not 10 <= study.population <= 1_000_000:
+        raise Problem(f"The population must be 10 to 1,000,000, not {study.population:,}.")
+    stated = study.stated_prevalence
+    if stated is not None:
+        if len(stated) != study.n_classes or not all(0 < share < 1 for share in stated):
+            raise Problem(f"The stated prevalence must be {study.n_classes} numbers between 0 and 1, one a class.")
+        if not SUM_RANGE[0] <= sum(stated) <= SUM_RANGE[1]:
+            raise Problem(f"The stated prevalence must add up to 1, not to {sum(stated):.4g}.")
+    cases = np.bincount(study.models[0].y_true, minlength=study.n_classes)
+    for name, count in zip(study.classes, cases, strict=True):
+        if count == 0:
+            raise Problem(f"No case has the true class “{name}”: add some, or leave the class out of the predictions.")
+    check_wording(study.wording, study.classes)
+
+
+def write_folder(folder: Path, study: Study) -> Study:
+    """Write a study into a new folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Must not exist, or be empty.
+    study : Study
+        With at least one model.
+
+    Returns
+    -------
+    Study
+        The same study, now that of the folder.
+
+    Raises
+    ------
+    Problem
+        The folder is taken or cannot be written; nothing is left of it then.
+    """
+    files = _file_names([model.name for model in study.models])
+    stored = replace(study, name=folder.resolve().name, kind="folder", folder=folder)
+    check_study(stored)
+    with new_folder(folder) as temporary:
+        for model, file in zip(study.models, files, strict=True):
+            write_whole(temporary / file, parquet_bytes(study.classes, model))
+        write_whole(temporary / STUDY_FILE, _document_bytes(stored, files))
+    return stored
+
+
+def rewrite_document(folder: Path, study: Study) -> None:
+    """Replace `study.json` of a folder; the predictions stay as they are."""
+    check_study(study)
+    path = folder / STUDY_FILE
+    write_whole(path, _document_bytes(study, [entry.file for entry in _read_document(path).models]))
+
+
+def parquet_bytes(classes: Sequence[str], model: Predictions) -> bytes:
+    """Return one model's predictions as a Parquet file: `y_true` as text, `proba_<class>` as float64."""
+    import polars as pl
+
+    columns = {TRUTH: np.asarray(classes)[model.y_true]}
+    columns |= {PROBABILITY + name: model.y_proba[:, column] for column, name in enumerate(classes)}
+    buffer = BytesIO()
+    pl.DataFrame(columns).write_parquet(buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def _document_bytes(study: Study, files: list[str]) -> bytes:
+    from elicit_app.study.document import document_of
+
+    content = document_of(study, files).model_dump(mode="json")
+    return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _file_names(models: list[str]) -> list[str]:
+    """Return one file name a model, readable and all different."""
+    names: list[str] = []
+    for number, model in enumerate(models, start=1):
+        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.").lower()[:80] or f"model-{number}"
+        taken = f"{plain}.parquet" in names
+        names.append(f"{plain}-{number}.parquet" if taken else f"{plain}.parquet")
+    return names

@@ -1,0 +1,159 @@
+"""Making studies from predictions files of one or several models of the same cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from elicit_app.problem import Problem
+from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
+from elicit_app.study.digest import study_digest
+from elicit_app.study.folder import check_study, write_folder
+from elicit_app.study.model import Predictions, Study, Wording
+from elicit_app.study.reading import Read, read_predictions
+from elicit_app.study.wording import default_wording
+
+
+def create_study(
+    folder: str | Path,
+    files: Sequence[str | Path],
+    *,
+    name: str | None = None,
+    labels: Sequence[str] | None = None,
+    population: int | None = None,
+    stated_prevalence: Sequence[float] | None = None,
+    wording: Wording | None = None,
+    yardstick: tuple[int, int] | None = None,
+    models: Sequence[str] | None = None,
+) -> Study:
+    """Make a study folder from predictions files of one or several models of the same cases.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Must not exist, or be empty.
+    files : sequence of str or Path
+        One a model.
+    name : str, optional
+        Title for people; by default made from the folder's name.
+    labels : sequence of str, optional
+        The classes in the order to show them; names for them where the files number them 0..k-1.
+    population : int, optional
+        Natural frequencies are per this many cases; by default see `population_for`.
+    stated_prevalence : sequence of float, optional
+        Prevalence of each class where the data's is not that of practice; made to add up to exactly 1.
+    wording : Wording, optional
+        The words of the domain; by default generic ones.
+    yardstick : tuple of int, optional
+        (true, predicted); by default the models' most frequent mistake.
+    models : sequence of str, optional
+        Names of the models; by default the files' names.
+
+    Returns
+    -------
+    Study
+        The study of the new folder.
+
+    Raises
+    ------
+    Problem
+        What has to be put right; nothing is written then.
+    """
+    folder = Path(folder)
+    study = study_of(
+        [Path(file) for file in files],
+        kind="folder",
+        name=folder.resolve().name,
+        title=name,
+        labels=labels,
+        models=models,
+        stated_prevalence=stated_prevalence,
+    )
+    return write_folder(
+        folder,
+        replace(
+            study,
+            population=population if population is not None else study.population,
+            wording=wording or study.wording,
+            yardstick=yardstick or study.yardstick,
+        ),
+    )
+
+
+def study_of(
+    files: Sequence[Path],
+    *,
+    kind: Literal["folder", "file"],
+    name: str,
+    title: str | None = None,
+    labels: Sequence[str] | None = None,
+    models: Sequence[str] | None = None,
+    stated_prevalence: Sequence[float] | None = None,
+) -> Study:
+    """Return a study with defaults from predictions files."""
+    if not files:
+        raise Problem("A study needs at least one predictions file.")
+    classes, predictions = _read_models(files, labels, models)
+    k = len(classes)
+    stated = None
+    if stated_prevalence is not None:
+        total = sum(stated_prevalence)
+        stated = tuple(share / total if 0.99 <= total <= 1.01 else share for share in stated_prevalence)
+    study = Study(
+        name=name,
+        title=title or name.replace("-", " ").replace("_", " ").strip().capitalize() or "Study",
+        classes=classes,
+        models=predictions,
+        population=population_for(stated or prevalence_of(predictions, None, k)),
+        stated_prevalence=stated,
+        wording=default_wording(classes),
+        yardstick=yardstick_for(predictions, None, None if stated is None else np.asarray(stated)),
+        kind=kind,
+        description=_description(classes, len(predictions)),
+        digest=study_digest(classes, predictions),
+    )
+    check_study(study)
+    return study
+
+
+def _read_models(
+    files: Sequence[Path], labels: Sequence[str] | None, names: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[Predictions, ...]]:
+    first = read_predictions(files[0], labels=labels)
+    reads = [first, *(read_predictions(file, labels=first.classes) for file in files[1:])]
+    for file, other in zip(files[1:], reads[1:], strict=True):
+        _demand_same_cases(files[0], first, file, other)
+    called = list(names) if names is not None else distinct_names(files)
+    if len(called) != len(files) or len(set(called)) != len(called):
+        raise Problem(f"{len(files)} different names of models are needed, not {len(set(called))}.")
+    return first.classes, tuple(replace(read.predictions, name=name) for read, name in zip(reads, called, strict=True))
+
+
+def distinct_names(files: Sequence[Path]) -> list[str]:
+    """Return the files' names without their endings, with folder or number where two are the same."""
+    names = [file.stem for file in files]
+    if len(set(names)) < len(names):
+        names = [f"{file.resolve().parent.name}/{file.stem}" for file in files]
+    return [
+        name if names.index(name) == at else f"{name} ({names[:at].count(name) + 1})" for at, name in enumerate(names)
+    ]
+
+
+def _demand_same_cases(first_file: Path, first: Read, file: Path, other: Read) -> None:
+    a, b = first.predictions.y_true, other.predictions.y_true
+    same = "all files of one study list the same cases in the same order."
+    if len(a) != len(b):
+        raise Problem(f"{file} has {len(b):,} rows, {first_file} has {len(a):,}: {same}")
+    if not np.array_equal(a, b):
+        row = int(np.argmax(a != b))
+        told = f"“{other.classes[b[row]]}” in {file}, “{first.classes[a[row]]}” in {first_file}"
+        raise Problem(f"The true label of row {row + 1} is {told}: {same}")
+
+
+def _description(classes: Sequence[str], n_models: int) -> str:
+    what = " or ".join(classes) if len(classes) == 2 and len("".join(classes)) <= 30 else f"{len(classes)} classes"
+    return f"{what}, {n_models} model{'' if n_models == 1 else 's'}"
