@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from pathlib import Path
 
@@ -154,7 +153,8 @@ def write_checksums(names: list[str]) -> None:
     after = rest.split("```", 1)[1]
     files = sorted(file for name in names for file in (HERE / name).iterdir())
     lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.relative_to(HERE).as_posix()}" for file in files]
-    readme.write_text(f"{before}{SUMS}{os.linesep.join(lines)}\n```{after}")
+    listing = "\n".join(lines)
+    readme.write_text(f"{before}{SUMS}{listing}\n```{after}")
 
 
 def main() -> None:

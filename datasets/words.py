@@ -26,7 +26,7 @@ WINES = ("Barolo", "Grignolino", "Barbera")
 _WINE_CONSEQUENCES = {
     (0, 1): "A fine wine sold for half its price.",
     (0, 2): "A fine wine sold at a table wine's price.",
-    (1, 0): "The buyer pays twice too much.",
+    (1, 0): "The buyer pays double for it.",
     (1, 2): "Too light for the meal. A complaint or two.",
     (2, 0): "The buyer is cheated. Refund, lost trust.",
     (2, 1): "Too dark and sour. Bottles come back.",
@@ -45,13 +45,13 @@ WINE = Wording(
         (true, predicted): Mistake(
             f"{WINES[true]} sold as {WINES[predicted]}",
             f"{WINES[true]} sold as {WINES[predicted]}",
-            f"bottles of {WINES[true]} sold as {WINES[predicted]}",
+            f"{WINES[true]}s sold as {WINES[predicted]}",
             consequence,
         )
         for (true, predicted), consequence in _WINE_CONSEQUENCES.items()
     },
     any_mistake=tuple(
-        Mistake(f"{wine} under a wrong name", f"misnamed {wine}", f"misnamed bottles of {wine}", consequence)
+        Mistake(f"{wine} under a wrong name", f"misnamed {wine}", f"misnamed {wine}s", consequence)
         for wine, consequence in zip(WINES, _WINE_ANY, strict=True)
     ),
 )

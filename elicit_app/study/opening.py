@@ -13,8 +13,8 @@ from elicit_app.problem import Problem
 from elicit_app.study.folder import STUDY_FILE, read_folder, rewrite_document
 from elicit_app.study.making import study_of
 from elicit_app.study.model import Study
-from elicit_app.study.synthetic import NAMES as SYNTHETIC
-from elicit_app.study.synthetic import synthetic_study
+from elicit_app.study.synthetic import TITLES as SYNTHETIC
+from elicit_app.study.synthetic import synthetic_description, synthetic_study
 
 BUNDLED = ("breast-cancer", "wine", "traffic-light", "digits")
 
@@ -63,8 +63,7 @@ def _bundled_summary(name: str) -> StudySummary:
 
 
 def _synthetic_summary(name: str) -> StudySummary:
-    study = synthetic_study(name)
-    return StudySummary(name, study.title, study.description, None, "synthetic")
+    return StudySummary(name, SYNTHETIC[name], synthetic_description(name), None, "synthetic")
 
 
 def minutes_for(n_classes: int) -> int:

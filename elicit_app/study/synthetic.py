@@ -18,20 +18,28 @@ from elicit_app.study.wording import default_wording
 
 _SLOPES = {"paper-3": (1.0, 3.0, 5.0), "paper-4": (1.0, 3.0, 6.0, 10.0)}
 _SOFTMAX_CLASSES = {"softmax-3": 3, "softmax-4": 4}
-_TITLES = {
+TITLES = {
     "paper-3": "The paper's three classes",
     "paper-4": "The paper's four classes",
     "softmax-3": "Three overlapping classes",
     "softmax-4": "Four overlapping classes",
 }
-NAMES = tuple(_TITLES)
-
 _GRID = 20_001
 _PAPER_RADIUS_POINTS = 201
 _SOFTMAX_POINTS = 4_096
 _SOFTMAX_RADIUS_POINTS = 512
 
 Probabilities = NDArray[np.float64]
+
+
+def synthetic_description(name: str) -> str:
+    """Return one line about a synthetic study; nothing is computed for it."""
+    points = _GRID if name in _SLOPES else _SOFTMAX_POINTS
+    return f"{_n_classes(name)} classes, {points:,} points, no data"
+
+
+def _n_classes(name: str) -> int:
+    return len(_SLOPES[name]) if name in _SLOPES else _SOFTMAX_CLASSES[name]
 
 
 @cache
@@ -41,7 +49,7 @@ def synthetic_study(name: str) -> Study:
     Parameters
     ----------
     name : str
-        One of `NAMES`.
+        One of `TITLES`.
 
     Returns
     -------
@@ -53,12 +61,12 @@ def synthetic_study(name: str) -> Study:
     KeyError
         There is no synthetic study of that name.
     """
-    law = _paper_law(_SLOPES[name]) if name in _SLOPES else _softmax_law(_SOFTMAX_CLASSES[name])
+    law = _paper_law(_SLOPES[name]) if name in _SLOPES else _softmax_law(_n_classes(name))
     k = law.eta.shape[1]
     classes = tuple(str(index + 1) for index in range(k))
     return Study(
         name=name,
-        title=_TITLES[name],
+        title=TITLES[name],
         classes=classes,
         models=(),
         population=population_for(prevalence_of((), law, k)),
@@ -66,7 +74,7 @@ def synthetic_study(name: str) -> Study:
         wording=default_wording(classes),
         yardstick=yardstick_for((), law),
         kind="synthetic",
-        description=f"{k} classes, {len(law.eta):,} points, no data",
+        description=synthetic_description(name),
         law=law,
         digest=study_digest(classes, (), law),
     )
