@@ -1,0 +1,75 @@
+"""Axes of the painted plots: logarithmic for ratios, linear for differences of cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_STEPS = (1.0, 2.0, 5.0)
+
+
+@dataclass(frozen=True)
+class LogAxis:
+    """A logarithmic axis from `low` to `high` (both positive, low < high)."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Iterable[float], *, reach: float = 1.3, widest: float = 1e4) -> LogAxis:
+        """Return an axis that holds 1 and all finite positive `values`, with a margin of the factor `reach`.
+
+        Values beyond `widest` (or below its inverse) are left to the plot's arrows.
+        """
+        kept = [value for value in values if math.isfinite(value) and 1 / widest <= value <= widest]
+        low, high = min([1.0, *kept]), max([1.0, *kept])
+        return cls(min(low / reach, 0.3), max(high * reach, 3.0))
+
+    def share(self, value: float) -> float:
+        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
+        inside = min(max(value, self.low), self.high)
+        return math.log(inside / self.low) / math.log(self.high / self.low)
+
+    def value(self, share: float) -> float:
+        """Return the value at `share` of the length, 0 to 1."""
+        return self.low * math.pow(self.high / self.low, min(max(share, 0.0), 1.0))
+
+    def ticks(self, most: int = 9) -> tuple[float, ...]:
+        """Return round values inside, at most `most` where possible: powers of ten times 1, 2, 3, 5, or fewer of these."""
+        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+        found: tuple[float, ...] = ()
+        for mantissas in ((1.0, 2.0, 3.0, 5.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
+            every = (m * 10.0**e for e in range(first, last + 1) for m in mantissas)
+            found = tuple(v for v in every if self.low * (1 - 1e-9) <= v <= self.high * (1 + 1e-9))
+            if len(found) <= most:
+                break
+        return found
+
+
+@dataclass(frozen=True)
+class LinearAxis:
+    """A linear axis from `low` to `high`, low < high."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Iterable[float], *, margin: float = 0.06) -> LinearAxis:
+        """Return an axis that holds 0 and all finite `values`, with a margin of that share of the span."""
+        kept = [0.0, *(value for value in values if math.isfinite(value))]
+        low, high = min(kept), max(kept)
+        span = (high - low) or 1.0
+        return cls(low - margin * span, high + margin * span)
+
+    def share(self, value: float) -> float:
+        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
+        return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+
+    def ticks(self, most: int = 5) -> tuple[float, ...]:
+        """Return at most `most` round values inside, 0 among them where it lies inside."""
+        rough = (self.high - self.low) / max(most, 1)
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * m for m in (*_STEPS, 10.0) if power * m >= rough * (1 - 1e-9))
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return tuple(index * step for index in range(first, last + 1))

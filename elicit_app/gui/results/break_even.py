@@ -1,0 +1,201 @@
+"""What if one ratio were another: a slider whose track is coloured by the cheapest model, with a box for typing."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSlider, QWidget
+
+from elicit_app.gui.elements.shapes import focus_ring
+from elicit_app.gui.results import marks, words
+from elicit_app.gui.results.axis import LogAxis
+from elicit_app.gui.results.winners import Segment
+from elicit_app.gui.theme import Role, Tokens, em, font, tokens
+
+STEPS = 1000
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+
+
+class BreakEvenTrack(QSlider):
+    """A slider on a logarithmic axis; the track says who is cheapest where, a tick where two models change places.
+
+    Emits `ratio_changed` with the ratio whenever the handle is moved by mouse or keys.
+    """
+
+    ratio_changed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setRange(0, STEPS)
+        self.setPageStep(50)
+        self.setSingleStep(5)
+        self._axis = LogAxis(0.5, 50.0)
+        self._segments: tuple[Segment, ...] = ()
+        self._plausible: tuple[float, float] | None = None
+        self._ratio = 1.0
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.valueChanged.connect(self._moved)
+
+    def show_lines(
+        self, axis: LogAxis, segments: tuple[Segment, ...], plausible: tuple[float, float] | None, question: str
+    ) -> None:
+        """Show who is cheapest along `axis`; `plausible` is shaded, `question` is the accessible name."""
+        self._axis, self._segments, self._plausible = axis, segments, plausible
+        self.setAccessibleName(question)
+        self.setAccessibleDescription(self._description())
+        self.update()
+
+    @property
+    def ratio(self) -> float:
+        """Return the ratio that the handle is at."""
+        return self._ratio
+
+    def set_ratio(self, ratio: float) -> None:
+        """Put the handle at `ratio`, without emitting."""
+        self._ratio = ratio
+        self.blockSignals(True)
+        self.setValue(round(self._axis.share(ratio) * STEPS))
+        self.blockSignals(False)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(em(600), em(116))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(em(300), em(116))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.setFocus(Qt.FocusReason.MouseFocusReason)
+            self._drag(event.position().x())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._drag(event.position().x())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = tokens(self)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_plausible(painter, colours)
+            self._paint_track(painter, colours)
+            self._paint_ticks(painter, colours)
+            self._paint_changes(painter, colours)
+            self._paint_handle(painter, colours)
+
+    def _drag(self, x: float) -> None:
+        room = self.width() - 2 * self._inset()
+        self.setValue(round(min(max((x - self._inset()) / room, 0.0), 1.0) * STEPS))
+
+    def _moved(self, value: int) -> None:
+        self._ratio = self._axis.value(value / STEPS)
+        self.ratio_changed.emit(self._ratio)
+        self.update()
+
+    def _description(self) -> str:
+        parts = [f"{s.name} is cheapest from {words.amount(s.low)} to {words.amount(s.high)}." for s in self._segments]
+        if self._plausible is not None:
+            parts.append(f"Plausible after your answers: {words.span(self._plausible)}.")
+        return " ".join(parts)
+
+    def _inset(self) -> float:
+        return float(em(18))
+
+    def _x(self, ratio: float) -> float:
+        return self._inset() + self._axis.share(ratio) * (self.width() - 2 * self._inset())
+
+    def _y(self) -> float:
+        return float(em(46))
+
+    def _shade(self, colours: Tokens, index: int) -> QColor:
+        # Two greys in turn: neighbours differ, and the names above say who is meant.
+        return colours.line2 if index % 2 == 0 else colours.ink
+
+    def _paint_plausible(self, painter: QPainter, colours: Tokens) -> None:
+        if self._plausible is None:
+            return
+        left, right = (self._x(end) for end in self._plausible)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.sunken)
+        painter.drawRoundedRect(QRectF(left, self._y() - em(20), right - left, em(40)), 4, 4)
+
+    def _paint_track(self, painter: QPainter, colours: Tokens) -> None:
+        for index, segment in enumerate(self._segments):
+            left, right = self._x(segment.low), self._x(segment.high)
+            painter.fillRect(QRectF(left, self._y() - em(2.5), right - left, em(5)), self._shade(colours, index))
+
+    def _paint_ticks(self, painter: QPainter, colours: Tokens) -> None:
+        painter.setFont(font(Role.NOTE))
+        painter.setPen(colours.ink2)
+        metrics, top = QFontMetricsF(painter.font()), self._y() + em(22)
+        taken = [self._label_box(metrics, change.low, _change_text(change)) for change in self._segments[1:]]
+        for tick in self._axis.ticks(9):
+            room = self._label_box(metrics, tick, words.amount(tick)).adjusted(-em(6), 0, em(6), 0)
+            if not any(room.intersects(other) for other in taken):
+                painter.drawText(room, _CENTRE, words.amount(tick))
+        if self._plausible is not None:
+            said = f"shaded: plausible after your answers, {words.span(self._plausible)}"
+            middle = sum(self._x(end) for end in self._plausible) / 2
+            painter.drawText(self._inside(metrics, middle, said, top + em(22)), _CENTRE, said)
+
+    def _paint_changes(self, painter: QPainter, colours: Tokens) -> None:
+        metrics = QFontMetricsF(font(Role.NOTE))
+        for change in self._segments[1:]:
+            x = self._x(change.low)
+            painter.setPen(marks.pen(colours.ink))
+            painter.drawLine(QPointF(x, self._y() - em(26)), QPointF(x, self._y() + em(24)))
+            painter.setFont(font(Role.NOTE))
+            painter.drawText(self._label_box(metrics, change.low, _change_text(change)), _CENTRE, _change_text(change))
+        self._paint_names(painter, colours)
+
+    def _paint_names(self, painter: QPainter, colours: Tokens) -> None:
+        """Write who is best beside the changes; a name without room is left out, the sentence below says it."""
+        painter.setFont(font(Role.LABEL, weight=600))
+        painter.setPen(colours.ink)
+        metrics, gap, free = QFontMetricsF(painter.font()), em(10), 0.0
+        last = len(self._segments) - 1
+        for index, segment in enumerate(self._segments):
+            said = f"{segment.name} is best"
+            width = metrics.horizontalAdvance(said) + 2
+            left, right = self._x(segment.low), self._x(segment.high)
+            # The first name ends at its change, the others begin at theirs: both sides of a tick are named.
+            start = right - gap - width if index == 0 and last > 0 else left + gap
+            start = min(max(start, 0.0), self.width() - width) if last else (self.width() - width) / 2
+            if start >= free:
+                painter.drawText(QRectF(start, 0, width, em(24)), _CENTRE, said)
+                free = start + width + gap
+
+    def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
+        x, y, radius = self._x(self._ratio), self._y(), em(10)
+        painter.setPen(marks.pen(colours.ink))
+        painter.setBrush(colours.surface)
+        painter.drawEllipse(QPointF(x, y), radius, radius)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.ink)
+        painter.drawEllipse(QPointF(x, y), em(3), em(3))
+        if self.hasFocus():
+            focus_ring(
+                painter,
+                QRectF(x - radius - 7, y - radius - 7, 2 * radius + 14, 2 * radius + 14),
+                radius + 7,
+                colours.ink,
+            )
+
+    def _label_box(self, metrics: QFontMetricsF, ratio: float, text: str) -> QRectF:
+        return self._inside(metrics, self._x(ratio), text, self._y() + em(22))
+
+    def _inside(self, metrics: QFontMetricsF, middle: float, text: str, top: float) -> QRectF:
+        width = metrics.horizontalAdvance(text) + 4
+        left = min(max(middle - width / 2, 0.0), max(self.width() - width, 0.0))
+        return QRectF(left, top, width, em(22))
+
+
+def _change_text(segment: Segment) -> str:
+    return f"they change places at {words.amount(segment.low)}"

@@ -1,0 +1,195 @@
+"""Costs and files: the cost matrix, what it means for MPCS, class weights, and a file for every tool."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Card, Divider, Label
+from elicit_app.gui.results import words
+from elicit_app.gui.results.files import FilesCard
+from elicit_app.gui.results.matrix_grid import Cell, MatrixGrid
+from elicit_app.session.views import ResultView
+from elicit_app.study.model import Study
+from metrics import ElicitedMetric
+
+_FROM_HERE_WIDE = 5
+
+
+def cost_cells(view: ResultView, study: Study) -> list[list[Cell]]:
+    """Return the cells of the cost matrix: the cost and its 90 % interval, or its bound."""
+    metric, names = view.metric, study.wording.class_one
+    bounded = {(r.true, r.predicted) for r in view.ratios if r.bounded}
+    rows = []
+    for i in range(len(names)):
+        row = []
+        for j in range(len(names)):
+            if i == j:
+                row.append(Cell("0", sentence=f"{names[i]} called {names[j]}: right, costs nothing."))
+                continue
+            only = (i, j) in bounded or (i, None) in bounded
+            text, below = _cost_text(metric, i, j, only)
+            row.append(Cell(text, below, f"{names[i]} called {names[j]}: {text}{f', {below}' if below else ''}."))
+        rows.append(row)
+    return rows
+
+
+def _cost_text(metric: ElicitedMetric, i: int, j: int, bounded: bool) -> tuple[str, str]:
+    cost = words.amount(float(metric.cost_matrix[i, j]))
+    if metric.intervals is None:
+        return cost, "bounded" if bounded else ""
+    low, high = (float(end) for end in metric.intervals[i, j])
+    if bounded:
+        if low <= 0:
+            return f"≤ {words.amount(high)}", "bounded"
+        return (f"≥ {words.amount(low)}" if math.isinf(high) else words.span((low, high))), "bounded"
+    return cost, "" if low == high else words.span((low, high))
+
+
+def release_cells(view: ResultView, study: Study) -> list[list[Cell]]:
+    """Return the cells of the release factors; the worst wrong name of each truth is marked."""
+    factors, names = view.metric.release_factors(), study.wording.class_one
+    rows = []
+    for i in range(len(names)):
+        row = []
+        for j in range(len(names)):
+            if i == j:
+                row.append(Cell("–"))
+                continue
+            text, below = _release_text(view, i, j, float(factors[i, j]))
+            row.append(
+                Cell(text, below, f"{names[i]} called {names[j]}: concern {text}{f', {below}' if below else ''}.")
+            )
+        rows.append(row)
+    return rows
+
+
+def _release_text(view: ResultView, i: int, j: int, factor: float) -> tuple[str, str]:
+    """Return a release factor; an upper bound of its cost bounds it too, where the worst cost of the row is known."""
+    costs, intervals = view.metric.cost_matrix, view.metric.intervals
+    if factor < 1 and intervals is not None and any((r.true, r.predicted) == (i, j) and r.bounded for r in view.ratios):
+        high = float(intervals[i, j, 1] / costs[i].max())
+        return (f"≤ {words.amount(high)}" if high < 1 else "≤ 1"), "bounded"
+    return words.amount(factor), "worst" if factor == 1 else ""
+
+
+def two_level_sentence(metric: ElicitedMetric, study: Study) -> str:
+    """Return the paper's two-level form in words."""
+    release, names = metric.release_list(), study.wording.class_one
+    if not release.releases:
+        return "Nothing is released: every wrong name concerns you fully."
+    parts = [f"{names[entry[0]]} called {_listed([names[j] for j in entry[1:]])}" for entry in release.releases]
+    kept = "; ".join(parts)
+    return (
+        f"Release {kept}, with factor {words.amount(release.factor)}. "
+        f"The best two-level fit of the factors above; off by {words.amount(release.error)} on average."
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+class MatrixCard(Card):
+    """A matrix with its title and the sentence that says which way to read it."""
+
+    def __init__(self, title: str, sentence: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 16, 20, 16)
+        column.setSpacing(6)
+        self.grid = MatrixGrid()
+        column.addWidget(Label(title, theme.Role.SECTION))
+        column.addWidget(Label(sentence, theme.Role.NOTE, theme.INK2))
+        column.addWidget(self.grid)
+        column.addStretch(1)
+
+
+class WeightsCard(Card):
+    """Class weights and the paper's two-level form."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(20, 16, 20, 16)
+        self._column.setSpacing(8)
+        self._weights = QWidget()
+        self._two_level = Label(role=theme.Role.NOTE)
+        self._column.addWidget(Label("Class weights", theme.Role.SECTION))
+        self._column.addWidget(self._weights)
+        note = "They weigh the truths against each other; their mean is 1. Release factors compare within one truth."
+        self._column.addWidget(Label(note, theme.Role.NOTE, theme.INK2))
+        self._column.addWidget(Divider())
+        self._column.addWidget(Label("Two-level form, as in the paper", theme.Role.SECTION))
+        self._column.addWidget(self._two_level)
+        self._column.addStretch(1)
+
+    def show_result(self, view: ResultView, study: Study) -> None:
+        """Show the weights of `view`."""
+        self._column.removeWidget(self._weights)
+        self._weights.hide()
+        self._weights.deleteLater()
+        self._weights = QWidget()
+        grid = QGridLayout(self._weights)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(theme.XL)
+        for index, (name, weight) in enumerate(
+            zip(study.wording.class_one, view.metric.class_weight.values(), strict=True)
+        ):
+            pair = QVBoxLayout()
+            pair.setSpacing(0)
+            pair.addWidget(Label(name, theme.Role.NOTE, theme.INK2))
+            pair.addWidget(Label(words.amount(weight), theme.Role.LEAD))
+            grid.addLayout(pair, index // _FROM_HERE_WIDE, index % _FROM_HERE_WIDE)
+        grid.setColumnStretch(_FROM_HERE_WIDE, 1)
+        self._column.insertWidget(1, self._weights)
+        self._two_level.setText(two_level_sentence(view.metric, study))
+
+
+class CostsPane(QWidget):
+    """The third tab of the result. Emits `export_wanted` with a format, `answers_wanted` and `save_wanted`."""
+
+    export_wanted = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setSpacing(theme.M)
+        rows = "Rows: truth. Columns: what the model says. 1 = the worst mistake."
+        within = "How much each wrong name concerns you, within one truth. 1 = fully."
+        self.costs = MatrixCard("Cost matrix", rows)
+        self.releases = MatrixCard("Release factors for MPCS", within)
+        self.weights, self.files = WeightsCard(), FilesCard()
+        self.files.export_wanted.connect(self.export_wanted)
+        self._classes, self._last = 0, theme.Breakpoint(False, False, False)
+
+    def show_result(self, view: ResultView, study: Study) -> None:
+        """Show the costs of `view`."""
+        names = study.wording.class_one
+        self.costs.grid.show_cells(names, cost_cells(view, study), "Cost matrix, rows are truths")
+        self.releases.grid.show_cells(names, release_cells(view, study), "Release factors, rows are truths")
+        self.weights.show_result(view, study)
+        self.files.show_result(view)
+        self._classes = len(names)
+        self.arrange(self._last)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """Two cards a row; one where the page is compact or the matrices are large."""
+        self._last = breakpoint_
+        cards: tuple[Card, ...] = (self.costs, self.releases, self.weights, self.files)
+        for card in cards:
+            self._grid.removeWidget(card)
+        if breakpoint_.compact:
+            places = [(0, 0, 2), (1, 0, 2), (2, 0, 2), (3, 0, 2)]
+        elif self._classes > _FROM_HERE_WIDE:
+            places = [(0, 0, 2), (1, 0, 2), (2, 0, 1), (2, 1, 1)]
+        else:
+            places = [(0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 1, 1)]
+        for card, (row, column, across) in zip(cards, places, strict=True):
+            self._grid.addWidget(card, row, column, 1, across)
+        self._grid.setColumnStretch(0, 1)
+        self._grid.setColumnStretch(1, 1)

@@ -1,0 +1,226 @@
+"""The models ranked by what their mistakes cost: a painted table with the interval of each difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from elicit_app.gui.results import marks, words
+from elicit_app.gui.results.axis import LinearAxis
+from elicit_app.gui.theme import Role, Tokens, em, font, tokens
+from elicit_app.session.views import ModelView
+
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+
+
+def sentence(model: ModelView, yardsticks: str) -> str:
+    """Return a row as a sentence for a screen reader."""
+    best = (
+        f", best with probability {words.percent(model.probability_best)}" if model.probability_best is not None else ""
+    )
+    if model.difference_range is None:
+        more = f", {words.cost(model.difference)} more than the first" if model.difference else ""
+    else:
+        low, high = model.difference_range
+        more = f", {words.cost(low)} to {words.cost(high)} more than the first" if model.difference else ""
+    return (
+        f"Rank {model.rank}, {model.name}: cost {words.cost(model.cost)} {yardsticks}{more},"
+        f" MPCS {model.mpcs:.2f}, accuracy {100 * model.accuracy:.1f} %{best}."
+    )
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Left ends of the columns in pixels; `mpcs` is None where MPCS and accuracy stand under the name."""
+
+    rank: float
+    name: float
+    cost: float
+    plot: float
+    plot_end: float
+    mpcs: float | None
+    best: float
+    end: float
+
+    def x(self, axis: LinearAxis, value: float) -> float:
+        return self.plot + axis.share(value) * (self.plot_end - self.plot)
+
+
+class ModelTable(QWidget):
+    """Rank with a bracket around ties, name, cost, difference to the first with its range, probability of being best."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._models: tuple[ModelView, ...] = ()
+        self._cases, self._yardsticks = "", ""
+        self._axis = LinearAxis(-1.0, 1.0)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_models(self, models: Sequence[ModelView], cases: str, yardsticks: str) -> None:
+        """Show `models` in the order of their rank; `cases` is "1,000 patients", `yardsticks` "needless excisions"."""
+        self._models, self._cases, self._yardsticks = tuple(models), cases, yardsticks
+        ends = [end for model in models for end in (model.difference, *(model.difference_range or ()))]
+        self._axis = LinearAxis.around(ends)
+        self.setAccessibleName(f"Models by their cost per {cases}, in {yardsticks}")
+        self.setAccessibleDescription(" ".join(sentence(model, yardsticks) for model in models))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(em(700), round(self._head() + len(self._models) * self._row() + em(28)))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(em(420), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours, columns = tokens(self), self._columns()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_head(painter, colours, columns)
+            self._paint_axis(painter, colours, columns)
+            for index, model in enumerate(self._models):
+                top = self._head() + index * self._row()
+                self._paint_row(painter, colours, columns, model, QRectF(0, top, self.width(), self._row()))
+            self._paint_bracket(painter, colours, columns)
+
+    def _compact(self) -> bool:
+        return self.width() * 15 < 820 * em(15)
+
+    def _head(self) -> float:
+        return float(em(50))
+
+    def _row(self) -> float:
+        return float(em(54))
+
+    def _tied(self) -> int:
+        return sum(model.rank == self._models[0].rank for model in self._models)
+
+    def _columns(self) -> _Columns:
+        compact = self._compact()
+        body, small = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
+        rank = em(4)
+        name = rank + em(44)
+        longest = max((body.horizontalAdvance(model.name) for model in self._models), default=0)
+        cost = name + min(max(longest, em(100)), self.width() * 0.22) + em(24)
+        heads = max(
+            small.horizontalAdvance(f"Cost per {self._cases}"), small.horizontalAdvance(f"in {self._yardsticks}")
+        )
+        plot = cost + min(heads, self.width() * 0.2) + em(20)
+        end = self.width() - em(4)
+        best = end - em(120 if compact else 190)
+        mpcs = None if compact else best - em(160)
+        return _Columns(rank, name, cost, plot, (mpcs if mpcs is not None else best) - em(28), mpcs, best, end)
+
+    def _paint_head(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
+        upper, lower = QRectF(0, 0, self.width(), em(24)), QRectF(0, em(20), self.width(), em(22))
+        painter.setPen(colours.ink2)
+        painter.setFont(font(Role.NOTE))
+        _text(painter, at.rank, at.name, upper, "Rank")
+        _text(painter, at.name, at.cost, upper, "Model")
+        _text(painter, at.cost, at.plot - em(10), upper, f"Cost per {self._cases}")
+        _text(painter, at.plot, at.plot_end + em(20), upper, "More than the first")
+        if at.mpcs is not None:
+            _text(painter, at.mpcs - em(20), at.mpcs + em(48), upper, "MPCS", _RIGHT)
+            _text(painter, at.mpcs + em(50), at.best - em(14), upper, "Accuracy", _RIGHT)
+        _text(painter, at.best, at.end, upper, "Best" if self._compact() else "Best, with probability")
+        painter.setFont(font(Role.CAPTION))
+        _text(painter, at.cost, at.plot - em(10), lower, f"in {self._yardsticks}")
+        _text(painter, at.plot, at.plot_end + em(20), lower, "line: 90 % plausible")
+
+    def _paint_axis(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
+        bottom = self._head() + len(self._models) * self._row()
+        zero = round(at.x(self._axis, 0.0)) + 0.5
+        painter.setPen(marks.pen(colours.ink3, 1.5))
+        painter.drawLine(QPointF(zero, self._head()), QPointF(zero, bottom))
+        painter.setFont(font(Role.CAPTION))
+        room = QFontMetricsF(painter.font()).horizontalAdvance("+1,000") + em(8)
+        for tick in self._axis.ticks(max(1, int((at.plot_end - at.plot) // room))):
+            x = at.x(self._axis, tick)
+            painter.setPen(colours.ink2)
+            said = "0" if tick == 0 else f"{'+' if tick > 0 else '−'}{words.cost(abs(tick))}"
+            painter.drawText(QRectF(x - room, bottom + em(4), 2 * room, em(20)), _CENTRE, said)
+
+    def _paint_row(self, painter: QPainter, colours: Tokens, at: _Columns, model: ModelView, room: QRectF) -> None:
+        first = model.rank == self._models[0].rank
+        ink, mark = (colours.ink, colours.ink) if first else (colours.ink2, colours.unit)
+        painter.setPen(marks.pen(colours.line, 1))
+        painter.drawLine(QPointF(0, room.top() + 0.5), QPointF(room.right(), room.top() + 0.5))
+        painter.drawLine(QPointF(0, room.bottom() + 0.5), QPointF(room.right(), room.bottom() + 0.5))
+        painter.setPen(ink)
+        painter.setFont(_weighted(Role.LABEL, 600 if first else 400))
+        _text(painter, at.rank, at.name, room, str(model.rank))
+        self._paint_name(painter, colours, at, model, room)
+        painter.setPen(ink)
+        painter.setFont(_weighted(Role.LEAD, 600 if first else 400))
+        _text(painter, at.cost, at.plot, room, words.cost(model.cost))
+        self._paint_difference(painter, colours, at, model, room.center().y(), mark)
+        painter.setFont(font(Role.BODY))
+        painter.setPen(ink)
+        if at.mpcs is not None:
+            _text(painter, at.mpcs - em(20), at.mpcs + em(48), room, f"{model.mpcs:.2f}", _RIGHT)
+            _text(painter, at.mpcs + em(50), at.best - em(14), room, f"{100 * model.accuracy:.1f} %", _RIGHT)
+        self._paint_best(painter, colours, at, model, room)
+
+    def _paint_name(self, painter: QPainter, colours: Tokens, at: _Columns, model: ModelView, room: QRectF) -> None:
+        metrics = QFontMetricsF(painter.font())
+        name = metrics.elidedText(model.name, Qt.TextElideMode.ElideMiddle, at.cost - at.name - em(8))
+        if at.mpcs is not None:
+            _text(painter, at.name, at.cost, room, name)
+            return
+        half = room.height() / 2
+        _text(painter, at.name, at.cost, room.adjusted(0, em(4), 0, -half + em(2)), name)
+        painter.setFont(font(Role.CAPTION))
+        painter.setPen(colours.ink2)
+        below = f"MPCS {model.mpcs:.2f}, {100 * model.accuracy:.1f} % right"
+        _text(painter, at.name, at.plot, room.adjusted(0, half - em(2), 0, -em(4)), below)
+
+    def _paint_difference(
+        self, painter: QPainter, colours: Tokens, at: _Columns, model: ModelView, y: float, ink: QColor
+    ) -> None:
+        if model.difference_range is not None and model.difference_range[0] < model.difference_range[1]:
+            low, high = (at.x(self._axis, end) for end in model.difference_range)
+            marks.line(painter, ink, low, high, y)
+            if math.isinf(model.difference_range[1]):
+                marks.head(painter, ink, high, y, 1)
+        marks.dot(painter, ink, colours.surface, at.x(self._axis, model.difference), y)
+
+    def _paint_best(self, painter: QPainter, colours: Tokens, at: _Columns, model: ModelView, room: QRectF) -> None:
+        first = model.rank == self._models[0].rank
+        said = words.percent(model.probability_best)
+        painter.setFont(_weighted(Role.BODY, 600 if first else 400))
+        number = QFontMetricsF(painter.font()).horizontalAdvance("> 99 %") + em(4)
+        _text(painter, at.best, at.end, room, said, _RIGHT)
+        if model.probability_best is None:
+            return
+        track = QRectF(at.best, room.center().y() - em(6), at.end - at.best - number - em(8), em(12))
+        painter.fillRect(track, colours.sunken)
+        track.setWidth(max(track.width() * model.probability_best, 1.0))
+        painter.fillRect(track, colours.ink if first else colours.unit)
+
+    def _paint_bracket(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
+        tied = self._tied()
+        if tied < 2:
+            return
+        top, bottom = self._head() + em(12), self._head() + tied * self._row() - em(12)
+        right, left = at.name - em(14), at.name - em(22)
+        painter.setPen(marks.pen(colours.ink))
+        painter.drawPolyline([QPointF(left, top), QPointF(right, top), QPointF(right, bottom), QPointF(left, bottom)])
+
+
+def _weighted(role: Role, weight: int) -> QFont:
+    return font(role, compact=True, weight=weight)
+
+
+def _text(
+    painter: QPainter, left: float, right: float, room: QRectF, text: str, align: Qt.AlignmentFlag = _LEFT
+) -> None:
+    """Paint `text` between two columns, shortened in its middle where it does not fit."""
+    fitting = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideMiddle, right - left)
+    painter.drawText(QRectF(left, room.top(), right - left, room.height()), align, fitting)

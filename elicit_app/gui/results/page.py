@@ -1,0 +1,103 @@
+"""The result: three tabs, and from each of them more questions or the metric file."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton
+from elicit_app.gui.notice import Notice
+from elicit_app.gui.results.costs import CostsPane
+from elicit_app.gui.results.files import METRIC, TOO_FEW
+from elicit_app.gui.results.models import ModelsPane
+from elicit_app.gui.results.tabs import TabStrip
+from elicit_app.gui.results.told import ToldPane
+from elicit_app.gui.scrolled import Header, ScrolledPage
+from elicit_app.session.views import ResultView
+from elicit_app.study.model import Study
+
+
+class ResultsPage(ScrolledPage):
+    """Shows a `ResultView`.
+
+    Emits `more_wanted`, `export_wanted` with the key of a format, `look_at` with the number of an answer,
+    `start_wanted`, `review_wanted` and `retry_wanted` (after something could not be written).
+    """
+
+    more_wanted = Signal()
+    export_wanted = Signal(object)
+    look_at = Signal(object)
+    start_wanted = Signal()
+    review_wanted = Signal()
+    retry_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._header = Header()
+        self.more, self.save = OutlineButton("Answer more questions"), PrimaryButton("Save metric file…")
+        self._header.add_action(self.more)
+        self._header.add_action(self.save)
+        self.notice = Notice()
+        self.tabs = TabStrip("What you told us", "Which model", "Costs and files")
+        self.tabs.setAccessibleName("Parts of the result")
+        for widget in (self._header, self.notice, self.tabs):
+            self.head.addWidget(widget)
+        self.told, self.models, self.costs = ToldPane(), ModelsPane(), CostsPane()
+        for pane in self._panes:
+            self.body.addWidget(pane)
+        self._turn(0)
+        self._notes = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.body.addWidget(self._notes)
+        self.body.addStretch(1)
+        self.body.addLayout(self._links())
+        self._connect()
+        self.settle()
+
+    def show_result(self, view: ResultView, study: Study, expert: str = "") -> None:
+        """Show `view`; the tab stays where it is."""
+        answers = "1 answer" if view.answers == 1 else f"{view.answers} answers"
+        self._header.say(f"Result: {study.title}", ", ".join(part for part in (expert, answers, view.date) if part))
+        self.save.setEnabled(view.can_export)
+        self.save.setToolTip("" if view.can_export else TOO_FEW)
+        self.more.setVisible(view.can_continue)
+        self._notes.setText(" ".join(view.notes))
+        self._notes.setVisible(bool(view.notes))
+        self.notice.say(view.unsaved, button="Try again")
+        self.told.show_result(view, study)
+        self.models.show_result(view, study)
+        self.costs.show_result(view, study)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self._header.arrange(breakpoint_)
+        for pane in self._panes:
+            pane.arrange(breakpoint_)
+
+    @property
+    def _panes(self) -> tuple[ToldPane, ModelsPane, CostsPane]:
+        return self.told, self.models, self.costs
+
+    def _links(self) -> QHBoxLayout:
+        foot = QHBoxLayout()
+        back, review = LinkButton("Back to the start"), LinkButton("Look at the answers")
+        back.clicked.connect(self.start_wanted)
+        review.clicked.connect(self.review_wanted)
+        foot.addWidget(back)
+        foot.addStretch(1)
+        foot.addWidget(review)
+        return foot
+
+    def _connect(self) -> None:
+        self.tabs.currentChanged.connect(self._turn)
+        self.more.clicked.connect(self.more_wanted)
+        self.save.clicked.connect(lambda: self.export_wanted.emit(METRIC.key))
+        self.costs.export_wanted.connect(self.export_wanted)
+        self.told.look_at.connect(self.look_at)
+        self.notice.pressed.connect(self.retry_wanted)
+
+    def _turn(self, index: int) -> None:
+        # Panes are hidden, not stacked: a stack is as high as its tallest page, and a short one would scroll.
+        for place, pane in enumerate(self._panes):
+            pane.setVisible(place == index)
+        self.area.verticalScrollBar().setValue(0)

@@ -1,0 +1,127 @@
+"""The same pair, two answers: which one is meant? A choice between what was preferred, never between A and B."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from elicit_app.elicitation.questions import Family
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Button, Card, Divider, FlatButton, Glyph, GlyphSign, Label, OutlineButton, Surface
+from elicit_app.gui.review.answers import answer_words
+from elicit_app.session.events import Kept
+from elicit_app.session.views import AnsweredView
+from elicit_app.study.model import Wording
+
+
+class Meant(NamedTuple):
+    """What was decided about two answers: their numbers, and which one counts."""
+
+    pair: tuple[int, int]
+    kept: Kept
+
+
+def circumstances(answer: AnsweredView, other: AnsweredView | None) -> str:
+    """Return how an answer came about: "sides swapped, after 31 seconds"."""
+    parts = []
+    if other is not None and np.array_equal(answer.left, other.right) and not np.array_equal(answer.left, other.left):
+        parts.append("sides swapped")
+    if answer.seconds is not None:
+        seconds = round(answer.seconds)
+        parts.append("after 1 second" if seconds == 1 else f"after {seconds:,} seconds")
+    return ", ".join(parts)
+
+
+class _Said(QWidget):
+    """One of the two answers: when, what, and how it came about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        self.when, self.what = Label(role=theme.Role.NOTE, ink=theme.INK2), Label(role=theme.Role.SECTION)
+        self.how = Label(role=theme.Role.NOTE, ink=theme.INK3)
+        for label in (self.when, self.what, self.how):
+            column.addWidget(label)
+        column.addStretch(1)
+
+    def show_answer(self, answer: AnsweredView, other: AnsweredView | None, words: str) -> None:
+        preferred = answer.reply in ("left", "right")
+        self.when.setText(f"Question {answer.number}: {'you preferred' if preferred else 'you said'}")
+        self.what.setText(words)
+        self.how.setText(circumstances(answer, other))
+
+
+class ContradictionCard(Card):
+    """Emits `meant` with a `Meant`."""
+
+    meant = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Surface.IMPORTANT, parent)
+        self._pair = (0, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 14, 20, 14)
+        column.setSpacing(12)
+        head = QHBoxLayout()
+        head.setSpacing(12)
+        self._title = Label(role=theme.Role.STRONG)
+        head.addWidget(GlyphSign(Glyph.SWAP, 16))
+        head.addWidget(self._title, 1)
+        column.addLayout(head)
+        answers = QHBoxLayout()
+        answers.setSpacing(theme.M)
+        self._first, self._second = _Said(), _Said()
+        answers.addWidget(self._first, 1)
+        answers.addWidget(GlyphSign(Glyph.SWAP, 20), 0, Qt.AlignmentFlag.AlignVCenter)
+        answers.addWidget(self._second, 1)
+        column.addLayout(answers)
+        column.addWidget(Divider())
+        self._buttons: dict[Kept, Button] = {
+            "first": OutlineButton(),
+            "second": OutlineButton(),
+            "equal": OutlineButton("About equal"),
+            "both": FlatButton("Keep both answers"),
+        }
+        self._grid = QGridLayout()
+        self._grid.setSpacing(theme.S)
+        column.addLayout(self._grid)
+        for kept, button in self._buttons.items():
+            button.clicked.connect(lambda _=False, kept=kept: self.meant.emit(Meant(self._pair, kept)))
+
+    @property
+    def buttons(self) -> dict[Kept, Button]:
+        """Return the buttons by what they decide."""
+        return dict(self._buttons)
+
+    def show_pair(
+        self, first: AnsweredView, second: AnsweredView, wording: Wording, family: Family, number: int, total: int
+    ) -> None:
+        """Show two answers; this is contradiction `number` of `total`."""
+        self._pair = (first.number, second.number)
+        count = f" ({number} of {total})" if total > 1 else ""
+        self._title.setText(f"The same pair, two answers. Which do you mean?{count}")
+        said = [answer_words(answer, wording, family).preferred for answer in (first, second)]
+        self._first.show_answer(first, None, said[0])
+        self._second.show_answer(second, first, said[1])
+        self._buttons["first"].setText("About equal" if first.reply == "equal" else said[0])
+        self._buttons["second"].setText("About equal" if second.reply == "equal" else said[1])
+        self._buttons["equal"].setVisible("equal" not in (first.reply, second.reply))
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """One row of buttons, or two by two on a compact page."""
+        for button in self._buttons.values():
+            self._grid.removeWidget(button)
+        buttons = list(self._buttons.values())
+        for index, button in enumerate(buttons):
+            if breakpoint_.compact:
+                self._grid.addWidget(button, index // 2, index % 2)
+            else:
+                self._grid.addWidget(button, 0, index if index < 3 else 4)
+        for column in range(5):
+            wide = column == 3 if not breakpoint_.compact else column < 2
+            self._grid.setColumnStretch(column, int(wide))

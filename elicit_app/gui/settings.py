@@ -1,0 +1,87 @@
+"""What the window remembers between two starts: appearance, geometry, the study folders that were opened."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+Appearance = Literal["system", "light", "dark"]
+FONT_PERCENTS = (100, 125, 150, 175, 200)
+_MOST_FOLDERS = 20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the window remembers.
+
+    Parameters
+    ----------
+    appearance : str
+        system, light or dark.
+    font_percent : int
+        Size of all text, 100 to 200 percent of the system's.
+    animation : bool
+        Whether a new question fades in.
+    numbers_only : bool
+        Whether the question page leaves out the squares.
+    geometry : str
+        Position and size of the window as Qt encodes them, base64; empty before the first start.
+    folders : tuple of str
+        Study folders that were opened, newest first.
+    """
+
+    appearance: Appearance = "system"
+    font_percent: int = 100
+    animation: bool = True
+    numbers_only: bool = False
+    geometry: str = ""
+    folders: tuple[str, ...] = ()
+
+    def with_folder(self, folder: Path) -> Settings:
+        """Return the settings with `folder` as the study folder opened last."""
+        name = str(folder.resolve())
+        others = tuple(known for known in self.folders if known != name)
+        return replace(self, folders=(name, *others)[:_MOST_FOLDERS])
+
+
+def _valid(name: str, value: Any) -> bool:
+    """Tell whether `value` may stand in field `name` of a settings file."""
+    if name == "appearance":
+        return value in get_args(Appearance)
+    if name == "font_percent":
+        return value in FONT_PERCENTS
+    if name == "folders":
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    return isinstance(value, str if name == "geometry" else bool)
+
+
+def load_settings(path: Path) -> Settings:
+    """Read the settings; what is missing or damaged is replaced by its default, since nothing of value is in it."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return Settings()
+    if not isinstance(found, dict):
+        return Settings()
+    known = {field.name for field in fields(Settings)}
+    kept = {name: value for name, value in found.items() if name in known and _valid(name, value)}
+    if "folders" in kept:
+        kept["folders"] = tuple(kept["folders"])
+    return Settings(**kept)
+
+
+def save_settings(settings: Settings, path: Path) -> None:
+    """Write the settings beside their place and put them there in one step; a full disk loses nothing of value."""
+    temporary = path.with_name(path.name + ".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(asdict(settings), file, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,72 @@
+"""The sitting is over: stop here, or go on with more questions."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Card, FlatButton, Glyph, GlyphSign, Label, OutlineButton, PrimaryButton, Surface
+from elicit_app.gui.notice import Notice
+from elicit_app.gui.scrolled import ScrolledPage
+from elicit_app.session.views import SittingOverView
+
+
+class SittingOverPage(ScrolledPage):
+    """Shows a `SittingOverView`. Emits `stop_wanted`, `more_wanted`, `undo_wanted` and `retry_wanted`."""
+
+    stop_wanted = Signal()
+    more_wanted = Signal()
+    undo_wanted = Signal()
+    retry_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.notice = Notice()
+        self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
+        self.stop = PrimaryButton("Look back and finish")
+        self.more, self.undo = (
+            OutlineButton("Answer more questions"),
+            FlatButton("Undo", keys=("Ctrl+Z",), glyph=Glyph.UNDO),
+        )
+        card = Card(Surface.IMPORTANT)
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(theme.XL, theme.XL, theme.XL, theme.XL)
+        inside.setSpacing(theme.M)
+        inside.addWidget(GlyphSign(Glyph.CHECK, 26), 0, Qt.AlignmentFlag.AlignLeft)
+        inside.addWidget(self.title)
+        inside.addWidget(self.sentence)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(12)
+        for button in (self.stop, self.more):
+            self._row.addWidget(button)
+        self._row.addStretch(1)
+        self._row.addWidget(self.undo)
+        inside.addLayout(self._row)
+        self.head.addWidget(self.notice)
+        self.body.addStretch(1)
+        self.body.addWidget(card)
+        self.body.addStretch(2)
+        self.stop.clicked.connect(self.stop_wanted)
+        self.more.clicked.connect(self.more_wanted)
+        self.undo.clicked.connect(self.undo_wanted)
+        self.notice.pressed.connect(self.retry_wanted)
+        undo = QShortcut(QKeySequence("Ctrl+Z"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        undo.setAutoRepeat(False)
+        undo.activated.connect(self.undo_wanted)
+        self.settle()
+
+    def show_view(self, view: SittingOverView) -> None:
+        """Show why the sitting is over."""
+        answers = "1 answer" if view.answers == 1 else f"{view.answers} answers"
+        self.title.setText(f"{answers}, all kept")
+        self.sentence.setText(view.sentence)
+        self.more.setVisible(view.can_continue)
+        self.notice.say(view.unsaved, button="Try again")
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.title.set_compact(breakpoint_.compact)
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(down if breakpoint_.large else across)

@@ -1,0 +1,167 @@
+"""The first page: go on, begin anew, try an example, or look at what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Label, LinkButton, Surface
+from elicit_app.gui.notice import Notice
+from elicit_app.gui.scrolled import ScrolledPage
+from elicit_app.gui.start.cards import ContinueCard, ContinueView, DropCard
+from elicit_app.gui.start.rows import RowCard, RowView
+
+FEW = 4
+_NOTHING = ("Nothing here yet", "Sessions that you begin are kept here, answer by answer. There is nothing to save.")
+
+
+@dataclass(frozen=True)
+class StartView:
+    """What the start page shows.
+
+    Parameters
+    ----------
+    current : ContinueView or None
+        The session to go on with.
+    examples, recent : tuple of RowView
+        Studies that come with the program; sessions and studies that were opened, newest first.
+    """
+
+    current: ContinueView | None
+    examples: tuple[RowView, ...]
+    recent: tuple[RowView, ...]
+
+
+class StartPage(ScrolledPage):
+    """Shows a `StartView`.
+
+    Emits `study_wanted` and `session_wanted` with what to open, `files_dropped` with paths, `choose_wanted`,
+    `folder_wanted`, `help_wanted` and `settings_wanted`.
+    """
+
+    study_wanted = Signal(object)
+    session_wanted = Signal(object)
+    files_dropped = Signal(object)
+    choose_wanted = Signal()
+    folder_wanted = Signal()
+    help_wanted = Signal()
+    settings_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAcceptDrops(True)
+        self._recent_views: tuple[RowView, ...] = ()
+        self._title, self._line = Label("Which mistakes matter more?", theme.Role.START), Label(ink=theme.INK2)
+        self._line.setText(
+            "Compare about 15 pairs of results. Your answers become a score that judges models as you would."
+        )
+        self.notice, self.current, self.drop = Notice(), ContinueCard(), DropCard()
+        self.examples, self.recent = RowCard(self.study_wanted.emit), RowCard(self.session_wanted.emit)
+        self.folder, self.all_recent = LinkButton("Open a study folder…"), LinkButton("Show all")
+        self.help, self.settings = LinkButton("Help"), LinkButton("Settings")
+        self._lists = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._build()
+        self._connect()
+        self.settle()
+
+    def show_view(self, view: StartView) -> None:
+        """Show what there is to do."""
+        self.current.setVisible(view.current is not None)
+        if view.current is not None:
+            self.current.show_view(view.current)
+        self.drop.set_first(view.current is None)
+        self.examples.show_rows(view.examples)
+        self._recent_views = view.recent
+        self.recent.show_rows(view.recent[:FEW], _NOTHING)
+        self.all_recent.setVisible(len(view.recent) > FEW)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.body.setSpacing(10 if breakpoint_.compact else theme.M)
+        self._title.set_role(theme.Role.HEADLINE if breakpoint_.compact else theme.Role.START)
+        self.current.arrange(breakpoint_)
+        self.drop.arrange(breakpoint_)
+        for card in (self.examples, self.recent):
+            card.set_compact(breakpoint_.compact)
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._lists.setDirection(down if breakpoint_.large else across)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _paths(event):
+            self.drop.set_surface(Surface.IMPORTANT)
+            event.acceptProposedAction()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.drop.set_surface(Surface.DROP)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.drop.set_surface(Surface.DROP)
+        event.acceptProposedAction()
+        self.files_dropped.emit(_paths(event))
+
+    def _build(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(4)
+        words.addWidget(self._title)
+        words.addWidget(self._line)
+        self.head.addLayout(words)
+        self.head.addWidget(self.notice)
+        self.body.addWidget(self.current)
+        self.body.addWidget(self.drop)
+        self._lists.setSpacing(theme.L)
+        for title, link, card in (("Try it on an example", None, self.examples), ("Recent", self.folder, self.recent)):
+            column, head = QVBoxLayout(), QHBoxLayout()
+            column.setSpacing(6)
+            head.addWidget(Label(title, theme.Role.SECTION), 1)
+            if link is not None:
+                head.addWidget(link)
+            else:
+                head.addStrut(theme.em(30))
+            column.addLayout(head)
+            column.addWidget(card)
+            if card is self.recent:
+                column.addWidget(self.all_recent, 0, Qt.AlignmentFlag.AlignRight)
+            column.addStretch(1)
+            self._lists.addLayout(column, 1)
+        self.body.addLayout(self._lists)
+        self.body.addStretch(1)
+        row = QHBoxLayout()
+        row.addWidget(Label("Everything stays on this computer.", theme.Role.NOTE, theme.INK2), 1)
+        row.addWidget(self.help)
+        row.addWidget(self.settings)
+        self.foot.addLayout(row)
+
+    def _connect(self) -> None:
+        self.current.open_wanted.connect(self.session_wanted)
+        self.drop.choose_wanted.connect(self.choose_wanted)
+        self.folder.clicked.connect(self.folder_wanted)
+        self.help.clicked.connect(self.help_wanted)
+        self.settings.clicked.connect(self.settings_wanted)
+        self.all_recent.clicked.connect(self._show_all)
+        for key in ("Return", "Enter"):
+            shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.setAutoRepeat(False)
+            shortcut.activated.connect(self._enter)
+
+    def _enter(self) -> None:
+        """Press what has the focus; where nothing has, go on."""
+        focused = self.focusWidget()
+        if focused is not None and focused.hasFocus() and hasattr(focused, "click"):
+            focused.click()
+        elif not self.current.isHidden():
+            self.current.button.click()
+
+    def _show_all(self) -> None:
+        self.recent.show_rows(self._recent_views)
+        self.all_recent.hide()
+
+
+def _paths(event: QDropEvent) -> Sequence[Path]:
+    """Return the local files and folders that are dragged."""
+    return tuple(Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile())

@@ -1,0 +1,152 @@
+"""Rows of a list on a card: title, a line under it, something on the right, and a chevron; each row is a button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Card, Divider, Glyph, Label, box, focus_ring, paint_glyph
+
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_PAD = 16
+
+
+@dataclass(frozen=True)
+class RowView:
+    """One row: what it says, and what it opens.
+
+    Parameters
+    ----------
+    title, line : str
+        The name, and a line under it.
+    aside : str
+        What stands on the right: "about 15 min", "18 Nov".
+    ref : str
+        What to open: a study's name or a path.
+    """
+
+    title: str
+    line: str
+    aside: str
+    ref: str
+
+
+class RowButton(QPushButton):
+    """One row; its accessible name is everything it says."""
+
+    def __init__(self, view: RowView, parent: QWidget | None = None) -> None:
+        super().__init__(view.title, parent)
+        self._view, self._compact = view, False
+        self.setAccessibleName(", ".join(part for part in (view.title, view.line, view.aside) if part))
+        self.setToolTip(f"{view.title}\n{view.line}")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAutoDefault(False)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    @property
+    def view(self) -> RowView:
+        """Return what the row shows."""
+        return self._view
+
+    def set_compact(self, compact: bool) -> None:
+        """Take less height on a compact page."""
+        self._compact = compact
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(260), theme.em(46 if self._compact else 58))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.em(120), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours, room = theme.tokens(self), QRectF(self.rect())
+        with QPainter(self) as painter:
+            if self.isDown() or self.underMouse():
+                fill = colours.sunken if self.isDown() else colours.hover
+                box(painter, room.adjusted(4, 2, -4, -2), theme.BUTTON_RADIUS, fill=fill)
+            if self.hasFocus():
+                focus_ring(painter, room.adjusted(2, 0, -2, 0), theme.BUTTON_RADIUS, colours.ink)
+            self._paint_words(painter, room.adjusted(_PAD, 0, -_PAD, 0), colours)
+
+    def _paint_words(self, painter: QPainter, room: QRectF, colours: theme.Tokens) -> None:
+        sign = theme.em(14)
+        chevron = QRectF(room.right() - sign, room.center().y() - sign / 2, sign, sign)
+        paint_glyph(painter, Glyph.CLOSED, chevron, colours.ink)
+        painter.setFont(theme.font(theme.Role.NOTE))
+        painter.setPen(colours.ink2)
+        aside = QFontMetricsF(painter.font()).horizontalAdvance(self._view.aside) + 2
+        right = chevron.left() - theme.S
+        painter.drawText(QRectF(right - aside, room.top(), aside, room.height()), _RIGHT, self._view.aside)
+        words = QRectF(room.left(), room.top(), right - aside - theme.M - room.left(), room.height())
+        middle = room.center().y()
+        painter.drawText(
+            words.adjusted(0, middle - room.top(), 0, -theme.em(6)), _LEFT, self._fit(painter, self._view.line, words)
+        )
+        painter.setFont(theme.font(theme.Role.STRONG))
+        painter.setPen(colours.ink)
+        painter.drawText(
+            words.adjusted(0, theme.em(6), 0, middle - room.bottom()),
+            _LEFT,
+            self._fit(painter, self._view.title, words),
+        )
+
+    @staticmethod
+    def _fit(painter: QPainter, text: str, room: QRectF) -> str:
+        return QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+
+
+class RowCard(Card):
+    """A card of rows, or a sentence where there are none."""
+
+    def __init__(self, open_ref: Callable[[str], None], parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._open, self._rows, self._compact = open_ref, list[RowButton](), False
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 4, 0, 4)
+        self._column.setSpacing(0)
+        self._inside = QWidget()
+        self._column.addWidget(self._inside)
+
+    @property
+    def rows(self) -> list[RowButton]:
+        """Return the rows shown."""
+        return list(self._rows)
+
+    def show_rows(self, rows: Sequence[RowView], nothing: tuple[str, str] = ("", "")) -> None:
+        """Show `rows`; where there are none, a title and a sentence instead."""
+        self._column.removeWidget(self._inside)
+        self._inside.hide()
+        self._inside.deleteLater()
+        self._inside = QWidget()
+        column = QVBoxLayout(self._inside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self._rows = [RowButton(row) for row in rows]
+        for index, button in enumerate(self._rows):
+            if index:
+                line = QVBoxLayout()
+                line.setContentsMargins(8, 0, 8, 0)
+                line.addWidget(Divider())
+                column.addLayout(line)
+            button.set_compact(self._compact)
+            button.clicked.connect(lambda _=False, ref=button.view.ref: self._open(ref))
+            column.addWidget(button)
+        if not rows:
+            column.setContentsMargins(_PAD, 10, _PAD, 10)
+            column.addWidget(Label(nothing[0], theme.Role.STRONG))
+            column.addWidget(Label(nothing[1], theme.Role.NOTE, theme.INK2))
+        self._column.insertWidget(0, self._inside)
+
+    def set_compact(self, compact: bool) -> None:
+        """Take less height on a compact page."""
+        self._compact = compact
+        for row in self._rows:
+            row.set_compact(compact)
