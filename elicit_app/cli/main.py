@@ -1,13 +1,89 @@
-"""The command `elicit`: one small module a command, imported only when it is used."""
+"""The command `elicit`: one small module a command; heavy modules are imported only where a command needs them."""
 
 from __future__ import annotations
 
+import os
+import sys
+from importlib import import_module
+from types import TracebackType
+from typing import Annotated
 
 import typer
 
-app = typer.Typer(name="elicit", no_args_is_help=False, add_completion=False, rich_markup_mode=None)
+from elicit_app.problem import Problem
+
+_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="elicit",
+    help="Learn from a domain expert which mistakes matter more, and score models accordingly.",
+    epilog="STUDY is the name of a bundled study, a study folder, or a predictions file (CSV, Parquet, NPZ).",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for _command in ("window", "ask", "study", "simulate", "score", "metric", "screenshots"):
+    try:
+        import_module(f"elicit_app.cli.{_command}").register(app)
+    except ModuleNotFoundError as error:
+        if error.name != f"elicit_app.cli.{_command}":
+            raise
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"elicit {version('elicit')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Open the desktop app where no command is given."""
+    if context.invoked_subcommand is None:
+        from elicit_app.cli import window
+
+        window.open_start()
 
 
 def run() -> None:
-    """Run the command; a problem is one sentence on standard error and exit code 1."""
-    app()
+    """Run the command; what cannot be done is one sentence on standard error and exit code 1, wrong usage 2."""
+    try:
+        app(prog_name="elicit")
+    except Problem as problem:
+        _fail(problem.sentence)
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:
+        # the reader of our output has gone; nothing is left to flush at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(f"{where}{error.strerror or error}.")
+    except MemoryError:
+        _fail("There is not enough memory for this; close other programs or use a smaller file.")
+    except ValueError as error:
+        if not _raised_in_metrics(error.__traceback__):
+            raise
+        _fail(str(error))
+
+
+def _fail(sentence: str) -> None:
+    print(f"elicit: {sentence}", file=sys.stderr)
+    sys.exit(1)
+
+
+def _raised_in_metrics(traceback: TracebackType | None) -> bool:
+    """Tell whether the measures themselves refused a value: their errors are sentences for people."""
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return traceback is not None and str(traceback.tb_frame.f_globals.get("__name__", "")).split(".")[0] == "metrics"

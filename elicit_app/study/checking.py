@@ -13,6 +13,7 @@ from elicit_app.problem import Finding
 from elicit_app.study.faults import Faults, Kind
 from elicit_app.study.findings import refused, shortened
 from elicit_app.study.labels import PROBABILITY, TRUTH, label_text
+from metrics.probabilities import ROW_SUM_TOLERANCE
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,9 +26,8 @@ SUM_RANGE = (0.99, 1.01)
 _EMPTY, _UNKNOWN = -2, -1
 
 
-def rounding(dtype: np.dtype[Any]) -> float:
-    """Return by how much a sum of probabilities may miss 1, or a probability 0 and 1, through rounding alone."""
-    return 1e-4 if dtype == np.float32 else 1e-6
+# a softmax in float32 may overshoot 0 and 1 by this much
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,8 @@ class Batch:
     y_true : ndarray of int64, shape (m,)
         Index of the true class.
     y_proba : ndarray of float32 or float64, shape (m, k), C-contiguous
-        Probabilities in [0, 1]. A row that added up to 0.99 to 1.01, but not to 1, was divided by its sum.
+        Probabilities in [0, 1]. A row whose sum lies in 0.99 to 1.01, but further from 1 than the measures
+        accept (0.001), was divided by its sum; all others are as written.
     """
 
     y_true: NDArray[np.int64]
@@ -123,14 +124,13 @@ class RowCheck:
     def _judge(self, written: pl.DataFrame, numbers: pl.DataFrame, sums: NDArray[Any], rows: NDArray[np.int64]) -> None:
         """Note every kind of fault in a frame that is not sound."""
         proba = numbers.to_numpy()
-        slack = rounding(proba.dtype)
         empty, missing = _nulls(written), _nulls(numbers)
         faulty: dict[Kind, Cells] = {
             "cell": empty,
             "text": missing & ~empty,
             "nan": ~np.isfinite(proba) & ~missing,
-            "negative": np.isfinite(proba) & (proba < -slack),
-            "high": np.isfinite(proba) & (proba > 1 + slack),
+            "negative": np.isfinite(proba) & (proba < -_ROUNDING),
+            "high": np.isfinite(proba) & (proba > 1 + _ROUNDING),
         }
         for kind, cells in faulty.items():
             if cells.any():
@@ -138,7 +138,7 @@ class RowCheck:
                 column = int(cells[position].argmax())
                 told = self._told(kind, int(rows[position]), column, written[position, column])
                 self._faults.add(kind, int(cells.any(axis=1).sum()), told)
-        off = ~np.any([cells.any(axis=1) for cells in faulty.values()], axis=0) & ~_near_one(sums, slack)
+        off = ~np.any([cells.any(axis=1) for cells in faulty.values()], axis=0) & ~_near_one(sums)
         if off.any():
             position = int(off.argmax())
             told = f"Row {rows[position]}: the probabilities add up to {sums[position]:.4g}, not 1"
@@ -155,7 +155,8 @@ class RowCheck:
         return f"Row {row}: {name} is {'NaN' if number != number else f'{number:.4g}'}, {ends[kind]}"
 
     def _normalised(self, proba: NDArray[Any], sums: NDArray[Any]) -> NDArray[Any]:
-        off = np.abs(sums - 1) > rounding(proba.dtype)
+        # a little less than the measures accept: they add up in blocks of their own
+        off = np.abs(sums - 1) > 0.99 * ROW_SUM_TOLERANCE
         if off.any():
             self.rescaled += int(off.sum())
             proba = np.where(off[:, None], proba / sums[:, None], proba)
@@ -194,12 +195,11 @@ def _nulls(frame: pl.DataFrame) -> Cells:
     return frame.select(pl.all().is_null()).to_numpy()
 
 
-def _near_one(sums: NDArray[Any], slack: float) -> Cells:
-    return (sums >= SUM_RANGE[0] - slack) & (sums <= SUM_RANGE[1] + slack)
+def _near_one(sums: NDArray[Any]) -> Cells:
+    return (sums >= SUM_RANGE[0] - _ROUNDING) & (sums <= SUM_RANGE[1] + _ROUNDING)
 
 
 def _sound(proba: NDArray[Any], sums: NDArray[Any]) -> bool:
     """Tell whether all rows are probabilities; any NaN makes a comparison false."""
-    slack = rounding(proba.dtype)
-    within = proba.min() >= -slack and proba.max() <= 1 + slack
-    return bool(within and sums.min() >= SUM_RANGE[0] - slack and sums.max() <= SUM_RANGE[1] + slack)
+    within = proba.min() >= -_ROUNDING and proba.max() <= 1 + _ROUNDING
+    return bool(within and _near_one(sums.min()) and _near_one(sums.max()))

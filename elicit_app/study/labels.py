@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
+from metrics.class_names import class_name
 
 _INTEGRAL_FLOAT = re.compile(r"([+-]?\d+)\.0*")
 
@@ -25,11 +25,7 @@ def label_text(value: object) -> str:
     str
         1, 1.0 and "1.0" all give "1"; True gives "True".
     """
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
-    if isinstance(value, (float, np.floating)) and float(value).is_integer():
-        return str(int(value))
-    text = str(value).strip()
+    text = class_name(value).strip()
     integral = _INTEGRAL_FLOAT.fullmatch(text)
     return integral[1] if integral else text
 

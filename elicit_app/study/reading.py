@@ -112,8 +112,8 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None) -
     Returns
     -------
     Read
-        Probabilities in [0, 1]. Rows that add up to 0.99 to 1.01, but not to 1, are divided by their sum,
-        and a note says how many.
+        Probabilities in [0, 1]. Rows whose sum lies in 0.99 to 1.01, but further from 1 than the measures accept
+        (0.001), are divided by their sum, and a note says how many; all others are as written.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def rescaling_notes(file: PredictionsFile, check: RowCheck) -> tuple[str, ...]:
     if not check.rescaled:
         return ()
     rows = counted(check.rescaled, "row was", "rows were")
-    return (f"{file.table.path.name}: {rows} scaled to add up to exactly 1 (0.99 to 1.01 is accepted).",)
+    return (f"{file.table.path.name}: {rows} divided by their sum, which was not 1 (0.99 to 1.01 is accepted).",)
 
 
 def _arranged(file: PredictionsFile, labels: tuple[str, ...]) -> tuple[PredictionsFile, tuple[str, ...]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from elicit_app.problem import Problem
+from metrics.atomic_write import write_atomically
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -27,15 +27,9 @@ def write_whole(path: Path, content: bytes) -> None:
     Problem
         It cannot be written: the disk is full, the folder is missing or read-only.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        write_atomically(path, content)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise Problem(f"{path} could not be written ({error.strerror or error}).") from error
 
 

@@ -1,0 +1,96 @@
+"""`elicit metric show|check|export`: elicited metric files, read and handed to other tools."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elicit_app.problem import Problem
+
+if TYPE_CHECKING:
+    from metrics import ElicitedMetric
+
+MetricFile = Annotated[Path, typer.Argument(metavar="METRIC", help="An elicited metric file (*.metric.json).")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `metric` with its three commands."""
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Show, check and export elicited metrics.")
+    group.command()(show)
+    group.command()(check)
+    group.command()(export)
+    app.add_typer(group, name="metric")
+
+
+def load_metric(path: Path) -> ElicitedMetric:
+    """Return the metric of a file that people named.
+
+    Raises
+    ------
+    Problem
+        The file is missing, damaged, of a newer version, or contradicts itself; said in one sentence.
+    """
+    from metrics import ElicitedMetric
+
+    if path.is_dir():
+        raise Problem(f"{path} is a folder: name an elicited metric file (*.metric.json).")
+    try:
+        return ElicitedMetric.load(path)
+    except FileNotFoundError as error:
+        raise Problem(f"There is no file {path}: name an elicited metric file (*.metric.json).") from error
+    except OSError as error:
+        raise Problem(f"{path} cannot be read ({error.strerror or error}).") from error
+    except ValueError as error:
+        raise Problem(str(error)) from error
+
+
+def show(metric: MetricFile) -> None:
+    """Print a metric as a page (Markdown where it goes into a file): costs, class weights, release factors, where they come from."""
+    from metrics.exports import export as render
+
+    page = str(render(load_metric(metric), "markdown"))
+    if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.markdown import Markdown
+
+        Console().print(Markdown(page))
+    else:
+        sys.stdout.write(page)
+
+
+def check(metric: MetricFile) -> None:
+    """Read a metric file and recompute its worked example; exit code 1 where it does not come out."""
+    loaded = load_metric(metric)
+    answers = f", {loaded.provenance.questions} answers" if loaded.provenance.questions else ""
+    print(f"{metric} is in order: {len(loaded.classes)} classes, family {loaded.family}{answers}.")
+
+
+def export(
+    metric: MetricFile,
+    format: Annotated[str | None, typer.Option(help="sklearn, weka, mlr3, csv, markdown, html or pdf.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; by default standard output.")] = None,
+) -> None:
+    """Write a metric for another tool or as a report; the ending of --out can stand for --format."""
+    from metrics.exports import FORMATS
+    from metrics.exports import export as render
+
+    if format is None:
+        endings = {ending: name for name, ending in FORMATS.items()}
+        format = endings.get(out.suffix) if out else "sklearn"
+    if format not in FORMATS:
+        raise typer.BadParameter(f"one of {', '.join(FORMATS)} is needed.", param_hint="--format")
+    content = render(load_metric(metric), format)
+    data = content.encode() if isinstance(content, str) else content
+    if out is None:
+        if format == "pdf" and sys.stdout.isatty():
+            raise typer.BadParameter("a PDF needs a file to go to.", param_hint="--out")
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+        return
+    from elicit_app.study.writing import write_whole
+
+    write_whole(out, data)
+    print(f"Wrote {out}.", file=sys.stderr)
