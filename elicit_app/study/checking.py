@@ -94,6 +94,7 @@ class RowCheck:
             frame, rows = frame.filter(~blank), rows[~blank.to_numpy()]
         if frame.height == 0:
             return None
+        self._demand_numbers(frame[:, 1:])
         truth = self._labels(frame.to_series(0), rows)
         self._cases += np.bincount(truth[truth >= 0], minlength=len(self._classes))
         written = frame[:, 1:]
@@ -104,6 +105,14 @@ class RowCheck:
             self._judge(written, numbers, sums, rows)
             return None
         return Batch(truth, self._normalised(proba, sums))
+
+    def _demand_numbers(self, written: pl.DataFrame) -> None:
+        import polars as pl
+
+        for name, kind in zip(self._classes, written.dtypes, strict=True):
+            if not kind.is_numeric() and kind not in (pl.String, pl.Null):
+                told = f"Column {PROBABILITY}{name} holds {str(kind).split('(')[0].lower()} values, not numbers"
+                raise refused(self._table.path, Finding(told, "Write one probability in every cell."))
 
     def _labels(self, column: pl.Series, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return class indices; negative where the label is empty or has no column."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elicit_app.problem import Problem
+from elicit_app.study.checking import SUM_RANGE
 from elicit_app.study.model import Law, Predictions
 
 POPULATIONS = (100, 1_000, 10_000, 100_000)
@@ -27,6 +30,29 @@ def prevalence_of(models: Sequence[Predictions], law: Law | None, n_classes: int
         mean: Rates = law.eta.mean(axis=0)
         return mean
     return np.bincount(models[0].y_true, minlength=n_classes) / len(models[0].y_true)
+
+
+def normalised_prevalence(stated: Sequence[float], n_classes: int) -> tuple[float, ...]:
+    """Return a stated prevalence that adds up to exactly 1.
+
+    Parameters
+    ----------
+    stated : sequence of k floats
+        Between 0 and 1, adding up to 0.99 to 1.01.
+    n_classes : int
+        k.
+
+    Raises
+    ------
+    Problem
+        The numbers are no prevalence of k classes.
+    """
+    if len(stated) != n_classes or not all(0 < share < 1 for share in stated):
+        raise Problem(f"The stated prevalence must be {n_classes} numbers between 0 and 1, one a class.")
+    total = math.fsum(stated)
+    if not SUM_RANGE[0] <= total <= SUM_RANGE[1]:
+        raise Problem(f"The stated prevalence must add up to 1, not to {total:.4g}.")
+    return tuple(share / total for share in stated)
 
 
 def population_for(prevalence: NDArray[np.float64] | Sequence[float]) -> int:

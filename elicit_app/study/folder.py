@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from elicit_app.problem import Problem
-from elicit_app.study.checking import SUM_RANGE
+from elicit_app.study.counting import normalised_prevalence
 from elicit_app.study.digest import study_digest
 from elicit_app.study.labels import PROBABILITY, TRUTH
 from elicit_app.study.model import Predictions, Study
@@ -99,12 +99,8 @@ def check_study(study: Study) -> None:
     """
     if not 10 <= study.population <= 1_000_000:
         raise Problem(f"The population must be 10 to 1,000,000, not {study.population:,}.")
-    stated = study.stated_prevalence
-    if stated is not None:
-        if len(stated) != study.n_classes or not all(0 < share < 1 for share in stated):
-            raise Problem(f"The stated prevalence must be {study.n_classes} numbers between 0 and 1, one a class.")
-        if not SUM_RANGE[0] <= sum(stated) <= SUM_RANGE[1]:
-            raise Problem(f"The stated prevalence must add up to 1, not to {sum(stated):.4g}.")
+    if study.stated_prevalence is not None:
+        normalised_prevalence(study.stated_prevalence, study.n_classes)
     cases = np.bincount(study.models[0].y_true, minlength=study.n_classes)
     for name, count in zip(study.classes, cases, strict=True):
         if count == 0:

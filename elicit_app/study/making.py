@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from elicit_app.problem import Problem
-from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
+from elicit_app.study.counting import normalised_prevalence, population_for, prevalence_of, yardstick_for
 from elicit_app.study.digest import study_digest
 from elicit_app.study.folder import check_study, write_folder
 from elicit_app.study.model import Predictions, Study, Wording
@@ -99,10 +99,7 @@ def study_of(
         raise Problem("A study needs at least one predictions file.")
     classes, predictions = _read_models(files, labels, models)
     k = len(classes)
-    stated = None
-    if stated_prevalence is not None:
-        total = sum(stated_prevalence)
-        stated = tuple(share / total if 0.99 <= total <= 1.01 else share for share in stated_prevalence)
+    stated = None if stated_prevalence is None else normalised_prevalence(stated_prevalence, k)
     study = Study(
         name=name,
         title=title or name.replace("-", " ").replace("_", " ").strip().capitalize() or "Study",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding
-from elicit_app.study.findings import refused
+from elicit_app.study.findings import listed, refused
 from elicit_app.study.labels import PROBABILITY, TRUTH, label_text
 
 if TYPE_CHECKING:
@@ -59,21 +60,21 @@ def read_arrays(path: Path) -> tuple[tuple[str, ...], pl.DataFrame]:
 
 
 def _load(path: Path) -> dict[str, NDArray[Any]]:
+    damaged = Finding("It is not an NPZ file, or it is cut short or damaged", _SHAPE)
+    if not zipfile.is_zipfile(path):
+        raise refused(path, damaged)
     try:
         with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise refused(path, Finding("It holds a single array", _SHAPE))
             for name in (TRUTH, PROBABILITIES):
                 if name not in archive.files:
-                    there = ", ".join(archive.files) or "nothing"
+                    there = listed(archive.files) or "nothing"
                     raise refused(path, Finding(f"There is no array {name} in it, only {there}", _SHAPE))
             return {name: archive[name] for name in (TRUTH, PROBABILITIES, CLASSES) if name in archive.files}
-    except (ValueError, EOFError, zipfile.BadZipFile, KeyError) as error:
-        if "allow_pickle" in str(error) or "Object arrays" in str(error):
-            found = Finding("An array holds Python objects", "Save labels as text or numbers, probabilities as floats.")
-        else:
-            found = Finding("It is not an NPZ file, or it is cut short or damaged", _SHAPE)
+    except ValueError as error:
+        found = Finding("An array holds Python objects", "Save labels as text or numbers, probabilities as floats.")
         raise refused(path, found) from error
+    except (EOFError, zipfile.BadZipFile, zlib.error, KeyError) as error:
+        raise refused(path, damaged) from error
 
 
 def _fault(truth: NDArray[Any], proba: NDArray[Any]) -> str | None:

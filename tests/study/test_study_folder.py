@@ -1,0 +1,238 @@
+"""Study folders: made whole or not at all, opened as they were made, refused in words."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from elicit_app.problem import Problem
+from elicit_app.study import Mistake, create_study, open_study, save_study
+from elicit_app.study.wording import default_wording
+
+THREE = "y_true,proba_a,proba_b,proba_c\n" + "a,0.7,0.2,0.1\nb,0.6,0.3,0.1\nc,0.1,0.2,0.7\nb,0.1,0.8,0.1\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    first, second = tmp_path / "first model.csv", tmp_path / "second.csv"
+    first.write_text(THREE)
+    second.write_text("y_true,proba_c,proba_a,proba_b\na,0,1,0\nb,0,0,1\nc,1,0,0\nb,1,0,0\n")
+    return [first, second]
+
+
+def same(one, other):
+    plain = [replace(study, models=(), folder=None) for study in (one, other)]
+    assert plain[0].__dict__ == plain[1].__dict__
+    for a, b in zip(one.models, other.models, strict=True):
+        assert a.name == b.name
+        np.testing.assert_array_equal(a.y_true, b.y_true)
+        np.testing.assert_array_equal(a.y_proba, b.y_proba)
+
+
+def test_a_new_study_opens_as_it_was_made(tmp_path, files):
+    made = create_study(tmp_path / "skin lesions", files)
+    assert made.name == "skin lesions"
+    assert made.title == "Skin lesions"
+    assert made.classes == ("a", "b", "c")
+    assert [model.name for model in made.models] == ["first model", "second"]
+    assert made.models[1].y_proba[0].tolist() == [1, 0, 0]
+    assert made.yardstick == (1, 0)  # the most frequent mistake is a tie of two; the first in row-major order counts
+    assert made.population == 1_000
+    assert made.description == "3 classes, 2 models"
+    same(open_study(tmp_path / "skin lesions"), made)
+    same(open_study(tmp_path / "skin lesions" / "study.json"), made)
+
+
+def test_what_is_stated_is_kept(tmp_path, files):
+    wording = default_wording(("c", "b", "a"), "case", "cases")
+    wording = replace(wording, mistakes=wording.mistakes | {(0, 1): Mistake("Lost", "lost one", "lost ones", "Gone.")})
+    made = create_study(
+        tmp_path / "s",
+        files,
+        name="Title",
+        labels=("c", "b", "a"),
+        population=500,
+        stated_prevalence=(0.2, 0.3, 0.5),
+        wording=wording,
+        yardstick=(0, 1),
+        models=("one", "two"),
+    )
+    same(open_study(tmp_path / "s"), made)
+    assert made.title == "Title"
+    assert made.models[0].y_true.tolist() == [2, 1, 0, 1]
+    words = json.loads((tmp_path / "s" / "study.json").read_text())["wording"]
+    assert [mistake["name"] for mistake in words["mistakes"]] == ["Lost"]
+
+
+WORDS = st.text(min_size=1, max_size=30).filter(str.strip)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=WORDS, one=WORDS, many=WORDS, consequence=st.text(max_size=45), case=WORDS, pair=st.sampled_from([0, 1, 2]))
+def test_any_words_survive_saving(tmp_path_factory, files, name, one, many, consequence, case, pair):
+    folder = tmp_path_factory.mktemp("s") / "study"
+    study = create_study(folder, files)
+    mistake = Mistake(name, one, many, consequence)
+    wording = replace(
+        default_wording(study.classes, case, many),
+        any_mistake=tuple(mistake if index == pair else old for index, old in enumerate(study.wording.any_mistake)),
+        mistakes=study.wording.mistakes | {(pair, (pair + 1) % 3): mistake},
+        class_many=(many, one, many),
+    )
+    changed = replace(study, wording=wording, population=10_000, title=name)
+    save_study(changed)
+    same(open_study(folder), changed)
+
+
+def test_models_of_other_cases_are_refused(tmp_path, files):
+    shorter = tmp_path / "shorter.csv"
+    shorter.write_text(THREE.rsplit("b", 1)[0])
+    with pytest.raises(Problem, match=r"shorter\.csv has 3 rows, .* has 4"):
+        create_study(tmp_path / "s", [files[0], shorter])
+    other = tmp_path / "other.csv"
+    other.write_text(THREE.replace("c,0.1", "b,0.1"))
+    with pytest.raises(Problem, match=r"The true label of row 3 is “b” in .*other\.csv, “c” in"):
+        create_study(tmp_path / "s", [files[0], other])
+    fewer = tmp_path / "fewer.csv"
+    fewer.write_text("y_true,proba_a,proba_b\na,1,0\nb,0,1\n")
+    with pytest.raises(Problem, match="there is no column for “c”"):
+        create_study(tmp_path / "s", [files[0], fewer])
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"population": 9}, "The population must be 10 to 1,000,000, not 9"),
+        ({"stated_prevalence": (0.5, 0.5)}, "must be 3 numbers between 0 and 1"),
+        ({"stated_prevalence": (1.0, 0.0, 0.0)}, "must be 3 numbers between 0 and 1"),
+        ({"stated_prevalence": (0.1, 0.2, 0.3)}, "must add up to 1, not to 0.6"),
+        ({"models": ("one",)}, "2 different names of models"),
+        ({"models": ("one", "one")}, "2 different names of models"),
+    ],
+)
+def test_values_that_cannot_be_used_leave_nothing_behind(tmp_path, files, change, expected):
+    with pytest.raises(Problem, match=expected):
+        create_study(tmp_path / "s", files, **change)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first model.csv", "second.csv"]
+
+
+def test_words_that_do_not_fit_are_refused(tmp_path, files):
+    study = create_study(tmp_path / "s", files)
+    long = replace(study.wording.mistakes[0, 1], consequence="x" * 46)
+    with pytest.raises(Problem, match="the consequence of “a” called “b” has 46 characters"):
+        save_study(replace(study, wording=replace(study.wording, mistakes=study.wording.mistakes | {(0, 1): long})))
+    with pytest.raises(Problem, match="the word for one case is empty"):
+        save_study(replace(study, wording=replace(study.wording, case=" ")))
+    with pytest.raises(Problem, match="words for each of the 6 kinds"):
+        save_study(replace(study, wording=replace(study.wording, mistakes={})))
+    same(open_study(tmp_path / "s"), study)
+
+
+def test_a_class_without_cases_is_refused(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_text(THREE.replace("c,0.1", "a,0.1"))
+    with pytest.raises(Problem, match="No case has the true class “c”"):
+        create_study(tmp_path / "s", [path])
+
+
+def test_a_folder_that_is_taken_is_left_alone(tmp_path, files):
+    folder = tmp_path / "taken"
+    folder.mkdir()
+    create_study(folder, files)  # an empty folder will do
+    before = (folder / "study.json").read_bytes()
+    with pytest.raises(Problem, match="exists already"):
+        create_study(folder, files)
+    with pytest.raises(Problem, match="exists already"):
+        create_study(files[0], files)
+    with pytest.raises(Problem, match="could not be made"):
+        create_study(files[0] / "below a file", files)
+    assert (folder / "study.json").read_bytes() == before
+
+
+def test_a_full_disk_leaves_nothing_half_written(tmp_path, files):
+    script = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (600, 600))\n"
+        "from elicit_app.study import create_study\n"
+        "from elicit_app.problem import Problem\n"
+        "try: create_study(sys.argv[1], sys.argv[2:])\n"
+        "except Problem as problem: print(problem.sentence); sys.exit(7)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "s"), *map(str, files)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 7, done.stderr
+    assert "could not be written (File too large)" in done.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["first model.csv", "second.csv"]
+
+
+def test_a_study_file_cut_anywhere_is_refused_in_words(tmp_path, files):
+    create_study(tmp_path / "s", files)
+    path = tmp_path / "s" / "study.json"
+    content = path.read_bytes()
+    for length in range(len(content) - 2):
+        path.write_bytes(content[:length])
+        with pytest.raises(Problem, match=r"study\.json"):
+            open_study(tmp_path / "s")
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"version": 2}, "was written by a newer elicit .version 2, known up to 1.: update elicit"),
+        ({"version": "1"}, 'has no proper "version"'),
+        ({"format": "elicited-metric"}, "is not a study file"),
+        ({"popluation": 1}, "field “popluation”"),
+        ({"population": "1000"}, "field “population”"),
+        ({"classes": ["a"]}, "field “classes”"),
+        ({"yardstick": ["a", "z"]}, "the yardstick “a” called “z” is not a mistake"),
+        ({"yardstick": ["a", "a"]}, "the yardstick “a” called “a” is not a mistake"),
+        ({"stated_prevalence": [0.5, 0.5, float("nan")]}, "study.json"),
+        ({"models": [{"name": "x", "file": "../secret.parquet"}]}, "field “models.0.file”"),
+        ({"models": [{"name": "x", "file": "gone.parquet"}]}, "There is no file"),
+        ({"wording": {"classes": {"z": {"one": "z", "many": "zs"}}}}, "has words for 'z'"),
+        ({"digest": "sha256:0"}, "are not those the study was made from"),
+    ],
+)
+def test_study_files_that_were_changed_by_hand(tmp_path, files, change, expected):
+    create_study(tmp_path / "s", files)
+    path = tmp_path / "s" / "study.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(Problem, match=expected):
+        open_study(tmp_path / "s")
+
+
+def test_what_is_no_study_is_said_with_a_hint(tmp_path):
+    with pytest.raises(Problem, match="did you mean “digits”"):
+        open_study("digts")
+    with pytest.raises(Problem, match="elicit study list"):
+        open_study("zzz")
+    with pytest.raises(Problem, match=r"there is no study\.json in it"):
+        open_study(tmp_path)
+
+
+def test_a_predictions_file_is_a_study_too(tmp_path, files):
+    study = open_study(files[0])
+    assert (study.kind, study.name, study.folder) == ("file", "first model", None)
+    assert study.title == "First model"
+    with pytest.raises(Problem, match="has no folder of its own"):
+        save_study(study)
+
+
+def test_models_of_files_with_one_name_are_told_apart(tmp_path, files):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "p.csv").write_text(THREE)
+    twice = [tmp_path / "x" / "p.csv", tmp_path / "y" / "p.csv", tmp_path / "y" / "p.csv"]
+    study = create_study(tmp_path / "s", twice)
+    assert [model.name for model in study.models] == ["x/p", "y/p", "y/p (2)"]
+    same(open_study(tmp_path / "s"), study)
