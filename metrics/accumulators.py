@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -86,6 +87,13 @@ class Accumulator(ABC):
             total.merge(other.sums[name])
         self.weighted |= other.weighted
         return self
+
+    def fresh(self) -> Self:
+        """Return an accumulator of the same setting that has seen nothing."""
+        other = copy(self)
+        other.sums = {name: ExactSum(total.shape) for name, total in self.sums.items()}
+        other.weighted = False
+        return other
 
     def value(self, name: str) -> Any:
         """Return one of the sums: an array, or a float where its shape is ()."""

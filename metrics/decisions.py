@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.arguments import cost_matrix_for
-from metrics.blocks import Workspace, for_blocks
+from metrics.blocks import Workspace, first_greatest, for_blocks
 from metrics.labels import column_classes
 from metrics.probabilities import checked_rows, probability_array
 
@@ -34,6 +34,7 @@ class LeastCost:
 
     def __init__(self, cost_matrix: ArrayLike, n_classes: int) -> None:
         self.cost_matrix = cost_matrix_for(cost_matrix, n_classes)
+        self._gain = -self.cost_matrix.T
         self._equal = _EQUAL_COST * float(np.abs(self.cost_matrix).max())
 
     def decide(self, columns: NDArray[Any]) -> NDArray[np.intp]:
@@ -49,13 +50,7 @@ class LeastCost:
         ndarray of shape (b,)
             Indices of classes.
         """
-        costs = self.cost_matrix.T @ columns
-        costs[1:] += self._equal
-        least, decision = costs[0], np.zeros(costs.shape[1], dtype=np.intp)
-        for j in range(1, len(costs)):
-            np.copyto(decision, j, where=costs[j] < least)
-            np.minimum(least, costs[j], out=least)
-        return decision
+        return first_greatest(self._gain @ columns, self._equal)[0]
 
 
 def cost_sensitive_decisions(
