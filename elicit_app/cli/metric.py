@@ -48,7 +48,7 @@ def load_metric(path: Path) -> ElicitedMetric:
 
 
 def show(metric: MetricFile) -> None:
-    """Print a metric as a page (Markdown where it goes into a file): costs, class weights, release factors, where they come from."""
+    """Print a metric as a page: costs, class weights, release factors, and where they come from."""
     from metrics.exports import export as render
 
     page = str(render(load_metric(metric), "markdown"))
@@ -79,7 +79,7 @@ def export(
 
     if format is None:
         endings = {ending: name for name, ending in FORMATS.items()}
-        format = endings.get(out.suffix) if out else "sklearn"
+        format = endings.get(out.suffix, "") if out else "sklearn"
     if format not in FORMATS:
         raise typer.BadParameter(f"one of {', '.join(FORMATS)} is needed.", param_hint="--format")
     content = render(load_metric(metric), format)

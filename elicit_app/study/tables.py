@@ -30,8 +30,8 @@ class Table:
     frames : callable
         ``frames(wanted)`` yields polars frames of the columns at the positions `wanted`, in the order wanted;
         a new iteration each time. CSV cells are text.
-    count : callable
-        Number of rows, as far as that is known without reading them all; None otherwise.
+    rows : int or None
+        Number of rows where that is known without reading them all.
     why_empty : callable
         ``why_empty(row)``: for a row with an empty cell, what is wrong with its shape; None where it is the cell alone.
     """
@@ -39,7 +39,7 @@ class Table:
     path: Path
     columns: tuple[str, ...]
     frames: Callable[[Sequence[int]], Iterator[pl.DataFrame]]
-    count: Callable[[], int | None]
+    rows: int | None
     why_empty: Callable[[int], str | None] = lambda row: None
 
 
@@ -103,15 +103,7 @@ def _open_csv(path: Path) -> Table:
         except pl.exceptions.PolarsError as error:
             raise explain(path, len(columns), str(error)) from error
 
-    def count() -> int | None:
-        import polars as pl
-
-        try:
-            return int(scan().select(pl.len()).collect().item())
-        except pl.exceptions.PolarsError:
-            return None
-
-    return Table(path, tuple(columns), frames, count, lambda row: short_row(path, row, len(columns)))
+    return Table(path, tuple(columns), frames, None, lambda row: short_row(path, row, len(columns)))
 
 
 def _open_parquet(path: Path) -> Table:
@@ -130,7 +122,7 @@ def _open_parquet(path: Path) -> Table:
         except pl.exceptions.PolarsError as error:
             raise _damaged(path) from error
 
-    return Table(path, tuple(columns), frames, lambda: rows)
+    return Table(path, tuple(columns), frames, rows)
 
 
 def _open_npz(path: Path) -> Table:
@@ -142,7 +134,7 @@ def _open_npz(path: Path) -> Table:
         for start in range(0, frame.height, BATCH_ROWS):
             yield frame[start : start + BATCH_ROWS, list(wanted)]
 
-    return Table(path, columns, frames, lambda: frame.height)
+    return Table(path, columns, frames, frame.height)
 
 
 def _batches(scan: pl.LazyFrame, names: list[str]) -> Iterator[pl.DataFrame]:

@@ -1,0 +1,96 @@
+"""`elicit score`: models ranked by an elicited metric."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from elicit_app.study.scoring import ModelScore
+    from metrics import ElicitedMetric
+
+_FIELDS = (
+    "name",
+    "cost_per_population",
+    "misclassification_cost",
+    "expected_misclassification_cost",
+    "decided_cost",
+    "mpcs",
+    "accuracy",
+    "balanced_error_rate",
+    "rank",
+    "probability_best",
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add `score`."""
+    app.command()(score)
+
+
+def score(
+    metric: Annotated[Path, typer.Argument(metavar="METRIC", help="An elicited metric file (*.metric.json).")],
+    predictions: Annotated[
+        list[Path], typer.Argument(metavar="PREDICTIONS", help="One predictions file a model, all of the same cases.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+) -> None:
+    """Judge models by what their mistakes cost; files may be larger than memory."""
+    from elicit_app.cli.metric import load_metric
+    from elicit_app.cli.progress import progress
+    from elicit_app.study.making import distinct_names
+    from elicit_app.study.reading import open_predictions
+    from elicit_app.study.scoring import ranked, tally_file
+
+    loaded = load_metric(metric)
+    files = [open_predictions(path) for path in predictions]
+    known = [file.table.rows for file in files]
+    with progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
+        tallies = [tally_file(file, loaded, advance) for file in files]
+    scores = ranked(loaded, [*zip(distinct_names(predictions), tallies, strict=True)])
+    print(_as_json(loaded, scores)) if as_json else _print_table(loaded, scores)
+
+
+def _as_json(metric: ElicitedMetric, scores: tuple[ModelScore, ...]) -> str:
+    import json
+
+    models = [{field: getattr(score, field) for field in _FIELDS} for score in scores]
+    return json.dumps({"metric": metric.name, "models": models}, ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def _print_table(metric: ElicitedMetric, scores: tuple[ModelScore, ...]) -> None:
+    from rich.box import SIMPLE
+    from rich.console import Console
+    from rich.table import Table
+
+    from elicit_app.study.scoring import DEFAULT_POPULATION
+
+    population = metric.population or DEFAULT_POPULATION
+    sampled = scores[0].probability_best is not None
+    headings = ["cost", *(["above first, 90 %", "best"] if sampled else []), "least-cost", "MPCS", "accuracy"]
+    table = Table(
+        box=SIMPLE,
+        title=f"{metric.name}: cost per {population:,} cases, the worst mistake counts 1",
+        caption="least-cost: the same models, deciding for the class of least expected cost",
+    )
+    table.add_column("rank", justify="right")
+    table.add_column("model")
+    for heading in headings:
+        table.add_column(heading, justify="right")
+    for score in sorted(scores, key=lambda one: one.cost_per_population):
+        table.add_row(*_cells(score, population))
+    # what goes into a file or a pipe is not cut to the width of a terminal
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+def _cells(score: ModelScore, population: int) -> list[str]:
+    cells = [str(score.rank), score.name, f"{score.cost_per_population:.1f}"]
+    if score.probability_best is not None and score.difference_range is not None:
+        low, high = score.difference_range
+        first = score.rank == 1 and low == high == 0
+        cells += ["" if first else f"{low:+.1f} to {high:+.1f}", f"{100 * score.probability_best:.0f} %"]
+    cells += [f"{population * score.decided_cost:.1f}", "–" if score.mpcs is None else f"{score.mpcs:.3f}"]
+    return [*cells, f"{100 * score.accuracy:.1f} %"]

@@ -1,0 +1,254 @@
+"""Judging models by an elicited metric from their predictions files, in batches of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elicit_app.problem import Problem
+from elicit_app.study.reading import PredictionsFile
+from metrics import ElicitedMetric
+from metrics.concern_kernel import ConcernScore
+from metrics.confusion import DecisionCounts
+from metrics.costs import ExpectedCost, mean_cost
+from metrics.decisions import LeastCost
+from metrics.predictions import OnePass
+
+DEFAULT_POPULATION = 1_000
+_SAME_COST = 1e-12
+
+Matrix = NDArray[np.float64]
+Advance = Callable[[int], None]
+
+
+class LabelDigest:
+    """A digest of true labels and their row numbers that may be taken in parts, in any order.
+
+    Every row adds a 64-bit mix of its number and its class (the finaliser of Steele, Lea and Flood, "Fast splittable
+    pseudorandom number generators", OOPSLA 2014), modulo 2^64.
+    """
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._sum = 0
+
+    def update(self, y_true: NDArray[np.int64], first_row: int) -> None:
+        """Add the class indices of the rows `first_row`, `first_row` + 1, ..."""
+        mixed = np.arange(first_row + 1, first_row + 1 + len(y_true), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= (y_true.astype(np.uint64) + np.uint64(1)) * np.uint64(0xD1B54A32D192ED03)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        mixed ^= mixed >> np.uint64(31)
+        self._sum = (self._sum + int(mixed.sum(dtype=np.uint64))) % 2**64
+        self.rows += len(y_true)
+
+    def merge(self, other: LabelDigest) -> None:
+        """Add the rows that another digest has seen."""
+        self._sum = (self._sum + other._sum) % 2**64
+        self.rows += other.rows
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LabelDigest) and (self.rows, self._sum) == (other.rows, other._sum)
+
+    def __hash__(self) -> int:
+        return hash((self.rows, self._sum))
+
+
+class Tally:
+    """What is added up over the rows of one model; tallies of parts of a file merge to that of the whole.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        Its classes give the order of the columns.
+    """
+
+    def __init__(self, metric: ElicitedMetric) -> None:
+        k, costs = len(metric.classes), metric.cost_matrix
+        self.sums = OnePass(
+            decisions=DecisionCounts(k),
+            decided=DecisionCounts(k, LeastCost(costs, k)),
+            expected=ExpectedCost(k, cost_matrix=costs),
+            concern=ConcernScore(
+                k, release_factors=metric.release_factors(), class_weight=[*metric.class_weight.values()]
+            ),
+        )
+        self.labels = LabelDigest()
+
+    def update(self, y_true: NDArray[np.int64], y_proba: NDArray[np.float64], first_row: int) -> None:
+        """Add a batch of checked rows; `first_row` counts from 0 over all rows of the model."""
+        self.sums.update(y_true, y_proba)
+        self.labels.update(y_true, first_row)
+
+    def merge(self, other: Tally) -> None:
+        """Add what another tally under the same metric has seen."""
+        self.sums.merge(other.sums)
+        self.labels.merge(other.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelScore:
+    """One model judged by an elicited metric; costs are in units of the worst mistake, lower is better.
+
+    Parameters
+    ----------
+    name : str
+        The model.
+    counts : ndarray of int64, shape (k, k)
+        Confusion matrix of the most probable classes; rows are true classes.
+    cost_per_population : float
+        Cost of those decisions for the metric's population (1,000 where it names none).
+    misclassification_cost : float
+        The same per case.
+    expected_misclassification_cost : float
+        Mean of sum_j p_ij C[y_i, j].
+    decided_cost : float
+        Cost per case of the decisions of least expected cost.
+    mpcs : float or None
+        Meta Pattern Concern Score with the metric's release factors and class weights, all classes, 50 intervals;
+        None where every case is of a class of weight 0.
+    accuracy, balanced_error_rate : float
+        Of the most probable classes; classes without cases are left out of the mean.
+    rank : int
+        By cost_per_population; equal costs share a rank.
+    probability_best : float or None
+        Share of the posterior draws under which the model costs least (equal models share a draw); None without draws.
+    difference_range : tuple of float or None
+        90 % range, over the draws, of how much more it costs per population than the first model.
+    """
+
+    name: str
+    counts: NDArray[np.int64]
+    cost_per_population: float
+    misclassification_cost: float
+    expected_misclassification_cost: float
+    decided_cost: float
+    mpcs: float | None
+    accuracy: float
+    balanced_error_rate: float
+    rank: int
+    probability_best: float | None
+    difference_range: tuple[float, float] | None
+
+
+def tally_file(file: PredictionsFile, metric: ElicitedMetric, advance: Advance | None = None) -> Tally:
+    """Read a predictions file once and add it up.
+
+    Parameters
+    ----------
+    file : PredictionsFile
+        Its classes must be those of the metric; their order does not matter.
+    metric : ElicitedMetric
+        What it is judged by.
+    advance : callable, optional
+        Told the number of rows after each batch.
+
+    Raises
+    ------
+    Problem
+        The file has other classes, or everything that is wrong with its rows.
+    """
+    tally, seen = Tally(metric), 0
+    for batch in file.ordered(metric.classes).batches():
+        tally.update(batch.y_true, batch.y_proba, seen)
+        seen += len(batch.y_true)
+        if advance is not None:
+            advance(len(batch.y_true))
+    return tally
+
+
+def ranked(metric: ElicitedMetric, tallies: Sequence[tuple[str, Tally]]) -> tuple[ModelScore, ...]:
+    """Return the models judged and ranked, in the order given.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        Costs, population, and draws where it has any.
+    tallies : sequence of (name, Tally)
+        Of the same cases.
+
+    Raises
+    ------
+    Problem
+        The models were not tried on the same true labels.
+    """
+    _demand_same_labels(metric, tallies)
+    rates = np.array([_counts(tally) / _counts(tally).sum() for _, tally in tallies])
+    population = metric.population or DEFAULT_POPULATION
+    costs = np.array([population * mean_cost(_counts(tally), metric.cost_matrix) for _, tally in tallies])
+    draws = None
+    if metric.cost_samples is not None:
+        draws = population * np.einsum("mij,sij->ms", rates, metric.cost_samples)
+    first = int(np.argmin(costs))
+    least = None if draws is None else draws <= draws.min(axis=0) * (1 + _SAME_COST)
+    return tuple(
+        _score(
+            name,
+            tally,
+            metric,
+            cost_per_population=float(costs[at]),
+            rank=1 + int((costs < costs[at] * (1 - _SAME_COST)).sum()),
+            probability_best=None if least is None else float((least[at] / least.sum(axis=0)).mean()),
+            difference_range=None if draws is None else _range(draws[at] - draws[first]),
+        )
+        for at, (name, tally) in enumerate(tallies)
+    )
+
+
+def _score(
+    name: str,
+    tally: Tally,
+    metric: ElicitedMetric,
+    *,
+    cost_per_population: float,
+    rank: int,
+    probability_best: float | None,
+    difference_range: tuple[float, float] | None,
+) -> ModelScore:
+    counts, cases = _counts(tally), _counts(tally).sum(axis=1)
+    present = cases > 0
+    weighted = np.array([*metric.class_weight.values()]) @ cases > 0
+    return ModelScore(
+        name=name,
+        counts=counts,
+        cost_per_population=cost_per_population,
+        misclassification_cost=mean_cost(counts, metric.cost_matrix),
+        expected_misclassification_cost=float(tally.sums["expected"].result()),
+        decided_cost=mean_cost(tally.sums["decided"].result(), metric.cost_matrix),
+        mpcs=float(tally.sums["concern"].result()) if weighted else None,
+        accuracy=float(np.trace(counts) / counts.sum()),
+        balanced_error_rate=float(1 - (counts.diagonal()[present] / cases[present]).mean()),
+        rank=rank,
+        probability_best=probability_best,
+        difference_range=difference_range,
+    )
+
+
+def _counts(tally: Tally) -> NDArray[np.int64]:
+    return np.asarray(tally.sums["decisions"].result())
+
+
+def _range(values: Matrix) -> tuple[float, float]:
+    low, high = np.quantile(values, (0.05, 0.95))
+    return float(low), float(high)
+
+
+def _demand_same_labels(metric: ElicitedMetric, tallies: Sequence[tuple[str, Tally]]) -> None:
+    (first_name, first), *others = tallies
+    for name, other in others:
+        if other.labels != first.labels:
+            told = _difference(metric, first_name, first, name, other)
+            raise Problem(f"{told}: files of one call must list the same cases in the same order.")
+
+
+def _difference(metric: ElicitedMetric, first_name: str, first: Tally, name: str, other: Tally) -> str:
+    if other.labels.rows != first.labels.rows:
+        return f"{name} has {other.labels.rows:,} rows, {first_name} has {first.labels.rows:,}"
+    here, there = _counts(other).sum(axis=1), _counts(first).sum(axis=1)
+    for label, cases, of_first in zip(metric.classes, here, there, strict=True):
+        if cases != of_first:
+            return f"{name} has {cases:,} cases of “{label}”, {first_name} has {of_first:,}"
+    return f"{name} has the true labels of {first_name}, but in another order"
