@@ -23,7 +23,19 @@ if TYPE_CHECKING:
     from sklearn.metrics import roc_curve as roc_curve
     from sklearn.metrics import root_mean_squared_error as root_mean_squared_error
 
+    from metrics.concern import MetaPatternConcernScore as MetaPatternConcernScore
+    from metrics.concern import meta_pattern_concern_score as meta_pattern_concern_score
+    from metrics.concern import release_matrix as release_matrix
+    from metrics.confusion import confusion_matrix as confusion_matrix
+    from metrics.costs import expected_misclassification_cost as expected_misclassification_cost
+    from metrics.costs import misclassification_cost as misclassification_cost
+    from metrics.decisions import cost_sensitive_decisions as cost_sensitive_decisions
     from metrics.elicited_metric import ElicitedMetric as ElicitedMetric
+    from metrics.errors import balanced_error_rate as balanced_error_rate
+    from metrics.errors import class_weighted_error_rate as class_weighted_error_rate
+    from metrics.errors import error_rate as error_rate
+    from metrics.exports import FORMATS as FORMATS
+    from metrics.exports import export as export
     from metrics.frequencies import natural_frequencies as natural_frequencies
     from metrics.metric_file import MetricFileError as MetricFileError
     from metrics.metric_parts import Consequence as Consequence
@@ -32,7 +44,13 @@ if TYPE_CHECKING:
     from metrics.metric_parts import Tally as Tally
 
 _NAMES = {
+    "metrics.concern": ("MetaPatternConcernScore", "meta_pattern_concern_score", "release_matrix"),
+    "metrics.confusion": ("confusion_matrix",),
+    "metrics.costs": ("expected_misclassification_cost", "misclassification_cost"),
+    "metrics.decisions": ("cost_sensitive_decisions",),
     "metrics.elicited_metric": ("ElicitedMetric",),
+    "metrics.errors": ("balanced_error_rate", "class_weighted_error_rate", "error_rate"),
+    "metrics.exports": ("FORMATS", "export"),
     "metrics.frequencies": ("natural_frequencies",),
     "metrics.metric_file": ("MetricFileError",),
     "metrics.metric_parts": ("Consequence", "Provenance", "Quality", "Tally"),

@@ -114,7 +114,7 @@ def _as_value(name: str, kind: str) -> object:
     if kind == "U":
         return name
     if kind == "b":
-        return {"True": True, "False": False}.get(name)
+        return {"True": True, "False": False, "1": True, "0": False}.get(name)
     try:
         value = float(name) if kind == "f" else int(name)
     except ValueError:

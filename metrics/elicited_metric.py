@@ -102,7 +102,7 @@ class ElicitedMetric(Judging):
             metric_checks.checked_mistake(mistake.true, mistake.predicted, self.classes, "consequences")
         if self.yardstick is not None:
             metric_checks.checked_mistake(*self.yardstick, self.classes, "yardstick")
-        checked.update(labels=self.labels or self.classes)
+        checked.update(created=self.created.astimezone(UTC), labels=self.labels or self.classes)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 

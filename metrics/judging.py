@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.class_names import class_indices, class_name, class_names
 from metrics.weights import class_weight_from_weights, release_factors
+
+if TYPE_CHECKING:
+    from metrics.concern import MetaPatternConcernScore
 
 
 class Judging:
@@ -88,7 +91,7 @@ class Judging:
         ValueError
             Where a label is no class of the metric or the lengths differ.
         """
-        from metrics import misclassification_cost
+        from metrics.costs import misclassification_cost
 
         true, predicted = self._indices(y_true, "y_true"), self._indices(y_pred, "y_pred")
         return misclassification_cost(true, predicted, self.cost_matrix, sample_weight=sample_weight)
@@ -125,7 +128,7 @@ class Judging:
         ValueError
             Where a label is no class of the metric, or the probabilities are none.
         """
-        from metrics import expected_misclassification_cost
+        from metrics.costs import expected_misclassification_cost
 
         true, proba = self._indices(y_true, "y_true"), self._all_columns(y_proba, labels)
         return expected_misclassification_cost(true, proba, self.cost_matrix, sample_weight=sample_weight)
@@ -151,10 +154,10 @@ class Judging:
         ValueError
             Where a label is no class of the metric, or the probabilities are none.
         """
-        from metrics import cost_sensitive_decisions
+        from metrics.decisions import cost_sensitive_decisions
 
         columns = self._columns(labels)
-        names = self.labels if labels is None else labels
+        names: Any = self.labels if labels is None else labels
         return cost_sensitive_decisions(y_proba, self.cost_matrix[np.ix_(columns, columns)], labels=names)
 
     def meta_pattern_concern_score(
@@ -164,25 +167,26 @@ class Judging:
         *,
         labels: Sequence[object] | None = None,
         sample_weight: ArrayLike | None = None,
-    ) -> float:
+    ) -> MetaPatternConcernScore:
         """Return the Meta Pattern Concern Score with this metric's release factors and class weights.
 
         All classes count, in 50 intervals. Parameters and errors are those of `expected_score`.
 
         Returns
         -------
-        float
-            The mean over the cases, each weighted with its true class's weight; lower is better. It carries the
-            patterns, see `metrics.meta_pattern_concern_score`.
+        MetaPatternConcernScore
+            A float, lower is better: the mean over the cases, each weighted with its true class's weight. It carries
+            the patterns, see `metrics.meta_pattern_concern_score`.
         """
-        from metrics import meta_pattern_concern_score
+        from metrics.concern import meta_pattern_concern_score
 
         true, proba = self._indices(y_true, "y_true"), self._all_columns(y_proba, labels)
-        case_weight = np.fromiter(self.class_weight.values(), dtype=np.float64)[true]
-        if sample_weight is not None:
-            case_weight = case_weight * np.asarray(sample_weight, dtype=np.float64)
         return meta_pattern_concern_score(
-            true, proba, release_factors=release_factors(self.cost_matrix), sample_weight=case_weight
+            true,
+            proba,
+            release_factors=release_factors(self.cost_matrix),
+            class_weight=class_weight_from_weights(self.weights, self.family),
+            sample_weight=sample_weight,
         )
 
     def as_scorer(self) -> Any:

@@ -6,7 +6,6 @@ import json
 import math
 import os
 from collections.abc import Callable
-from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from metrics.costs import mean_cost
 from metrics.json_text import json_text, strict_json
 from metrics.metric_checks import TOLERANCE, frozen
 from metrics.metric_document import FORMAT, ORIENTATION, MetricDocument, Release
@@ -64,7 +64,7 @@ def metric_text(metric: ElicitedMetric) -> str:
         "format": FORMAT,
         "version": CURRENT_VERSION,
         "name": metric.name,
-        "created": metric.created.astimezone(UTC),
+        "created": metric.created,
         "classes": list(names),
         "family": metric.family,
         "orientation": ORIENTATION,
@@ -146,11 +146,6 @@ def worked_counts(k: int) -> NDArray[np.int64]:
     counts = np.zeros((k, k), dtype=np.int64)
     counts[~np.eye(k, dtype=bool)] = np.arange(1, k * k - k + 1)
     return counts + 10 * k * np.eye(k, dtype=np.int64)
-
-
-def mean_cost(counts: NDArray[Any], cost_matrix: NDArray[np.float64]) -> float:
-    """Return the mean cost per case of a confusion matrix of counts."""
-    return float((counts * cost_matrix).sum() / counts.sum())
 
 
 def _checked_document(raw: Any) -> MetricDocument:

@@ -127,7 +127,7 @@ CORRUPTIONS = {
     "unknown nested field": (lambda d: d["provenance"].update(sed=1), r"field provenance\.sed is unknown"),
     "text for number": (
         lambda d: d["weights"].__setitem__(1, "-0.5"),
-        r"field weights\[1\] must be a number, not '-1'",
+        r"field weights\[1\] must be a number, not '-0.5'",
     ),
     "boolean for number": (lambda d: d["weights"].__setitem__(1, True), r"field weights\[1\] must be a number"),
     "null in costs": (

@@ -1,0 +1,58 @@
+"""An elicited metric in the formats of other tools, and as a page for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from metrics.elicited_metric import ElicitedMetric
+
+FORMATS: Mapping[str, str] = {
+    "sklearn": ".py",
+    "weka": ".cost",
+    "mlr3": ".R",
+    "csv": ".csv",
+    "markdown": ".md",
+    "html": ".html",
+    "pdf": ".pdf",
+}
+"""Name of each format -> suffix of its files."""
+
+_MODULES = {
+    "sklearn": "sklearn_snippet",
+    "weka": "weka_matrix",
+    "mlr3": "mlr3_script",
+    "csv": "csv_table",
+    "markdown": "markdown_page",
+    "html": "html_page",
+    "pdf": "pdf_page",
+}
+
+
+def export(metric: ElicitedMetric, format: str) -> str | bytes:
+    """Return the content of a file in one of the formats.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        What is exported.
+    format : str
+        A key of `FORMATS`: "sklearn" (Python code), "weka" (cost matrix file, rows are truth), "mlr3" (R code, rows are
+        predictions), "csv" (one row per cell), "markdown", "html" (one self-contained page) or "pdf" (one page).
+
+    Returns
+    -------
+    str or bytes
+        Text, to be written as UTF-8; bytes for "pdf". The same metric gives the same content.
+
+    Raises
+    ------
+    ValueError
+        For an unknown format.
+    """
+    if format not in _MODULES:
+        raise ValueError(f"format is {format!r}; one of {', '.join(FORMATS)} was expected.")
+    render: Callable[[ElicitedMetric], str | bytes] = import_module(f"metrics.exports.{_MODULES[format]}").render
+    return render(metric)

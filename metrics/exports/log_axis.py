@@ -1,0 +1,49 @@
+"""A logarithmic axis for exchange rates: from where to where, and which numbers stand on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from metrics.exchange_rates import ExchangeRate
+
+_MOST_TICKS = 7
+
+
+@dataclass(frozen=True)
+class LogAxis:
+    """An axis from `low` to `high`, both > 0.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends; `low` < `high`.
+    """
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, rates: Iterable[ExchangeRate]) -> LogAxis:
+        """Return an axis that holds 1 and every estimate and finite end of a range, with some room."""
+        ends = [1.0]
+        for rate in rates:
+            ends += [x for x in (rate.ratio, rate.low, rate.high) if x is not None and 0 < x < math.inf]
+        return cls(min(ends) / 1.6, max(ends) * 1.6)
+
+    def position(self, value: float) -> float:
+        """Return where a value stands, from 0 (left) to 1 (right); what lies outside stands at the end."""
+        if value <= self.low:
+            return 0.0
+        return min(1.0, math.log(value / self.low) / math.log(self.high / self.low))
+
+    def ticks(self) -> list[float]:
+        """Return 1-3-10 numbers inside the axis, thinned to powers of ten or further where there are many; 1 is one."""
+        exponents = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        ticks = [m * 10.0**e for e in exponents for m in (1, 3) if self.low <= m * 10.0**e <= self.high]
+        step = 1
+        while len(ticks) > _MOST_TICKS:
+            ticks = [10.0**e for e in exponents if e % step == 0 and self.low <= 10.0**e <= self.high]
+            step += 1
+        return ticks

@@ -1,0 +1,133 @@
+"""What several formats say alike."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.exchange_rates import called, exchange_rates, mistake_words, two_digits
+
+if TYPE_CHECKING:
+    from metrics.elicited_metric import ElicitedMetric
+
+_FAMILIES = {
+    "dlpm": "all wrong answers for the same truth are equally bad",
+    "lpm": "some wrong answers for the same truth hurt more than others",
+}
+
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+
+
+def one_line(text: str) -> str:
+    """Return a text without line breaks and control characters, for a comment or a cell."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def rows_of_numbers(matrix: NDArray[np.float64], separator: str = ", ") -> list[str]:
+    """Return each row of a matrix as text that reads back to the same numbers."""
+    return [separator.join(repr(float(x)) for x in row) for row in matrix]
+
+
+def day(moment: datetime) -> str:
+    """Return "20 November 2026" in English whatever the system's language, so that exports do not depend on it."""
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+
+
+def cost_text(metric: ElicitedMetric, true: int, predicted: int) -> tuple[str, str]:
+    """Return a cost and its 90 % interval as people read them: ("0.13", "0.08 to 0.2"); the second may be empty."""
+    cost = two_digits(float(metric.cost_matrix[true, predicted]))
+    if metric.intervals is None or true == predicted:
+        return cost, ""
+    low, high = map(float, metric.intervals[true, predicted])
+    if low == 0 and math.isinf(high):
+        return cost, "not known"
+    if math.isinf(high):
+        return f"≥ {two_digits(low)}", "bounded"
+    if low == 0 < high:
+        return f"≤ {two_digits(high)}", "bounded"
+    return cost, f"{two_digits(low)} to {two_digits(high)}" if low < high else ""
+
+
+def factor_text(metric: ElicitedMetric, true: int, predicted: int) -> tuple[str, str]:
+    """Return a release factor as people read it, and "worst" for the worst mistake of its true class."""
+    if true == predicted:
+        return "–", ""
+    factor = float(metric.release_factors()[true, predicted])
+    return two_digits(factor), "worst" if factor == 1 and metric.cost_matrix[true].any() else ""
+
+
+def rates_question(metric: ElicitedMetric) -> str:
+    """Return the heading of the exchange rates: "How bad is each mistake, compared with one needless excision?"."""
+    unit = next(rate for rate in exchange_rates(metric) if rate.is_yardstick)
+    words = mistake_words(metric, unit.true, unit.predicted)
+    one = words.one if words and words.one else f"case of {called(metric, unit.true, unit.predicted)}"
+    return f"How bad is each mistake, compared with one {one}?"
+
+
+def release_sentence(metric: ElicitedMetric) -> str:
+    """Return the two-level form of the release factors as a sentence."""
+    releases, factor, error = metric.release_list()
+    if not releases:
+        return "Nothing is released: within each true class every mistake is of full concern."
+    names = metric.classes
+    parts = [f"{names[true]} called {' or '.join(names[j] for j in released)}" for true, *released in releases]
+    off = f"; the best two-level fit, off by {two_digits(error)} on average" if error > 1e-9 else ""
+    return f"Release {'; '.join(parts)}, with factor {two_digits(factor)}{off}."
+
+
+def provenance_rows(metric: ElicitedMetric) -> list[tuple[str, str]]:
+    """Return (what, value) for everything known about where the metric comes from; unknown things are left out."""
+    source, quality = metric.provenance, metric.quality
+    known = [
+        ("Made", f"{day(metric.created)}, {metric.created:%H:%M} UTC"),
+        ("How", _how(metric)),
+        ("Expert", source.expert),
+        ("Rule", _FAMILIES[metric.family]),
+        ("Repeats with the same answer", quality.repeats_agreed),
+        ("Answers these numbers explain", quality.answers_explained),
+        ("Answers kept aside, predicted", quality.held_out_agreement),
+        ("Prevalence", _shares(metric)),
+        ("Population", None if metric.population is None else f"{metric.population:,} cases"),
+        ("Program", f"elicit {source.version}" if source.version else None),
+        ("Seed", source.seed),
+        ("Settings", ", ".join(f"{name} {value}" for name, value in source.parameters.items())),
+        ("Study, SHA-256", _start(source.study_digest)),
+        ("Answers, SHA-256", _start(source.answers_digest)),
+    ]
+    return [(what, str(value)) for what, value in known if value not in (None, "")]
+
+
+def _how(metric: ElicitedMetric) -> str:
+    source = metric.provenance
+    if source.procedure == "stated":
+        return "costs stated, not elicited"
+    return f"{source.questions} answers, procedure {source.procedure}"
+
+
+def _start(digest: str | None) -> str:
+    """Return the start of a digest, which is enough to compare by eye; the metric file has all of it."""
+    return "" if digest is None else f"{digest[:16]}…" if len(digest) > 16 else digest
+
+
+def _shares(metric: ElicitedMetric) -> str:
+    if metric.prevalence is None:
+        return ""
+    named = zip(metric.classes, metric.prevalence.tolist(), strict=True)
+    return ", ".join(f"{name} {two_digits(100 * share)}\N{NO-BREAK SPACE}%" for name, share in named)
