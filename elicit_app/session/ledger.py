@@ -258,7 +258,8 @@ def all_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> t
         truth, truths = wording.class_one[i], wording.class_one[i] if total == 1 else wording.class_many[i]
         if family in ("dlpm", "dlfpm"):
             wrong = (total - int(left[i, i]), total - int(right[i, i]))
-            rows.append(Row(i, None, wording.any_mistake[i], truth, truths, SOMETHING_ELSE, total, *wrong))
+            said = wording.class_one[1 - i] if len(totals) == 2 else SOMETHING_ELSE
+            rows.append(Row(i, None, wording.any_mistake[i], truth, truths, said, total, *wrong))
             continue
         for j in range(len(totals)):
             if j != i:

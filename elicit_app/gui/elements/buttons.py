@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QEnterEvent, QFont, QFontMetrics, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QEnterEvent, QFont, QFontMetrics, QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
@@ -45,8 +45,8 @@ class Button(QPushButton):
         A sign before the text.
     """
 
-    tall, padding = 40, 18
-    role, compact_role = theme.Role.LABEL, theme.Role.LABEL
+    tall, padding, ring_gap = 40, 18, 3.0
+    role = theme.Role.LABEL
 
     def __init__(
         self, text: str = "", *, keys: tuple[str, ...] = (), glyph: Glyph | None = None, parent: QWidget | None = None
@@ -102,9 +102,13 @@ class Button(QPushButton):
         return True
 
     def heightForWidth(self, width: int) -> int:
+        return max(theme.em(self.tall), self.text_height(width))
+
+    def text_height(self, width: int) -> int:
+        """Return the height that the text takes at this width, wrapped at words, with some air."""
         room = max(1, round(width - self._extras() - 2 * theme.S))
         text = QFontMetrics(self.face()).boundingRect(0, 0, room, 10_000, _WRAP.value, self.text())
-        return max(theme.em(self.tall), text.height() + 2 * theme.S)
+        return text.height() + 2 * theme.S
 
     # painting
 
@@ -123,7 +127,7 @@ class Button(QPushButton):
                 box(painter, rect, theme.BUTTON_RADIUS, fill=look.fill, border=look.border, width=look.border_width)
             if self.hasFocus():
                 width = look.border_width if look.border is not None else 1.0
-                focus_ring(painter, rect, theme.BUTTON_RADIUS, look.ring, width)
+                focus_ring(painter, rect, theme.BUTTON_RADIUS, look.ring, width, self.ring_gap)
             self.paint_content(painter, rect, look, colours)
 
     def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
@@ -147,6 +151,14 @@ class Button(QPushButton):
         ink = colours.ink2 if self.isEnabled() else look.ink
         border = colours.line2 if self.isEnabled() else colours.line
         paint_key_caps(painter, self._keys, left, rect.center().y(), ink=ink, border=border, fill=colours.surface)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let Enter press the focused button, as Space does; a held key presses once."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if not event.isAutoRepeat():
+                self.click()
+            return
+        super().keyPressEvent(event)
 
     def enterEvent(self, event: QEnterEvent) -> None:
         self._hovered = True
@@ -190,7 +202,7 @@ class PrimaryButton(Button):
 class MinorButton(Button):
     """A smaller answer below the main ones."""
 
-    tall, padding = 34, theme.S
+    tall, padding, ring_gap = 34, theme.S, 2.0
     role = theme.Role.MINOR
 
     def look(self, colours: theme.Tokens) -> Look:
@@ -213,7 +225,7 @@ class FlatButton(Button):
 class LinkButton(Button):
     """An action inside or beside a text, underlined: "Copy as a table", "Help"."""
 
-    tall, padding = 30, theme.XS
+    tall, padding, ring_gap = 30, theme.XS, 0.0
 
     def look(self, colours: theme.Tokens) -> Look:
         fill = colours.sunken if self.isDown() else colours.hover if self._hovered else None

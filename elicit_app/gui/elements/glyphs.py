@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from elicit_app.gui import theme
@@ -32,8 +32,8 @@ class Glyph(Enum):
 
 
 _FILLED: dict[Glyph, Stroke] = {
-    Glyph.MORE: ((8, 3), (14, 13), (2, 13)),
-    Glyph.FEWER: ((8, 13), (14, 3), (2, 3)),
+    Glyph.MORE: ((8, 3), (15, 13), (1, 13)),
+    Glyph.FEWER: ((8, 13), (15, 3), (1, 3)),
 }
 _LINES: dict[Glyph, tuple[Stroke, ...]] = {
     Glyph.CHECK: (((2.5, 8.8), (6, 12.5), (13.5, 3.5)),),
@@ -87,7 +87,7 @@ def _strokes(painter: QPainter, glyph: Glyph) -> None:
 
 
 class GlyphSign(QWidget):
-    """A sign beside a text, in the first ink; it has no accessible name, the text beside it says what it means.
+    """A sign beside a text; it has no accessible name, the text beside it says what it means.
 
     Parameters
     ----------
@@ -95,10 +95,20 @@ class GlyphSign(QWidget):
         The sign.
     size : int
         Side in pixels at the base font; it grows with the font.
+    ink : QPalette.ColorRole
+        theme.INK, theme.INK2 or theme.INK3.
     """
 
-    def __init__(self, glyph: Glyph, size: int = 16, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        glyph: Glyph,
+        size: int = 16,
+        parent: QWidget | None = None,
+        *,
+        ink: QPalette.ColorRole = theme.INK,
+    ) -> None:
         super().__init__(parent)
+        self.setForegroundRole(ink)
         self._glyph, self._size = glyph, size
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
@@ -120,4 +130,4 @@ class GlyphSign(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self) as painter:
-            paint_glyph(painter, self._glyph, QRectF(self.rect()), theme.tokens(self).ink)
+            paint_glyph(painter, self._glyph, QRectF(self.rect()), self.palette().color(self.foregroundRole()))

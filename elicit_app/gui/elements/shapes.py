@@ -34,8 +34,10 @@ def box(
     painter.drawRoundedRect(rect.adjusted(half, half, -half, -half), radius - half, radius - half)
 
 
-def focus_ring(painter: QPainter, rect: QRectF, radius: float, colour: QColor, border: float = 1.0) -> None:
+def focus_ring(
+    painter: QPainter, rect: QRectF, radius: float, colour: QColor, border: float = 1.0, gap: float = FOCUS_GAP
+) -> None:
     """Paint the ring of the focused element inside its border, so that nothing moves."""
-    inset = border + FOCUS_GAP
+    inset = border + gap
     inner = max(2.0, radius - inset)
     box(painter, rect.adjusted(inset, inset, -inset, -inset), inner, border=colour, width=FOCUS_WIDTH)

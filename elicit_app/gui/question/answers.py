@@ -1,0 +1,124 @@
+"""The answers: A, about equal, B, and below them the finer ones. They never move."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from elicit_app.elicitation.questions import Strength
+from elicit_app.gui import theme
+from elicit_app.gui.elements import AnswerButton, Button, EqualButton, MinorButton
+from elicit_app.gui.question.measures import GAP, Columns, Frame
+from elicit_app.gui.theme import Breakpoint
+
+
+class Answers(QWidget):
+    """Three answers and five finer ones, in the columns of the ledger.
+
+    Signals
+    -------
+    given : (reply, strength)
+        "left", "right", "equal" or "unsure"; slightly, clearly or None.
+    """
+
+    given = Signal(object, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.a = AnswerButton("A", "A is better", parent=self)
+        self.equal = EqualButton("About equal", parent=self)
+        self.b = AnswerButton("B", "B is better", parent=self)
+        self.clearly_a, self.slightly_a = MinorButton(parent=self), MinorButton(parent=self)
+        self.unsure = MinorButton(keys=("S",), parent=self)
+        self.slightly_b, self.clearly_b = MinorButton(parent=self), MinorButton(parent=self)
+        self._columns: Columns | None = None
+        self._frame: Frame | None = None
+        for button, name, keys, reply, strength in (
+            (self.a, "A is better", "Left arrow or 1", "left", None),
+            (self.equal, "About equal", "Down arrow or 0", "equal", None),
+            (self.b, "B is better", "Right arrow or 2", "right", None),
+            (self.clearly_a, "clearly A", "Control and left arrow", "left", Strength.CLEARLY),
+            (self.slightly_a, "slightly A", "Shift and left arrow", "left", Strength.SLIGHTLY),
+            (self.unsure, "Cannot say, ask later", "S", "unsure", None),
+            (self.slightly_b, "slightly B", "Shift and right arrow", "right", Strength.SLIGHTLY),
+            (self.clearly_b, "clearly B", "Control and right arrow", "right", Strength.CLEARLY),
+        ):
+            button.setAccessibleName(name)
+            button.setAccessibleDescription(keys)
+            button.setToolTip("" if button in (self.a, self.equal, self.b) else f"{name}: {keys.lower()}")
+            button.clicked.connect(lambda _=False, r=reply, s=strength: self.given.emit(r, s))
+
+    @property
+    def buttons(self) -> tuple[Button, ...]:
+        """Return the buttons in the order of the Tab key."""
+        minor = (self.clearly_a, self.slightly_a, self.unsure, self.slightly_b, self.clearly_b)
+        return (self.a, self.equal, self.b, *minor)
+
+    def arrange(self, columns: Columns, frame: Frame, room: Breakpoint) -> None:
+        """Take the columns of the ledger, and the sizes and words for the room there is."""
+        self._columns, self._frame = columns, frame
+        small = room.compact or room.large
+        for button in self.buttons:
+            button.set_compact(small)
+        self.a.set_keys(*(("Left",) if small else ("Left", "1")))
+        self.equal.set_keys(*(("Down",) if small else ("Down", "0")))
+        self.b.set_keys(*(("Right",) if small else ("Right", "2")))
+        self.unsure.setText("Cannot say" if small else "Cannot say, ask later")
+        a, b = ("", "") if room.large else (" A", " B")
+        self.clearly_a.setText(f"clearly{a}")
+        self.slightly_a.setText(f"slightly{a}")
+        self.slightly_b.setText(f"slightly{b}")
+        self.clearly_b.setText(f"clearly{b}")
+        self._place()
+
+    def needed_height(self) -> int:
+        """Return the height of both lines of answers."""
+        if self._frame is None:
+            return 0
+        return self._first_height() + self._frame.answer_gap + self._frame.minor
+
+    def minimum_width(self) -> int:
+        """Return the least width in which no word of an answer is cut."""
+        minor = theme.S + max(self.clearly_a.minimumSizeHint().width(), self.slightly_a.minimumSizeHint().width()) * 2
+        sides = max(minor, self.a.minimumSizeHint().width())
+        middle = max(self.equal.minimumSizeHint().width(), self.unsure.minimumSizeHint().width())
+        return 2 * sides + middle + 2 * GAP
+
+    def _spans(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
+        if self._columns is None:
+            return ((0, 0), (0, 0), (0, 0))
+        a, middle, b = self._columns
+        # Stacked columns keep their own distance; ledger columns touch, so "About equal" is inset.
+        inset = GAP if middle.x == a.end else 0
+        return (a.x, a.width), (middle.x + inset, middle.width - 2 * inset), (b.x, b.width)
+
+    def _first_height(self) -> int:
+        if self._frame is None:
+            return 0
+        wrapped = [
+            button.text_height(width)
+            for button, (_, width) in zip((self.a, self.equal, self.b), self._spans(), strict=True)
+        ]
+        return max(self._frame.answer, *wrapped)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    def _place(self) -> None:
+        if self._frame is None:
+            return
+        high = self._first_height()
+        spans = self._spans()
+        for button, (x, width) in zip((self.a, self.equal, self.b), spans, strict=True):
+            button.setGeometry(x, 0, width, high)
+        y = high + self._frame.answer_gap
+        for pair, (x, width) in (
+            ((self.clearly_a, self.slightly_a), spans[0]),
+            ((self.slightly_b, self.clearly_b), spans[2]),
+        ):
+            half = (width - theme.S) // 2
+            pair[0].setGeometry(x, y, half, self._frame.minor)
+            pair[1].setGeometry(x + width - half, y, half, self._frame.minor)
+        self.unsure.setGeometry(spans[1][0], y, spans[1][1], self._frame.minor)

@@ -1,0 +1,142 @@
+"""Where things stand on the question page, and how large they are, for the room there is.
+
+All lengths that hold text grow with the font (`em`); distances do not. Ledger and answers share their columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from elicit_app.gui import theme
+from elicit_app.gui.theme import Breakpoint, Role, em
+
+GAP = 12
+"""Between the answers A, "About equal" and B."""
+
+STACKED_INNER = 36
+"""Half the distance between the two numbers where a row is stacked."""
+
+_MIDDLE_WIDE, _MIDDLE, _MIDDLE_DENSE = 344, 288, 320
+
+
+class Span(NamedTuple):
+    """A stretch of the page's width."""
+
+    x: int
+    width: int
+
+    @property
+    def end(self) -> int:
+        """Return the first pixel after the stretch."""
+        return self.x + self.width
+
+
+class Columns(NamedTuple):
+    """The three columns of ledger and answers, from the left edge of the content."""
+
+    a: Span
+    middle: Span
+    b: Span
+
+
+def columns(width: int, room: Breakpoint, rows: int) -> Columns:
+    """Return the columns of a content `width` pixels wide for `rows` rows."""
+    if room.large:
+        side = (width - 2 * theme.S) // 3
+        return Columns(Span(0, side), Span(side + theme.S, width - 2 * (side + theme.S)), Span(width - side, side))
+    dense = rows >= 4
+    middle = em(_MIDDLE_DENSE if dense else _MIDDLE) if room.compact else em(_MIDDLE_WIDE)
+    side = (width - middle) // 2
+    return Columns(Span(0, side), Span(side, width - 2 * side), Span(width - side, side))
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes of the ledger for a window, a font and a number of rows.
+
+    Parameters
+    ----------
+    compact, tight, stacked : bool
+        Small window; four rows in little height; a font so large that every row stacks its words over its bars.
+    head, fold : int
+        Height of the card's head and of its last line.
+    edge : int
+        Distance of head and rows from the card's upper edge.
+    inner, outer : int
+        Distance of the numbers from the middle column, and of the bars from the card's edge.
+    badge : int
+        Side of the badges at the base font.
+    row_most : int
+        The highest a row becomes.
+    number, title, flow, consequence, rate : Role
+        Roles of the texts of a row.
+    says_consequence : bool
+        False in dense rows: there it stays in the tooltip and in the accessible description.
+    """
+
+    compact: bool
+    tight: bool
+    stacked: bool
+    head: int
+    fold: int
+    edge: int
+    inner: int
+    outer: int
+    badge: int
+    row_most: int
+    number: Role
+    title: Role
+    flow: Role
+    consequence: Role
+    rate: Role
+    says_consequence: bool
+
+
+def sizes(room: Breakpoint, rows: int) -> Sizes:
+    """Return the sizes of the ledger."""
+    small = room.compact or room.large
+    dense = rows >= 4 and not room.large
+    tight = dense and (small or room.low)
+    number = Role.NUMBER_DENSE if tight else Role.NUMBER_SMALL if rows >= 3 or small else Role.NUMBER
+    single = em(148) if small else em(276)
+    return Sizes(
+        compact=small,
+        tight=tight,
+        stacked=room.large,
+        head=em(30 if tight else 34 if room.large else 44),
+        fold=em(34 if tight else 44),
+        edge=0 if tight else 6,
+        inner=em(STACKED_INNER) if room.large else theme.S if small else theme.M,
+        outer=theme.L,
+        badge=24 if tight else 30,
+        row_most=single if rows == 1 else em(172),
+        number=number,
+        title=Role.LEAD if tight else Role.TITLE,
+        flow=Role.FLOW if not dense else Role.NOTE if tight else Role.BODY,
+        consequence=Role.NOTE if small else Role.BODY,
+        rate=Role.CAPTION if tight else Role.NOTE,
+        says_consequence=not dense,
+    )
+
+
+class Frame(NamedTuple):
+    """Fixed heights of the page: the top bar and the answers stay where they are, the ledger takes what is between."""
+
+    top: int
+    headline: int
+    around: int
+    strip_gap: int
+    answer: int
+    answer_gap: int
+    minor: int
+    bottom: int
+
+
+def frame(room: Breakpoint) -> Frame:
+    """Return the fixed heights for the room there is."""
+    if room.large:
+        return Frame(theme.S, theme.S, theme.S, theme.S, em(32), theme.S, em(25), 10)
+    if room.compact:
+        return Frame(theme.S, 12, 9, 10, em(56), 10, em(36), 10)
+    return Frame(theme.M, theme.XL, theme.M, theme.M, em(64), theme.S, em(36), 18)

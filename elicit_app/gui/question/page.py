@@ -1,0 +1,243 @@
+"""The question page: shows a `QuestionView`, emits what was answered. It knows no rule of the session."""
+
+from __future__ import annotations
+
+import itertools
+
+from PySide6.QtCore import QElapsedTimer, QEvent, QPropertyAnimation, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
+
+from elicit_app.elicitation.questions import Family, Strength
+from elicit_app.gui.elements import FlatButton, Glyph, OutlineButton
+from elicit_app.gui.notice import Notice
+from elicit_app.gui.question.break_card import BreakCard
+from elicit_app.gui.question.keys import bind, bind_answers
+from elicit_app.gui.question.pair_page import PairPage
+from elicit_app.gui.question.top_bar import TopBar
+from elicit_app.gui.theme import Breakpoint, em
+from elicit_app.session.ledger import ledger
+from elicit_app.session.sentences import progress_words, undo_words
+from elicit_app.session.views import QuestionView, Reply, UnsavedView
+from elicit_app.study.model import Study
+
+LOCK_MS = 350
+"""For this long after a question is on the screen answers are ignored: a double press must not answer it."""
+
+FADE_MS = 120
+_IMAGINED = "No model of this study gives exactly these results; imagine one that does."
+
+
+class QuestionPage(PairPage):
+    """Keeps its widgets and changes their values with every question.
+
+    Call `begin` once for a session, then `show_question` for every view; `show_unsaved` where an answer could not be
+    written. Nothing else is needed: what the expert does comes as a signal.
+
+    Signals
+    -------
+    chosen : (request, reply, strength, seconds, full_picture)
+        An answer: the view's request, "left", "right", "equal" or "unsure", `Strength` or None, seconds since the
+        question was painted, and whether the full picture was seen.
+    undo_requested, redo_requested, stop_requested, retry_requested, leave_requested : ()
+        Take back or put back an answer; stop and see the result; write again; stop for now.
+    """
+
+    chosen = Signal(object, object, object, object, object)
+    undo_requested = Signal()
+    redo_requested = Signal()
+    stop_requested = Signal()
+    retry_requested = Signal()
+    leave_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.undo = FlatButton("Undo", glyph=Glyph.UNDO)
+        self.stop = OutlineButton("Stop and see the result")
+        super().__init__(TopBar((self.undo, self.stop)), parent=parent)
+        self.banner = Notice(parent=self)
+        self.break_card = BreakCard(self)
+        self.break_card.hide()
+        self._study: Study | None = None
+        self._family: Family = "lpm"
+        self._question: QuestionView | None = None
+        self._animated = True
+        self._saw_full, self._answered, self._fresh = False, True, True
+        self._since_painted = QElapsedTimer()
+        self._opacity = QGraphicsOpacityEffect(self.card)
+        self._opacity.setEnabled(False)
+        self.card.setGraphicsEffect(self._opacity)
+        self._fade = QPropertyAnimation(self._opacity, b"opacity", self)
+        self._fade.setDuration(FADE_MS)
+        self._fade.setStartValue(0.0)
+        self._fade.setEndValue(1.0)
+        self._connect()
+        self._order_focus()
+        self.settle()
+
+    def _connect(self) -> None:
+        self.answers.given.connect(self._answer)
+        self.undo.clicked.connect(self._undo)
+        self.stop.clicked.connect(self.stop_requested)
+        self.banner.pressed.connect(self.retry_requested)
+        self.break_card.went_on.connect(self._go_on)
+        self.break_card.left.connect(self.leave_requested)
+        self.card.toggled_full.connect(self.toggle_full_picture)
+        self.card.painted.connect(self._painted)
+        self._fade.finished.connect(lambda: self._opacity.setEnabled(False))
+        bind_answers(self, self._answer)
+        bind(self, "Ctrl+Z", self._undo)
+        bind(self, "Ctrl+Shift+Z", self._redo)
+        bind(self, "F", self.toggle_full_picture)
+        bind(self, "PgUp", lambda: self.turn(-1))
+        bind(self, "PgDown", lambda: self.turn(1))
+
+    def _order_focus(self) -> None:
+        order = (self.card, self.card.toggle, *self.answers.buttons, self.undo, self.stop)
+        for first, second in itertools.pairwise(order):
+            self.setTabOrder(first, second)
+
+    # what is shown
+
+    def begin(self, study: Study, family: Family) -> None:
+        """Start a session over `study`: the words of its domain, and which kinds of mistake are told apart."""
+        self._study, self._family, self._question = study, family, None
+        self._fresh = True
+        self.card.begin()
+
+    def set_animated(self, animated: bool) -> None:
+        """Let new questions fade in, or not."""
+        self._animated = animated
+
+    def set_numbers_only(self, numbers_only: bool) -> None:
+        """Leave out the squares."""
+        self.card.set_numbers_only(numbers_only)
+
+    def show_question(self, view: QuestionView) -> None:
+        """Show a question; answers to it are taken once it has been on the screen for a moment."""
+        if self._study is None:
+            raise ValueError("begin() tells the page which study the question is about; call it first")
+        self._question = view
+        self._answered = False
+        self._since_painted.invalidate()
+        self.banner.say("")
+        if self._fresh:
+            self._fresh = False
+            self.card.show_full(view.full_picture)
+        self._saw_full = self.card.is_full
+        self._show_progress(view, self._study)
+        self.note.setText(" ".join(filter(None, (view.note, _IMAGINED if view.hypothetical else ""))))
+        wording = self._study.wording
+        words = ledger(view.left, view.right, wording, view.population, self._family, subject=view.subject)
+        self.show_pair(words, view.left, view.right, wording, words.spoken(view.number))
+        self._set_answerable(True)
+        self._offer_break(view)
+        if not view.offer_break:
+            self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._fade_in()
+
+    def show_unsaved(self, view: UnsavedView) -> None:
+        """Show that an answer could not be written; the question waits until writing was tried again."""
+        if view.question is not self._question:
+            self.show_question(view.question)
+        self._answered = True
+        self._set_answerable(False)
+        self.banner.say(view.sentence, button="Try again")
+        self.place()
+        self.banner.button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_progress(self, view: QuestionView, study: Study) -> None:
+        if view.again is not None:
+            self.bar.show_progress(f"Question {view.again},", "looked at again", view.progress.share, "Looked at again")
+            self.undo.setToolTip("Leave the answer as it was")
+            self.undo.setEnabled(True)
+            return
+        words = progress_words(view)
+        self.bar.show_progress(words.question, words.rest, view.progress.share, words.spoken)
+        if view.undoes == "change":
+            self.undo.setToolTip("Take back the last change")
+        else:
+            self.undo.setToolTip(undo_words(view.previous, study.wording, self._family))
+        self.undo.setEnabled(view.undoes == "change" or view.previous is not None)
+        self.undo.setAccessibleDescription(self.undo.toolTip())
+
+    def _set_answerable(self, answerable: bool) -> None:
+        for button in self.answers.buttons:
+            button.setEnabled(answerable)
+
+    def _offer_break(self, view: QuestionView) -> None:
+        self.break_card.offer(view.number - 1)
+        self.break_card.setVisible(view.offer_break)
+        for widget in (self.area, self.strip, self.answers):
+            widget.setVisible(not view.offer_break)
+        if view.offer_break:
+            self.place()
+            self.break_card.go_on.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _go_on(self) -> None:
+        self.break_card.hide()
+        for widget in (self.area, self.strip, self.answers):
+            widget.show()
+        self._since_painted.invalidate()
+        self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def under_bar(self) -> QWidget | None:
+        return self.banner
+
+    def arrange(self, breakpoint_: Breakpoint) -> None:
+        large = breakpoint_.large
+        self.undo.set_keys(*(() if breakpoint_.compact or large else ("Ctrl+Z",)))
+        self.stop.setText("Stop" if large else "Stop and see the result")
+        self.stop.setAccessibleName("Stop and see the result")
+        super().arrange(breakpoint_)
+
+    def place(self) -> None:
+        super().place()
+        width = min(self.width() - 48, em(560))
+        high = max(self.break_card.sizeHint().height(), self.break_card.heightForWidth(width))
+        self.break_card.setGeometry((self.width() - width) // 2, (self.height() - high) // 2, width, high)
+
+    # what is answered
+
+    def _painted(self) -> None:
+        if not self._since_painted.isValid():
+            self._since_painted.start()
+
+    @property
+    def locked(self) -> bool:
+        """Tell whether an answer would be ignored now."""
+        waiting = not self._since_painted.isValid() or self._since_painted.elapsed() < LOCK_MS
+        return self._question is None or self._answered or waiting or not self.break_card.isHidden()
+
+    def _answer(self, reply: Reply, strength: Strength | None) -> None:
+        if self.locked or self._question is None:
+            return
+        self._answered = True
+        seconds = self._since_painted.elapsed() / 1000
+        self.chosen.emit(self._question.request, reply, strength, seconds, self._saw_full)
+
+    def _undo(self) -> None:
+        if self._question is not None and self.undo.isEnabled():
+            self.undo_requested.emit()
+
+    def _redo(self) -> None:
+        if self._question is not None and self._question.can_redo:
+            self.redo_requested.emit()
+
+    def toggle_full_picture(self) -> None:
+        """Show the full picture, or only what differs; it stays so until the next time."""
+        self.card.show_full(not self.card.is_full)
+        self._saw_full = self._saw_full or self.card.is_full
+        self.place()
+
+    # motion
+
+    def _fade_in(self) -> None:
+        if not self._animated or not self.isVisible() or QGuiApplication.platformName() == "offscreen":
+            return
+        self._opacity.setEnabled(True)
+        self._fade.start()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.update()
