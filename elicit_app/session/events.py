@@ -5,13 +5,13 @@ Format history: version 1, the first.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, model_validator
 
 from elicit_app.elicitation.questions import Choice, Purpose, Strength
 
-FORMAT = "elicit-session"
+FORMAT: Final = "elicit-session"
 VERSION = 1
 
 CountRows = tuple[tuple[int, ...], ...]

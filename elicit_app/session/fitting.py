@@ -29,8 +29,10 @@ def features(difference: Matrix, family: Family) -> Matrix:
         dlpm takes the k hits, lpm the k^2 - k errors in row-major order (HBMK19, section 2).
     """
     if family == "dlpm":
-        return np.diagonal(difference).copy()
-    return difference[~np.eye(len(difference), dtype=bool)]
+        hits: Matrix = np.diagonal(difference).copy()
+        return hits
+    errors: Matrix = difference[~np.eye(len(difference), dtype=bool)]
+    return errors
 
 
 def balance(weights: Matrix, difference: Matrix, family: Family) -> NDArray[np.float64]:
@@ -46,7 +48,8 @@ def balance(weights: Matrix, difference: Matrix, family: Family) -> NDArray[np.f
     parts = weights * features(difference, family)
     stake = np.abs(parts).sum(axis=-1)
     total = parts.sum(axis=-1)
-    return np.divide(total, stake, out=np.zeros_like(total), where=stake > 0)
+    shares: NDArray[np.float64] = np.divide(total, stake, out=np.zeros_like(total), where=stake > 0)
+    return shares
 
 
 def fits(asked: Asked, outcome: Outcome) -> bool:

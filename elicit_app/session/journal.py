@@ -8,131 +8,19 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-from pydantic_core import from_json
 
 from elicit_app.problem import Problem
-from elicit_app.session.events import EVENT, FORMAT, VERSION, Begun, Event, Recovered, to_line
+from elicit_app.session.events import Event, Recovered, to_line
+from elicit_app.session.journal_text import Contents, parse, reason, remedy
 from elicit_app.session.lock import take_lock
 
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
 _KEPT = 4096
 
 
 class UnwrittenProblem(Problem):
     """An event that could not be written: it does not count as given, nothing before it is lost, try again."""
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What a journal holds.
-
-    Parameters
-    ----------
-    events : tuple of Event
-        All complete events; the first is a `Begun`.
-    length : int
-        Bytes up to the end of the last complete event.
-    tail : bytes
-        An unfinished line after it, left by a computer that went off while writing; usually empty.
-    ended : bool
-        Whether the last complete event has its newline.
-    """
-
-    events: tuple[Event, ...]
-    length: int
-    tail: bytes
-    ended: bool
-
-    @property
-    def begun(self) -> Begun:
-        """Return the first event."""
-        first = self.events[0]
-        assert isinstance(first, Begun)
-        return first
-
-
-def parse(data: bytes, path: Path) -> Contents:
-    """Return the events in the bytes of a journal.
-
-    Raises
-    ------
-    Problem
-        When nothing complete is in it, a line before the last is damaged, or a newer version wrote it.
-    """
-    lines = data.split(b"\n")
-    events: list[Event] = []
-    length = 0
-    for number, line in enumerate(lines, start=1):
-        last = number == len(lines)
-        if last and not line:
-            break
-        try:
-            events.append(_event(line, number, path))
-        except ValueError as error:
-            if last and events:
-                return Contents(tuple(events), length, line, ended=True)
-            raise _damaged(path, number, last, error) from error
-        length += len(line) + (not last)
-    if not events:
-        raise _damaged(path, 1, True, ValueError("empty"))
-    return Contents(tuple(events), length, b"", ended=data.endswith(b"\n"))
-
-
-def _event(line: bytes, number: int, path: Path) -> Event:
-    if number == 1:
-        _check_version(line, path)
-    event = EVENT.validate_json(line)
-    if isinstance(event, Begun) != (number == 1):
-        raise ValueError("the beginning is not where it should be")
-    return event
-
-
-def _check_version(line: bytes, path: Path) -> None:
-    """Refuse foreign files and newer versions by the first line alone, before its fields are read."""
-    first: Any = from_json(line)
-    if not isinstance(first, dict) or first.get("format") != FORMAT:
-        raise Problem(f"{path} is not a session of elicit: its first line does not say {FORMAT!r}.")
-    version = first.get("version")
-    if not isinstance(version, int) or version > VERSION:
-        raise Problem(
-            f"{path} was written by a newer elicit (session version {version}, this one reads up to {VERSION}). "
-            "Install the newer elicit to go on with it."
-        )
-
-
-def _damaged(path: Path, number: int, last: bool, error: ValueError) -> Problem:
-    if number == 1 and last:
-        return Problem(
-            f"{path} holds no session yet: it ends before its first line is complete, so nothing was answered in it. "
-            "Begin a new session."
-        )
-    return Problem(
-        f"{path} is damaged in line {number}, which is not an event of a session. "
-        "Put a backup copy in its place, or begin a new session."
-    )
-
-
-def read(path: Path) -> Contents:
-    """Read a journal without locking it, as a list of sessions does.
-
-    Raises
-    ------
-    Problem
-        When the file cannot be read or is no journal.
-    """
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        raise Problem(f"There is no session file {path}. Begin a new session, or give the right path.") from None
-    except OSError as error:
-        raise Problem(f"{path} cannot be read ({_reason(error)}). Check the path and its permissions.") from error
-    return parse(data, path)
 
 
 class Journal:
@@ -172,7 +60,7 @@ class Journal:
             if path.is_file():
                 raise Problem(f"There is already a session in {path}. Open it, or choose another name.") from None
             raise Problem(
-                f"A session cannot be begun in {path.parent} ({_reason(error)}). {_remedy(error)}, then try again."
+                f"A session cannot be begun in {path.parent} ({reason(error)}). {remedy(error)}, then try again."
             ) from error
         finally:
             with suppress(OSError):
@@ -195,7 +83,7 @@ class Journal:
         except FileNotFoundError:
             raise Problem(f"There is no session file {path}. Begin a new session, or give the right path.") from None
         except OSError as error:
-            raise Problem(f"{path} cannot be opened for writing ({_reason(error)}). {_remedy(error)}.") from error
+            raise Problem(f"{path} cannot be opened for writing ({reason(error)}). {remedy(error)}.") from error
         try:
             if not take_lock(descriptor):
                 raise Problem(f"{path} is open in another window or terminal. Close it there, then open it here.")
@@ -240,7 +128,7 @@ class Journal:
             self._write(to_line(event))
         except OSError as error:
             raise UnwrittenProblem(
-                f"{what} could not be written ({_reason(error)}). {_remedy(error)}, then try again; "
+                f"{what} could not be written ({reason(error)}). {remedy(error)}, then try again; "
                 "nothing before it is lost."
             ) from error
 
@@ -341,19 +229,3 @@ def _folder_to_disk(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _reason(error: OSError) -> str:
-    if error.errno in _FULL:
-        return "the disk is full"
-    if error.errno in _FORBIDDEN:
-        return "writing or reading there is not allowed"
-    return (error.strerror or "the disk does not answer").lower()
-
-
-def _remedy(error: OSError) -> str:
-    if error.errno in _FULL:
-        return "Free some space"
-    if error.errno in _FORBIDDEN:
-        return "Allow this account to read and write it"
-    return "Check that the disk is there"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose
 from elicit_app.problem import Problem
+from elicit_app.session.asking import to_reply
 from elicit_app.session.events import Answered, CountRows, Pair, Stood
 from elicit_app.session.fitting import contradictions, fits
-from elicit_app.session.session import FEWEST_TO_EXPORT, Session, to_reply
+from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.state import Entry, same_pair
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, ReviewView, SittingOverView
 
@@ -36,6 +39,11 @@ def shown(pair: Pair, left: Stood) -> tuple[Counts, Counts]:
     return counts(first), counts(second)
 
 
+def after(progress: Progress) -> Progress:
+    """Return the progress with what is still to come after the question that stands, as a page says it."""
+    return Progress(progress.asked, max(progress.fewest - 1, 0), max(progress.most - 1, 0))
+
+
 def question_view(session: Session, request: int, *, offer_break: bool = False) -> QuestionView | None:
     """Return the question that stands, or None where the procedure has no further one."""
     asking = session.asking()
@@ -43,7 +51,6 @@ def question_view(session: Session, request: int, *, offer_break: bool = False) 
         return None
     state = session.state
     left, right = shown(asking.pair, asking.left)
-    undoes = "nothing" if not state.done else "answer" if isinstance(state.done[-1].event, Answered) else "change"
     return QuestionView(
         request=request,
         number=asking.number,
@@ -51,7 +58,7 @@ def question_view(session: Session, request: int, *, offer_break: bool = False) 
         right=right,
         population=asking.pair.population,
         subject=asking.subject,
-        progress=asking.progress,
+        progress=after(asking.progress),
         purpose=asking.pair.purpose,
         hypothetical=asking.pair.hypothetical,
         last=asking.progress.most <= 1,
@@ -59,9 +66,16 @@ def question_view(session: Session, request: int, *, offer_break: bool = False) 
         previous=_plain(state.entries, len(state.entries)) if state.entries else None,
         can_redo=bool(state.undone),
         note=session.note,
-        undoes=undoes,
+        undoes=_undoes(session),
         full_picture=state.full_picture,
     )
+
+
+def _undoes(session: Session) -> Literal["answer", "change", "nothing"]:
+    done = session.state.done
+    if not done:
+        return "nothing"
+    return "answer" if isinstance(done[-1].event, Answered) else "change"
 
 
 def looking_again_view(session: Session, request: int, number: int) -> QuestionView:
@@ -114,7 +128,7 @@ def review_view(session: Session) -> ReviewView:
     return ReviewView(
         answers=answers,
         contradictions=tuple((first - 1, second - 1) for first, second in pairs),
-        can_finish=session.can_export,
+        can_finish=session.state.informative > 0,
         sentence=_review_sentence(session, answers, len(pairs)),
         can_continue=session.continuation() is not None,
         can_undo=bool(session.state.done),
@@ -185,7 +199,7 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
     missing = FEWEST_TO_EXPORT - session.state.informative
     if missing > 0:
         more = "one more answer" if missing == 1 else f"{missing} more answers"
-        found += f" A result needs at least {FEWEST_TO_EXPORT}: {more}."
+        found += f" A metric file needs at least {FEWEST_TO_EXPORT}: {more}."
     elif not parts:
         found = " Nothing contradicts."
     return total + found

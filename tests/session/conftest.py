@@ -1,3 +1,4 @@
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,6 +20,10 @@ from elicit_app.session.events import (
     TakenOut,
     Undone,
 )
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.session import Session
+from elicit_app.study import open_study
+from elicit_app.study.model import Study
 
 START = datetime(2025, 3, 1, 9, 30, tzinfo=UTC)
 
@@ -90,6 +95,17 @@ def a_session(write: Writing) -> list[Event]:
         write.changed(1, "b"),
         write.noted("Ω: eine Notiz"),
     ]
+
+
+@pytest.fixture(scope="session")
+def study() -> Study:
+    return open_study("breast-cancer")
+
+
+@pytest.fixture
+def session(study: Study, journal_path: Path) -> Iterator[Session]:
+    with Session.create(study, ProcedureSetting(seed=3), journal_path) as opened:
+        yield opened
 
 
 @pytest.fixture

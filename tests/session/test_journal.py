@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from elicit_app.problem import Problem
 from elicit_app.session.events import Noted, Recovered, to_line
-from elicit_app.session.journal import Journal, UnwrittenProblem, parse, read
+from elicit_app.session.journal import Journal, UnwrittenProblem
+from elicit_app.session.journal_text import parse, read
 
 EXTRA = Noted(at=datetime(2025, 3, 2, tzinfo=UTC), sentence="written after the repair")
 

@@ -1,0 +1,63 @@
+"""`elicit ask`: the same session in the terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import click
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("ask")(ask)
+
+
+def ask(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")],
+    procedure: Annotated[
+        str, typer.Option(help="What chooses the questions.", click_type=click.Choice(["bayes", "dlpm", "lpm"]))
+    ] = "bayes",
+    family: Annotated[
+        str | None,
+        typer.Option(
+            help="dlpm: all wrong answers for the same truth are equally bad; lpm: some hurt more than others.",
+            click_type=click.Choice(["dlpm", "lpm"]),
+        ),
+    ] = None,
+    questions: Annotated[
+        int | None, typer.Option(min=1, help="Ask this many informative questions instead of a sitting.")
+    ] = None,
+    expert: Annotated[str | None, typer.Option(help="Whose answers these are; kept in the metric file.")] = None,
+    session: Annotated[
+        Path | None, typer.Option(help="Session file: go on with it where it exists, else begin it there.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the questions; by default a new one.")] = None,
+    simulate: Annotated[
+        str | None,
+        typer.Option(metavar="WEIGHTS", help="Answers come from these weights (W1,W2,...), or from random ones."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write the metric file; by default beside the session.")
+    ] = None,
+) -> None:
+    """Answer questions in the terminal: type a line a question, or pipe them in.
+
+    Keys: 1 A, 2 B (1+ clearly, 1- slightly), 0 about equal, s cannot say, u undo, q stop and see the result.
+    """
+    from elicit_app.cli.asking import Wish, ask_in_terminal
+
+    ask_in_terminal(
+        Wish(
+            study=study,
+            procedure=procedure,
+            family=family,
+            questions=questions,
+            expert=expert,
+            session=session,
+            seed=seed,
+            simulate=simulate,
+            out=out,
+        )
+    )

@@ -1,0 +1,49 @@
+"""The keys of the terminal session: what is typed, and what it means."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from elicit_app.elicitation.questions import Strength
+from elicit_app.session.views import Reply
+
+Command = Literal["undo", "redo", "stop", "full", "help", "unknown"]
+
+_REPLIES: dict[str, Reply] = {
+    "1": "left",
+    "a": "left",
+    "2": "right",
+    "b": "right",
+    "0": "equal",
+    "=": "equal",
+    "s": "unsure",
+}
+_COMMANDS: dict[str, Command] = {"u": "undo", "r": "redo", "q": "stop", "f": "full", "?": "help"}
+_STRENGTHS = {"+": Strength.CLEARLY, "-": Strength.SLIGHTLY}
+
+LINE = "1 A   2 B   0 about equal   s cannot say, ask later   u undo   q stop and see the result   ? more keys"
+HELP = (
+    "1 or a: A is better. 2 or b: B is better. 1+ or 2+: clearly. 1- or 2-: slightly. 0: about equal. "
+    "s: cannot say, ask later. u: undo, any number of times. r: redo. f: full picture. "
+    "q: stop and see the result. Ctrl+C: leave; every answer is kept."
+)
+
+
+class Typed(NamedTuple):
+    """What one line means: a reply with its strength, or a command."""
+
+    reply: Reply | None
+    strength: Strength | None = None
+    command: Command = "unknown"
+
+
+def read_key(line: str) -> Typed:
+    """Return what a typed line means."""
+    text = line.strip().lower()
+    if text in _COMMANDS:
+        return Typed(None, command=_COMMANDS[text])
+    strength = _STRENGTHS.get(text[-1:])
+    reply = _REPLIES.get(text[:-1] if strength else text)
+    if reply is None or (strength and reply not in ("left", "right")):
+        return Typed(None)
+    return Typed(reply, strength)

@@ -1,0 +1,103 @@
+"""All answers as a table: every question as it was shown, for a spreadsheet or a notebook."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from elicit_app.problem import Problem
+from elicit_app.session.asking import to_reply
+from elicit_app.session.events import Answered
+from elicit_app.session.session import Session
+from elicit_app.session.state import Entry, SessionState, apply
+from metrics.atomic_write import write_atomically
+
+
+def answers_csv(session: Session) -> str:
+    """Return one row an answer, undone ones included, as CSV.
+
+    Columns: number, state (kept, changed, taken out, undone), time in UTC, reply as first given, strength, seconds,
+    the reply that counts now, purpose, repeat of, hypothetical, population, which of the procedure's two matrices stood
+    left, whom the sentence was about, full picture; then the cases of both sides, one column a cell, named side, true
+    class and predicted class.
+    """
+    classes = session.study.classes
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\n")
+    cells = [f"{side}: {true} as {called}" for side in ("left", "right") for true in classes for called in classes]
+    table.writerow([*_NAMES, *cells])
+    table.writerows(_rows(session))
+    return out.getvalue()
+
+
+_NAMES = (
+    "number",
+    "state",
+    "time",
+    "reply",
+    "strength",
+    "seconds",
+    "counts as",
+    "purpose",
+    "repeat of",
+    "hypothetical",
+    "population",
+    "left is",
+    "sentence about",
+    "full picture",
+)
+
+
+def _rows(session: Session) -> Iterator[list[object]]:
+    kept = {id(entry.event): entry for entry in session.state.entries}
+    state: SessionState | None = None
+    for event in session.events:
+        state = apply(state, event)
+        if isinstance(event, Answered):
+            yield _row(len(state.entries), event, kept.get(id(event)))
+
+
+def _row(number: int, event: Answered, entry: Entry | None) -> list[object]:
+    pair = event.pair
+    left, right = (pair.a, pair.b) if event.left == "a" else (pair.b, pair.a)
+    state = "undone"
+    if entry is not None:
+        changed = (entry.answer.choice, entry.answer.strength) != (event.choice, event.strength)
+        state = "taken out" if entry.taken_out else "changed" if changed else "kept"
+    return [
+        number,
+        state,
+        event.at.isoformat(timespec="seconds"),
+        to_reply(event.left, event.choice),
+        event.strength.value if event.strength else "",
+        "" if event.seconds is None else f"{event.seconds:.2f}",
+        to_reply(event.left, entry.answer.choice) if entry is not None and not entry.taken_out else "",
+        pair.purpose.value,
+        pair.repeat_of or "",
+        "yes" if pair.hypothetical else "no",
+        pair.population,
+        event.left,
+        event.subject,
+        "yes" if event.full_picture else "no",
+        *(count for row in left for count in row),
+        *(count for row in right for count in row),
+    ]
+
+
+def export_answers(session: Session, path: Path) -> Path:
+    """Write all answers as CSV, whole or not at all, and return where.
+
+    Raises
+    ------
+    Problem
+        Where the file cannot be written.
+    """
+    try:
+        write_atomically(path, answers_csv(session))
+    except OSError as error:
+        raise Problem(
+            f"{path} could not be written ({error.strerror or error}). Choose another place; every answer is kept."
+        ) from error
+    return path

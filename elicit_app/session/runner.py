@@ -1,0 +1,294 @@
+"""Runs a session on one worker thread: numbered requests in, frozen views out, and the next question ready beforehand.
+
+The window and the terminal are listeners. No toolkit is known here: a window's listener passes the view on to its own
+thread.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from elicit_app.elicitation.questions import Strength
+from elicit_app.problem import Problem
+from elicit_app.session.events import Kept
+from elicit_app.session.journal import UnwrittenProblem
+from elicit_app.session.session import Session
+from elicit_app.session.showing import looking_again_view, question_view, review_view, sitting_over_view
+from elicit_app.session.views import ProblemView, QuestionView, Reply, SittingOverView, UnsavedView, View
+
+Listener = Callable[[View], None]
+Act = Callable[[], None]
+
+_REPLIES: Final[tuple[tuple[Reply, Strength | None], ...]] = (
+    ("left", None),
+    ("right", None),
+    ("equal", None),
+    ("left", Strength.CLEARLY),
+    ("right", Strength.CLEARLY),
+    ("left", Strength.SLIGHTLY),
+    ("right", Strength.SLIGHTLY),
+    ("unsure", None),
+)
+_log = logging.getLogger(__name__)
+
+
+class SessionRunner:
+    """Owns an open session on a one-worker executor.
+
+    Every method returns at once; what comes of it arrives at the listener, on the worker's thread, as a frozen view.
+    An answer to a question that is no longer the one that stands is dropped.
+
+    Parameters
+    ----------
+    session : Session
+        The open session; the runner closes it.
+    listener : callable
+        Called with each view. After `close` returned it is called no more.
+    """
+
+    def __init__(self, session: Session, listener: Listener) -> None:
+        self._session = session
+        self._listener = listener
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="session")
+        self._requests = itertools.count(1)
+        self._view: View | None = None
+        self._pending: tuple[Act, Callable[[], View]] | None = None
+        self._break_at: int | None = None
+        self._looking_at: int | None = None
+        # Counts what the expert did; look-aheads of an earlier count are outdated.
+        self._turn = 0
+        self._closed = threading.Event()
+        self._worker_id: int | None = None
+        self._lock = threading.Lock()
+
+    # --- requests, from any thread
+
+    def start(self) -> None:
+        """Show where the session stands: its question, the review, or the result."""
+        self._submit(self._start)
+
+    def answer(
+        self,
+        request: int,
+        reply: Reply,
+        strength: Strength | None = None,
+        *,
+        seconds: float | None = None,
+        full_picture: bool = False,
+    ) -> None:
+        """Answer the question of `request`; dropped where another question stands by now."""
+        self._submit(lambda: self._answer(request, reply, strength, seconds, full_picture))
+
+    def undo(self) -> None:
+        """Take back the last action; while looking at an answer again, leave it as it was."""
+        self._submit(self._undo)
+
+    def redo(self) -> None:
+        """Put back what was taken back last."""
+        self._submit(lambda: self._act(self._session.redo, self._where))
+
+    def stop(self) -> None:
+        """Stop answering: the review follows."""
+        self._submit(lambda: self._act(self._session.stop, self._review))
+
+    def more(self) -> None:
+        """Ask for more questions."""
+        self._submit(lambda: self._act(self._session.more, self._where))
+
+    def review(self) -> None:
+        """Show the review again."""
+        self._submit(lambda: self._show(self._review()))
+
+    def result(self) -> None:
+        """Show the result so far, without finishing."""
+        self._submit(lambda: self._show(self._result()))
+
+    def take_out(self, number: int) -> None:
+        """Use answer `number` no more."""
+        self._submit(lambda: self._act(lambda: self._session.take_out(number), self._review))
+
+    def change(self, number: int, reply: Reply, strength: Strength | None = None) -> None:
+        """Answer question `number` anew, sides as they stood then."""
+        self._submit(lambda: self._act(lambda: self._session.change(number, reply, strength), self._review))
+
+    def look_again(self, number: int) -> None:
+        """Show question `number` again; the reply to it changes the answer, and the review follows."""
+        self._submit(lambda: self._look_again(number))
+
+    def resolve(self, pair: tuple[int, int], kept: Kept) -> None:
+        """Say which of two answers was meant; `pair` are their numbers."""
+        self._submit(lambda: self._act(lambda: self._session.resolve(*pair, kept), self._review))
+
+    def finish(self) -> None:
+        """Ask for the result."""
+        self._submit(lambda: self._act(self._session.finish, self._result))
+
+    def retry(self) -> None:
+        """Try again to write what could not be written."""
+        self._submit(self._retry)
+
+    def close(self) -> None:
+        """Write what was answered, drop what was looked ahead, close the session; the listener is called no more."""
+        with self._lock:
+            self._closed.set()
+        inside = threading.get_ident() == self._worker_id
+        self._worker.shutdown(wait=not inside)
+        self._session.close()
+
+    # --- the worker's side
+
+    def _submit(self, work: Act) -> None:
+        with self._lock:
+            if self._closed.is_set():
+                return
+            self._turn += 1
+            self._worker.submit(self._guarded, work)
+
+    def _guarded(self, work: Act) -> None:
+        """Do a piece of work; whatever happens, the listener hears of it in words."""
+        self._worker_id = threading.get_ident()
+        try:
+            work()
+        except Problem as problem:
+            self._tell(ProblemView(problem.sentence, problem.findings))
+        except Exception as error:
+            _log.exception("unexpected failure in a session")
+            self._tell(
+                ProblemView(
+                    f"Something went wrong inside elicit ({type(error).__name__}: {error}). "
+                    f"Everything answered so far is kept in {self._session.path}."
+                )
+            )
+
+    def _tell(self, view: View) -> None:
+        if not self._closed.is_set():
+            self._listener(view)
+
+    def _show(self, view: View) -> None:
+        self._view = view
+        self._looking_at = view.again if isinstance(view, QuestionView) else None
+        self._prepare()
+        self._tell(view)
+
+    def _act(self, act: Act, then: Callable[[], View]) -> None:
+        """Change the session and show what follows; where it cannot be written, what stood still stands."""
+        self._pending = None
+        try:
+            act()
+        except UnwrittenProblem as problem:
+            self._pending = (act, then)
+            self._unsaved(problem.sentence)
+        else:
+            if not self._closed.is_set():
+                self._show(then())
+
+    def _unsaved(self, sentence: str) -> None:
+        view = self._view
+        if isinstance(view, QuestionView):
+            self._tell(UnsavedView(sentence, view))
+        elif view is not None and not isinstance(view, UnsavedView | ProblemView):
+            self._tell(replace(view, unsaved=sentence))
+        else:
+            self._tell(ProblemView(sentence))
+
+    def _retry(self) -> None:
+        if self._pending is not None:
+            self._act(*self._pending)
+        elif self._view is not None:
+            self._tell(self._view)
+
+    def _start(self) -> None:
+        self._show(self._where())
+        self._later(self._verify)
+
+    def _verify(self) -> None:
+        # A disk that cannot take the note is told at the next answer, not here.
+        with suppress(UnwrittenProblem):
+            self._session.verify()
+
+    def _answer(
+        self, request: int, reply: Reply, strength: Strength | None, seconds: float | None, full_picture: bool
+    ) -> None:
+        view = self._view
+        if not isinstance(view, QuestionView) or view.request != request:
+            # A late second press: it must not cost the next question its preparation.
+            self._prepare()
+            return
+        session = self._session
+        if self._looking_at is not None:
+            number = self._looking_at
+            self._act(lambda: session.change(number, reply, strength, seconds=seconds), self._review)
+            return
+        self._act(
+            lambda: session.answer(reply, strength, seconds=seconds, full_picture=full_picture), self._after_answer
+        )
+
+    def _undo(self) -> None:
+        if self._looking_at is not None:
+            self._show(self._review())
+        else:
+            self._act(self._session.undo, self._where)
+
+    def _look_again(self, number: int) -> None:
+        self._show(looking_again_view(self._session, next(self._requests), number))
+
+    # --- views
+
+    def _after_answer(self) -> View:
+        answered = len(self._session.state.entries)
+        self._break_at = answered if answered % 12 == 0 else None
+        return self._where()
+
+    def _where(self) -> View:
+        """Return the view of where the session stands."""
+        session = self._session
+        if session.state.phase == "finished":
+            return self._result()
+        if session.state.phase == "stopped":
+            return self._review()
+        offer_break = self._break_at == len(session.state.entries)
+        view = question_view(session, next(self._requests), offer_break=offer_break)
+        return view or sitting_over_view(session)
+
+    def _review(self) -> View:
+        return review_view(self._session)
+
+    def _result(self) -> View:
+        # Judging models pulls in more than the first question needs.
+        from elicit_app.session.results import result_view
+
+        return result_view(self._session)
+
+    # --- the next question, before the click
+
+    def _prepare(self) -> None:
+        """Compute what follows every reply, one reply a piece of work, so that the expert never waits."""
+        if isinstance(self._view, SittingOverView):
+            self._later(self._session.look_further)
+        if not isinstance(self._view, QuestionView) or self._view.again is not None:
+            return
+        asking = self._session.asking()
+        if asking is None:
+            return
+        for reply, strength in _REPLIES:
+            self._later(partial(self._session.look_ahead, asking, reply, strength))
+
+    def _later(self, work: Callable[[], object]) -> None:
+        """Do something when nothing else is to do; dropped as soon as the expert does anything."""
+        turn = self._turn
+
+        def unless_outdated() -> None:
+            if self._turn == turn and not self._closed.is_set():
+                work()
+
+        with self._lock:
+            if not self._closed.is_set():
+                self._worker.submit(self._guarded, unless_outdated)

@@ -1,0 +1,356 @@
+"""One expert's run over one study: what was answered, what is asked next, and the journal beneath.
+
+A session is used by one thread at a time. Every method that changes it writes the journal first: when it raises
+`UnwrittenProblem`, nothing has changed and it may be called again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from elicit_app.elicitation.questions import (
+    Outcome,
+    Procedure,
+    Progress,
+    Step,
+    Strength,
+)
+from elicit_app.problem import Problem
+from elicit_app.session.asking import Asking, only_of_preference, stand, to_choice
+from elicit_app.session.events import (
+    Answered,
+    Changed,
+    Continued,
+    Event,
+    Finished,
+    Guess,
+    Guessed,
+    Kept,
+    Noted,
+    Practised,
+    Redone,
+    Resolved,
+    Still,
+    Stopped,
+    TakenOut,
+    Undone,
+)
+from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
+from elicit_app.session.journal import Journal
+from elicit_app.session.procedures import ProcedureSetting, procedure_for
+from elicit_app.session.sitting import SITTING, budget_of, first_step, for_person, note_about, untimed, with_budget
+from elicit_app.session.state import OutOfPlaceError, SessionState, apply, as_pair
+from elicit_app.session.views import Reply
+from elicit_app.study.model import Study
+
+FEWEST_TO_EXPORT = 5
+_MORE_AFTER = ("budget", "known", "best-model")
+_REMEMBERED = 64
+
+
+class Session:
+    """An open session. Use `Session.create` or `Session.open`; close it, or use it in a `with`.
+
+    Parameters
+    ----------
+    study : Study
+        What it is about.
+    setting : ProcedureSetting
+        The procedure and its settings.
+    journal : Journal
+        The open journal.
+    events : sequence of Event
+        What is in it.
+    """
+
+    def __init__(self, study: Study, setting: ProcedureSetting, journal: Journal, events: Sequence[Event]) -> None:
+        self.study = study
+        self.setting = setting
+        self.state = fold_events(events, journal.path)
+        self._events = list(events)
+        self._journal = journal
+        self._procedures: dict[tuple[int | None, bool], Procedure] = {}
+        self._steps: dict[object, Step | Outcome] = {}
+        self._clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    @classmethod
+    def create(
+        cls,
+        study: Study,
+        setting: ProcedureSetting,
+        path: Path,
+        *,
+        expert: str | None = None,
+        guesses: tuple[Guess, ...] = (),
+        location: Path | None = None,
+    ) -> Session:
+        """Begin a session in a new file.
+
+        Parameters
+        ----------
+        study : Study
+            What it is about.
+        setting : ProcedureSetting
+            The procedure; it is put into terms for a person (whole cases of real decisions).
+        path : Path
+            The session file, which must not exist.
+        expert : str or None
+            Whose answers these are.
+        guesses : tuple of Guess
+            First guesses of the ratios, asked before the first question.
+        location : Path or None
+            The predictions file of a study that is a single file, to find it again.
+
+        Raises
+        ------
+        Problem
+            When the study and the setting do not go together, or the file cannot be written.
+        """
+        setting = for_person(setting)
+        procedure = procedure_for(study, setting)
+        now = datetime.now(UTC)
+        events: list[Event] = [begun(study, setting, now, expert, location)]
+        if guesses:
+            events.append(Guessed(at=now, guesses=guesses))
+        session = cls(study, setting, Journal.create(path, events), events)
+        session._procedures[None, True] = procedure
+        return session
+
+    @classmethod
+    def open(cls, path: Path, study: Study | None = None) -> Session:
+        """Go on with a session.
+
+        Parameters
+        ----------
+        path : Path
+            The session file.
+        study : Study or None
+            Its study, where it is open already; else it is found as it was begun.
+
+        Raises
+        ------
+        Problem
+            When the file is damaged, newer, open elsewhere or about another study; in one sentence.
+        """
+        journal, contents = Journal.open(path)
+        try:
+            study = study or study_of(contents.begun.study, path)
+            check_study(contents.begun.study, study, path)
+            return cls(study, read_setting(contents.begun, path), journal, contents.events)
+        except BaseException:
+            journal.close()
+            raise
+
+    @property
+    def path(self) -> Path:
+        """Return the session file."""
+        return self._journal.path
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Return everything that happened, oldest first."""
+        return tuple(self._events)
+
+    @property
+    def note(self) -> str:
+        """Return a sentence about the procedure, or an empty one."""
+        return note_about(self.setting, self.next())
+
+    @property
+    def can_export(self) -> bool:
+        """Tell whether there are enough answers for a metric file."""
+        return self.state.informative >= FEWEST_TO_EXPORT
+
+    def close(self) -> None:
+        """Let go of the file. Nothing has to be saved: every answer is in it."""
+        self._journal.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- what is asked next
+
+    def procedure(self, state: SessionState | None = None) -> Procedure:
+        """Return the procedure with the number of questions that the expert asked for."""
+        state = state or self.state
+        key = (state.questions, state.early_stop)
+        if key not in self._procedures:
+            self._procedures[key] = procedure_for(self.study, with_budget(self.setting, *key))
+        return self._procedures[key]
+
+    def next(self) -> Step | Outcome:
+        """Return the next step of the procedure, or what was learned when it has no further question."""
+        return self._next(self.state)
+
+    def _next(self, state: SessionState) -> Step | Outcome:
+        key = _key(state)
+        if key not in self._steps:
+            while len(self._steps) >= _REMEMBERED:
+                del self._steps[next(iter(self._steps))]
+            self._steps[key] = first_step(self.procedure(state), untimed(state.history))
+        return self._steps[key]
+
+    def asking(self) -> Asking | None:
+        """Return the question that stands, or None where the procedure has no further one.
+
+        After an undo it is the very question that was undone, as it was recorded.
+        """
+        number = len(self.state.entries) + 1
+        step = self.next()
+        back = self.state.undone[-1] if self.state.undone else None
+        if isinstance(back, Answered):
+            progress = step.progress if isinstance(step, Step) else Progress(number - 1, 1, 1)
+            return Asking(number, back.pair, back.left, back.subject, progress)
+        if isinstance(step, Outcome):
+            return None
+        pair = as_pair(step.question, tuple(index + 1 for index in self.state.used))
+        left, subject = stand(self.state, pair)
+        return Asking(number, pair, left, subject, step.progress)
+
+    def look_ahead(self, asking: Asking, reply: Reply, strength: Strength | None = None) -> None:
+        """Compute what follows a reply before it is given, so that the answer finds it ready."""
+        event = self._answered(asking, reply, strength, None, full_picture=False)
+        self._next(apply(self.state, event))
+
+    def look_further(self) -> None:
+        """Compute the first question of a further sitting before it is asked for."""
+        event = self.continuation()
+        if event is not None:
+            self._next(apply(self.state, event))
+
+    def outcome(self) -> Outcome:
+        """Return what is known after the answers so far."""
+        step = self.next()
+        return step if isinstance(step, Outcome) else self.procedure().conclude(self.state.history)
+
+    # --- what the expert does
+
+    def answer(
+        self,
+        reply: Reply,
+        strength: Strength | None = None,
+        *,
+        seconds: float | None = None,
+        full_picture: bool = False,
+    ) -> None:
+        """Answer the question that stands; when this returns, the answer is on the disk."""
+        asking = self.asking()
+        if asking is None or self.state.phase != "asking":
+            raise Problem("There is no question to answer now. Ask for more questions first.")
+        self._do(self._answered(asking, reply, strength, seconds, full_picture=full_picture))
+
+    def _answered(
+        self, asking: Asking, reply: Reply, strength: Strength | None, seconds: float | None, *, full_picture: bool
+    ) -> Answered:
+        choice = to_choice(asking.left, reply)
+        return Answered(
+            at=self._clock(),
+            pair=asking.pair,
+            left=asking.left,
+            subject=asking.subject,
+            choice=choice,
+            strength=only_of_preference(choice, strength),
+            seconds=seconds,
+            full_picture=full_picture,
+            still=Still(fewest=asking.progress.fewest, most=asking.progress.most),
+        )
+
+    def undo(self) -> None:
+        """Take back the last action; any number of times."""
+        self._do(Undone(at=self._clock()))
+
+    def redo(self) -> None:
+        """Put back what was taken back last, until something new is done."""
+        self._do(Redone(at=self._clock()))
+
+    def take_out(self, number: int) -> None:
+        """Use answer `number` no more. It stays in the file."""
+        self._do(TakenOut(at=self._clock(), number=number))
+
+    def change(
+        self, number: int, reply: Reply, strength: Strength | None = None, *, seconds: float | None = None
+    ) -> None:
+        """Answer question `number` anew, sides as they stood then."""
+        if not 1 <= number <= len(self.state.entries):
+            raise Problem(f"There is no answer {number} to change: there are {len(self.state.entries)}.")
+        choice = to_choice(self.state.entries[number - 1].event.left, reply)
+        strength = only_of_preference(choice, strength)
+        self._do(Changed(at=self._clock(), number=number, choice=choice, strength=strength, seconds=seconds))
+
+    def resolve(self, first: int, second: int, kept: Kept) -> None:
+        """Say which of two different answers to the same pair was meant: the first, the second, equal, or both."""
+        self._do(Resolved(at=self._clock(), first=first, second=second, kept=kept))
+
+    def practised(self) -> None:
+        """Remember that the practice questions were done."""
+        self._do(Practised(at=self._clock()))
+
+    def stop(self) -> None:
+        """Stop answering and look back."""
+        if self.state.phase == "asking":
+            self._do(Stopped(at=self._clock()))
+
+    def finish(self) -> None:
+        """Ask for the result, which needs one answer; a metric file needs more (`can_export`)."""
+        if not self.state.informative:
+            raise Problem("There is no result yet: answer at least one question first.")
+        if self.state.phase != "finished":
+            self._do(Finished(at=self._clock()))
+
+    def more(self) -> None:
+        """Go on asking: a further sitting where the last one is over."""
+        event = self.continuation()
+        if event is None:
+            raise Problem("This procedure has no further question: the answers so far are all that it needs.")
+        if self.state.phase != "asking" or event.questions != self.state.questions:
+            self._do(event)
+
+    def continuation(self) -> Continued | None:
+        """Return what asking for more would write, or None where the procedure has no further question."""
+        step = self.next()
+        state = self.state
+        if isinstance(step, Step):
+            return Continued(at=self._clock(), questions=state.questions, early_stop=state.early_stop)
+        if budget_of(self.setting) is None or step.stopped not in _MORE_AFTER:
+            return None
+        # Where the budget ended the sitting, it may end earlier again; where the answers did, only the expert ends it.
+        early = step.stopped == "budget"
+        return Continued(at=self._clock(), questions=state.informative + SITTING, early_stop=early)
+
+    def verify(self) -> bool:
+        """Compute the last recorded question anew, and note it in the session where it differs."""
+        entries = self.state.entries
+        if not entries or len(self.state.history) != len(entries):
+            return True
+        *before, last = self.state.history
+        step = first_step(self.procedure(), untimed(before))
+        if isinstance(step, Step) and step.question.same_as(last.question, tolerance=1e-9):
+            return True
+        sentence = (
+            f"Question {len(entries)} would be another one on this computer; the recorded one counts, as it was shown."
+        )
+        if sentence not in self.state.notes:
+            self._do(Noted(at=self._clock(), sentence=sentence))
+        return False
+
+    def _do(self, event: Event) -> None:
+        """Write an event and then count it; an event that cannot follow is refused before anything is written."""
+        try:
+            state = apply(self.state, event)
+        except OutOfPlaceError as error:
+            raise Problem(f"That cannot be done now: {error}.") from error
+        self._journal.append(event)
+        self.state = state
+        self._events.append(event)
+
+
+def _key(state: SessionState) -> object:
+    """Return what the next question depends on; the time that the last answer took is not in it (see `untimed`)."""
+    used = tuple((index, state.entries[index]) for index in state.used)
+    told = tuple((index, entry.event.pair, entry.answer.choice, entry.answer.strength) for index, entry in used)
+    return state.questions, state.early_stop, told, tuple(entry.answer.seconds for _, entry in used[:-1])

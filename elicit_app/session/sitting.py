@@ -1,0 +1,65 @@
+"""How a procedure is put to a person: how many questions a sitting has, and what follows from a history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from elicit_app.elicitation.questions import Answer, Asked, Outcome, Procedure, Step
+from elicit_app.session.procedures import ProcedureSetting
+
+# Informative questions in a sitting; three repeats and one check come on top (DESIGN section 10).
+SITTING = 18
+
+
+def for_person(setting: ProcedureSetting) -> ProcedureSetting:
+    """Return the setting in whole cases of real decisions; without a number of questions, in sittings."""
+    changes: dict[str, object] = {"person": True}
+    if setting.procedure == "bayes":
+        changes["checks"] = True
+        if setting.questions is None:
+            changes.update(questions=SITTING, stop=True)
+    return setting.model_copy(update=changes)
+
+
+def budget_of(setting: ProcedureSetting) -> int | None:
+    """Return how many informative questions were asked for; None for a procedure that ends by itself."""
+    return setting.questions
+
+
+def with_budget(setting: ProcedureSetting, questions: int | None, early_stop: bool) -> ProcedureSetting:
+    """Return the setting after the expert asked for more questions."""
+    if questions is None:
+        return setting
+    return setting.model_copy(update={"questions": questions, "stop": setting.stop and early_stop})
+
+
+def first_step(procedure: Procedure, history: Sequence[Asked]) -> Step | Outcome:
+    """Return what a procedure yields first after a history, or what it returns."""
+    elicitation = procedure.begin(history)
+    try:
+        return next(elicitation)
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        return outcome
+    finally:
+        elicitation.close()
+
+
+def untimed(history: Sequence[Asked]) -> tuple[Asked, ...]:
+    """Return a history without the time that its last answer took.
+
+    The next question is computed before the answer is given. So that it is the same one then and after a restart, that
+    one time never counts; all earlier ones do.
+    """
+    if not history:
+        return ()
+    *before, last = history
+    return (*before, Asked(last.question, Answer(last.answer.choice, last.answer.strength)))
+
+
+def note_about(setting: ProcedureSetting, step: Step | Outcome) -> str:
+    """Return how many questions a published search needs, or an empty sentence."""
+    if setting.procedure == "bayes" or isinstance(step, Outcome):
+        return ""
+    total = step.progress.asked + step.progress.most
+    return f"This procedure asks about {total:,} questions; the late ones look alike."

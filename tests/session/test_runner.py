@@ -1,0 +1,246 @@
+import itertools
+import queue
+import resource
+import threading
+
+import pytest
+
+from elicit_app.problem import Problem
+from elicit_app.session.journal_text import read
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.runner import SessionRunner
+from elicit_app.session.session import Session
+from elicit_app.session.views import (
+    ProblemView,
+    QuestionView,
+    ResultView,
+    ReviewView,
+    SittingOverView,
+    UnsavedView,
+)
+
+PATIENCE = 60
+
+
+class Window:
+    """Does what a window does: takes views, emits choices."""
+
+    def __init__(self, session):
+        self.views = queue.Queue()
+        self.runner = SessionRunner(session, self.views.put)
+
+    def next(self, kind=QuestionView):
+        view = self.views.get(timeout=PATIENCE)
+        assert isinstance(view, kind), view
+        return view
+
+    def answer(self, view, reply, **more):
+        self.runner.answer(view.request, reply, **more)
+
+
+@pytest.fixture
+def window(session):
+    window = Window(session)
+    yield window
+    window.runner.close()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("session")]
+
+
+def answered(window, replies):
+    window.runner.start()
+    view = window.next()
+    for reply in replies:
+        window.answer(view, reply, seconds=3.0)
+        view = window.next((QuestionView, SittingOverView))
+    return view
+
+
+def test_questions_answers_undo_and_redo_as_a_window_sees_them(window):
+    view = answered(window, ["left", "equal"])
+    assert (view.number, view.previous.number, view.previous.reply) == (3, 2, "equal")
+    window.runner.undo()
+    back = window.next()
+    assert (back.number, back.can_redo, back.previous.reply) == (2, True, "left")
+    assert back.progress.asked == 1
+    window.runner.redo()
+    again = window.next()
+    assert (again.left == view.left).all()
+    assert (again.right == view.right).all()
+    assert not again.can_redo
+
+
+def test_an_answer_to_a_question_that_no_longer_stands_is_dropped(window):
+    window.runner.start()
+    view = window.next()
+    window.answer(view, "left")
+    window.answer(view, "right")
+    second = window.next()
+    assert second.number == 2
+    window.answer(view, "left")
+    window.answer(second, "equal")
+    third = window.next()
+    assert third.number == 3
+    assert [entry.answer.choice == "equal" for entry in window.runner._session.state.entries] == [False, True]
+
+
+def test_the_next_question_is_ready_for_every_reply_before_the_click(window):
+    window.runner.start()
+    view = window.next()
+    session = window.runner._session
+    for reply in ("left", "right", "equal", "unsure"):
+        done = threading.Event()
+        # What was looked ahead was queued before this.
+        window.runner._later(done.set)
+        assert done.wait(PATIENCE)
+        known = dict(session._steps)
+        window.answer(view, reply)
+        view = window.next()
+        assert any(step is session.next() for step in known.values())
+
+
+def test_the_whole_way_to_the_result(study, journal_path, tmp_path):
+    session = Session.create(study, ProcedureSetting(seed=5, questions=6), journal_path, expert="Ada")
+    window = Window(session)
+    over = answered(window, itertools.islice(itertools.cycle(["left", "right", "equal"]), 6))
+    assert isinstance(over, SittingOverView)
+    assert over.can_continue
+    window.runner.more()
+    assert window.next().number == 7
+    window.runner.stop()
+    review = window.next(ReviewView)
+    assert [answer.number for answer in review.answers] == [1, 2, 3, 4, 5, 6]
+    assert review.can_finish
+    window.runner.take_out(2)
+    assert window.next(ReviewView).answers[1].fit == "taken out"
+    window.runner.look_again(3)
+    again = window.next()
+    assert (again.again, again.number) == (3, 3)
+    assert (again.left == review.answers[2].left).all()
+    window.answer(again, "left")
+    assert window.next(ReviewView).answers[2].reply == "left"
+    window.runner.look_again(3)
+    window.next()
+    window.runner.undo()
+    assert window.next(ReviewView).answers[2].reply == "left", "looking again can be left without a change"
+    window.runner.undo()
+    assert window.next(ReviewView).answers[2].reply == "equal"
+    window.runner.finish()
+    result = window.next(ResultView)
+    assert result.can_export
+    assert result.metric.provenance.expert == "Ada"
+    assert len(result.models) == len(study.models)
+    window.runner.close()
+    with Session.open(journal_path, study) as closed:
+        assert closed.state.phase == "finished"
+        assert len(closed.state.entries) == 6
+
+
+def test_a_break_is_offered_once_after_twelve_answers(window):
+    view = answered(window, ["left"] * 12)
+    assert (view.number, view.offer_break) == (13, True)
+    window.answer(view, "left")
+    assert not window.next().offer_break
+    window.runner.undo()
+    assert not window.next().offer_break
+
+
+def test_an_answer_that_cannot_be_written_is_not_given_and_can_be_tried_again(window, session):
+    view = answered(window, ["left", "right"])
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = session.path.read_bytes()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 50, hard))
+    try:
+        window.answer(view, "equal", seconds=8.0)
+        unsaved = window.next(UnsavedView)
+        assert "the disk is full" in unsaved.sentence
+        assert unsaved.question is view
+        window.runner.retry()
+        assert window.next(UnsavedView).question is view
+        window.runner.undo()
+        assert window.next(UnsavedView).question is view
+        window.answer(view, "equal", seconds=8.0)
+        window.next(UnsavedView)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert session.path.read_bytes() == before
+    window.runner.retry()
+    assert window.next().number == 4
+    assert [event.kind for event in read(session.path).events].count("answered") == 3
+    assert read(session.path).events[-1].seconds == 8.0
+
+
+def test_a_change_that_cannot_be_written_leaves_the_review_standing(window, session):
+    answered(window, ["left"] * 3)
+    window.runner.stop()
+    window.next(ReviewView)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (session.path.stat().st_size, hard))
+    try:
+        window.runner.take_out(1)
+        view = window.next(ReviewView)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "could not be written" in view.unsaved
+    assert view.answers[0].fit != "taken out"
+    window.runner.retry()
+    view = window.next(ReviewView)
+    assert (view.unsaved, view.answers[0].fit) == ("", "taken out")
+
+
+def test_what_cannot_be_done_is_said_and_the_session_goes_on(window):
+    view = answered(window, [])
+    window.runner.redo()
+    assert window.next(ProblemView).sentence == "That cannot be done now: there is nothing to redo."
+    window.runner.look_again(7)
+    assert "no answer 7" in window.next(ProblemView).sentence
+    window.runner.finish()
+    assert "no result yet" in window.next(ProblemView).sentence
+    window.answer(view, "left")
+    assert window.next().number == 2
+
+
+def test_closing_writes_what_was_clicked_and_tells_nothing_more(study, journal_path):
+    window = Window(Session.create(study, ProcedureSetting(seed=5), journal_path))
+    window.runner.start()
+    view = window.next()
+    window.answer(view, "left")
+    window.runner.close()
+    while not window.views.empty():
+        window.views.get()
+    with Session.open(journal_path, study) as again:
+        assert len(again.state.entries) == 1
+    window.answer(view, "left")
+    window.runner.close()
+    assert window.views.empty()
+
+
+def test_a_listener_may_close_the_runner(study, journal_path):
+    closed = threading.Event()
+
+    def listener(view):
+        runner.close()
+        closed.set()
+
+    runner = SessionRunner(Session.create(study, ProcedureSetting(seed=5), journal_path), listener)
+    runner.start()
+    assert closed.wait(PATIENCE)
+    Session.open(journal_path, study).close()
+
+
+def test_a_session_that_stopped_goes_on_at_its_review_and_a_finished_one_at_its_result(study, journal_path):
+    window = Window(Session.create(study, ProcedureSetting(seed=5), journal_path))
+    answered(window, ["left", "right"] * 3)
+    window.runner.stop()
+    window.next(ReviewView)
+    window.runner.close()
+    for act, kind in (("finish", ReviewView), ("more", ResultView)):
+        window = Window(Session.open(journal_path, study))
+        window.runner.start()
+        window.next(kind)
+        getattr(window.runner, act)()
+        window.next((ResultView, QuestionView))
+        window.runner.close()
+    with Session.open(journal_path, study) as session:
+        assert session.state.phase == "asking"
+        with pytest.raises(Problem, match="open in another window"):
+            Session.open(journal_path, study)

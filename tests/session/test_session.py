@@ -1,0 +1,305 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from elicit_app.elicitation.questions import Choice, Outcome, Step
+from elicit_app.problem import Problem
+from elicit_app.session.events import Guess, Noted
+from elicit_app.session.journal import Journal
+from elicit_app.session.journal_text import read
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.session import Session
+from elicit_app.session.showing import question_view
+from elicit_app.session.sitting import SITTING
+from elicit_app.study import open_study
+
+REPLIES = ("left", "right", "equal", "unsure")
+
+
+def seen(session):
+    """The question as a person sees it."""
+    view = question_view(session, 0)
+    return None if view is None else (view.number, view.left.tolist(), view.right.tolist(), view.subject)
+
+
+def same_state(one, other):
+    kept = [(entry.event, entry.answer, entry.taken_out) for entry in one.state.entries]
+    assert kept == [(entry.event, entry.answer, entry.taken_out) for entry in other.state.entries]
+    assert one.state.undone == other.state.undone
+    assert (one.state.phase, one.state.questions) == (other.state.phase, other.state.questions)
+
+
+def test_a_session_is_the_same_after_it_was_closed_and_opened(study, session, journal_path):
+    for reply in ("left", "equal", "unsure", "right"):
+        session.answer(reply, seconds=4.5)
+    standing = seen(session)
+    session.close()
+    with Session.open(journal_path) as again:
+        assert seen(again) == standing
+        same_state(again, session)
+        assert again.study.digest == study.digest
+        assert again.setting == session.setting
+        assert again.verify(), "the last question comes out the same"
+
+
+def test_the_first_event_says_what_the_session_is_about(study, journal_path):
+    setting = ProcedureSetting(seed=11, family="dlpm")
+    guesses = (Guess(true=0, ratio=12),)
+    Session.create(study, setting, journal_path, expert="Ada", guesses=guesses).close()
+    contents = read(journal_path)
+    begun = contents.begun
+    assert (begun.study.name, begun.study.digest, begun.study.classes) == (study.name, study.digest, study.classes)
+    assert (begun.seed, begun.expert) == (11, "Ada")
+    with Session.open(journal_path, study) as again:
+        assert again.state.guesses == guesses
+        assert again.setting.resolved_family == "dlpm"
+        assert (again.setting.person, again.setting.questions, again.setting.stop) == (True, SITTING, True)
+
+
+def test_an_undone_question_comes_back_as_it_stood(session):
+    shown = []
+    for reply in ("left", "right", "equal"):
+        shown.append(seen(session))
+        session.answer(reply)
+    for expected in reversed(shown):
+        session.undo()
+        assert seen(session) == expected
+    with pytest.raises(Problem, match="nothing to undo"):
+        session.undo()
+    session.redo()
+    assert seen(session) == shown[1]
+    session.answer("equal")
+    with pytest.raises(Problem, match="nothing to redo"):
+        session.redo()
+
+
+def test_recorded_questions_are_the_truth(study, session, journal_path):
+    """Another computer may find another question: the recorded one counts, is shown again after undo, and noted."""
+    for _ in range(3):
+        session.answer("left")
+    session.close()
+    lines = journal_path.read_text().splitlines(keepends=True)
+    event = read(journal_path).events[-1]
+    changed = event.pair.a[0][0] - 1, event.pair.a[0][1] + 1
+    pair = event.pair.model_copy(update={"a": (changed, event.pair.a[1])})
+    other = event.model_copy(update={"pair": pair})
+    journal_path.write_text("".join(lines[:-1]) + other.model_dump_json(exclude_none=True) + "\n")
+    with Session.open(journal_path, study) as again:
+        assert not again.verify()
+        assert again.verify() is False
+        assert sum(isinstance(event, Noted) for event in again.events) == 1, "said once"
+        assert again.state.history[-1].question.a[0, 0] * 1000 == pytest.approx(changed[0])
+        assert isinstance(again.next(), Step)
+        again.undo()
+        assert again.asking().pair == pair
+
+
+def test_sides_are_recorded_and_the_answer_is_in_the_pairs_own_order(session):
+    for _ in range(8):
+        asking = session.asking()
+        view = question_view(session, 0)
+        first = np.array(asking.pair.a)
+        assert np.array_equal(view.left if asking.left == "a" else view.right, first)
+        session.answer("left")
+        entry = session.state.entries[-1]
+        assert (entry.event.left, entry.event.subject) == (asking.left, asking.subject)
+        assert entry.answer.choice is (Choice.A if asking.left == "a" else Choice.B)
+    stood = [entry.event.left for entry in session.state.entries]
+    assert stood.count("a") == stood.count("b")
+
+
+def test_looking_ahead_changes_nothing_and_what_follows_is_what_was_computed(session):
+    before, standing = read(session.path).events, seen(session)
+    asking = session.asking()
+    for reply in REPLIES:
+        session.look_ahead(asking, reply)
+    assert seen(session) == standing
+    assert read(session.path).events == before
+    ready = len(session._steps)
+    session.answer("right", seconds=12.0)
+    seen(session)
+    assert len(session._steps) == ready, "nothing had to be computed after the click"
+
+
+def test_a_sitting_ends_and_more_begins_another(study, journal_path):
+    with Session.create(study, ProcedureSetting(seed=1, questions=6), journal_path) as session:
+        while isinstance(session.next(), Step):
+            session.answer("equal")
+        assert session.next().stopped == "budget"
+        assert session.state.informative == 6
+        with pytest.raises(Problem, match="no question to answer"):
+            session.answer("left")
+        session.more()
+        assert isinstance(session.next(), Step)
+        session.answer("left")
+        standing = seen(session)
+        session.stop()
+        session.finish()
+        session.more()
+        assert seen(session) == standing, "nothing is started over"
+        assert session.state.questions == 6 + SITTING
+
+
+def test_what_has_been_learned_needs_no_more_than_the_answers(session):
+    for reply in ("left", "right", "left"):
+        session.answer(reply)
+    outcome = session.outcome()
+    assert isinstance(outcome, Outcome)
+    assert (outcome.stopped, outcome.questions) == ("expert", 3)
+
+
+def test_taking_out_and_changing_reach_the_procedure(session):
+    for reply in ("left", "right", "left", "right", "left", "right"):
+        session.answer(reply)
+    weights = session.outcome().weights
+    session.take_out(2)
+    assert len(session.state.history) == 5
+    assert not np.array_equal(session.outcome().weights, weights)
+    session.change(2, "equal")
+    assert session.state.history[1].answer.choice is Choice.EQUAL
+    session.undo()
+    session.undo()
+    assert np.array_equal(session.outcome().weights, weights)
+
+
+def test_a_session_of_another_study_or_of_changed_predictions_is_refused(study, session, journal_path):
+    session.close()
+    with pytest.raises(Problem, match="is about the classes"):
+        Session.open(journal_path, open_study("wine"))
+    with pytest.raises(Problem, match="have changed since"):
+        Session.open(journal_path, replace(study, digest="sha256:other"))
+    Session.open(journal_path, study).close()
+
+
+def test_a_journal_changed_from_outside_is_refused_in_words(session, journal_path, write):
+    session.answer("left")
+    session.close()
+    with Journal.open(journal_path)[0] as journal:
+        journal.append(write.taken_out(9))
+    with pytest.raises(Problem, match=r"makes no sense any more \(there is no answer 9"):
+        Session.open(journal_path)
+    journal_path.write_text(journal_path.read_text().replace('"procedure":"bayes"', '"procedure":"oracle"'))
+    with pytest.raises(Problem):
+        Session.open(journal_path)
+
+
+def test_a_study_folder_is_found_where_its_session_lies(study, tmp_path):
+    from elicit_app.study.opening import datasets_folder
+
+    def place(name):
+        folder = tmp_path / name
+        folder.mkdir()
+        for file in (datasets_folder() / "breast-cancer").iterdir():
+            (folder / file.name).write_bytes(file.read_bytes())
+        return folder
+
+    folder = place("here")
+    path = folder / "sessions" / "x.session.jsonl"
+    with Session.create(open_study(folder), ProcedureSetting(seed=1), path) as session:
+        session.answer("left")
+    moved = tmp_path / "there"
+    folder.rename(moved)
+    with Session.open(moved / "sessions" / "x.session.jsonl") as again:
+        assert again.study.folder.resolve() == moved.resolve()
+    alone = tmp_path / "alone.session.jsonl"
+    (moved / "sessions" / "x.session.jsonl").rename(alone)
+    with pytest.raises(Problem, match="is no longer at"):
+        Session.open(alone)
+
+
+class SessionMachine(RuleBasedStateMachine):
+    """Answering, undoing, redoing, taking out, changing, stopping and reopening, in any order, against a plain list."""
+
+    folders: Path
+
+    @initialize(seed=st.integers(0, 3))
+    def begin(self, seed):
+        self.folders.mkdir(parents=True, exist_ok=True)
+        self.path = self.folders / f"{len(list(self.folders.iterdir()))}.session.jsonl"
+        self.study = open_study("breast-cancer")
+        self.session = Session.create(self.study, ProcedureSetting(seed=seed, questions=60), self.path)
+        self.model, self.back = [[]], []
+
+    def act(self, entries):
+        self.model.append(entries)
+        self.back = []
+
+    @rule(reply=st.sampled_from(REPLIES), strength=st.sampled_from([None, "slightly", "clearly"]))
+    def answer(self, reply, strength):
+        if self.session.state.phase != "asking":
+            self.session.more()
+        left = self.session.asking().left
+        self.session.answer(reply, strength, seconds=1.5)
+        choice = {"left": left, "right": "b" if left == "a" else "a"}.get(reply, reply)
+        self.act([*self.model[-1], (choice, False)])
+
+    @precondition(lambda self: len(self.model) > 1)
+    @rule()
+    def undo(self):
+        self.session.undo()
+        self.back.append(self.model.pop())
+
+    @precondition(lambda self: self.back)
+    @rule()
+    def redo(self):
+        self.session.redo()
+        self.model.append(self.back.pop())
+
+    @precondition(lambda self: self.model[-1])
+    @rule(data=st.data())
+    def take_out(self, data):
+        place = data.draw(st.integers(0, len(self.model[-1]) - 1))
+        self.session.take_out(place + 1)
+        entries = list(self.model[-1])
+        entries[place] = (entries[place][0], True)
+        self.act(entries)
+
+    @precondition(lambda self: self.model[-1])
+    @rule(data=st.data())
+    def change_to_equal(self, data):
+        place = data.draw(st.integers(0, len(self.model[-1]) - 1))
+        self.session.change(place + 1, "equal")
+        entries = list(self.model[-1])
+        entries[place] = ("equal", False)
+        self.act(entries)
+
+    @rule()
+    def stop(self):
+        self.session.stop()
+
+    @rule()
+    def reopen(self):
+        standing = seen(self.session)
+        self.session.close()
+        before = self.session
+        self.session = Session.open(self.path, self.study)
+        same_state(self.session, before)
+        assert seen(self.session) == standing
+
+    @invariant()
+    def the_session_is_what_was_done(self):
+        if hasattr(self, "session"):
+            entries = self.session.state.entries
+            assert [(entry.answer.choice.value, entry.taken_out) for entry in entries] == self.model[-1]
+            assert len(self.session.state.history) == sum(not out for _, out in self.model[-1])
+
+    def teardown(self):
+        if hasattr(self, "session"):
+            self.session.close()
+
+
+def test_any_order_of_acts_and_reopening(tmp_path):
+    from hypothesis.stateful import run_state_machine_as_test
+
+    SessionMachine.folders = tmp_path / "machine"
+    run_state_machine_as_test(
+        SessionMachine,
+        settings=settings(
+            max_examples=8, stateful_step_count=14, deadline=None, suppress_health_check=list(HealthCheck)
+        ),
+    )
