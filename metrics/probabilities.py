@@ -17,7 +17,7 @@ ROW_SUM_TOLERANCE = 1e-3
 Probabilities = NDArray[np.float32] | NDArray[np.float64]
 
 
-def probability_array(values: ArrayLike, name: str = "y_proba") -> Probabilities:
+def probability_array(values: ArrayLike, name: str = "y_proba", *, one_column: bool = False) -> Probabilities:
     """Return probabilities as an array of one row per case and one column per class; values are not looked at yet.
 
     Parameters
@@ -27,10 +27,12 @@ def probability_array(values: ArrayLike, name: str = "y_proba") -> Probabilities
         two classes, as scikit-learn's scorers pass it.
     name : str
         The argument's name for an error.
+    one_column : bool
+        Expect one dimension and leave it so, with every value looked at.
 
     Returns
     -------
-    ndarray of shape (n, k)
+    ndarray of shape (n, k), or (n,) with `one_column`
         float32 or float64, not copied where it is so already; `checked_rows` looks at the values.
 
     Raises
@@ -45,8 +47,11 @@ def probability_array(values: ArrayLike, name: str = "y_proba") -> Probabilities
             f"{name}: every row needs the same number of columns, found rows of different lengths."
         ) from None
     array = _as_floats(array, name)
+    if one_column and array.ndim != 1:
+        raise ValueError(f"{name}: one probability per case was expected, shape (n,); the shape is {array.shape}.")
     if array.ndim == 1 and len(array):
-        return _two_columns(array, name)
+        _check_values(array, name)
+        return array if one_column else _two_columns(array)
     if array.ndim != 2:
         raise ValueError(
             f"{name}: one row per case and one column per class were expected, the shape is {array.shape}."
@@ -120,11 +125,14 @@ def _refuse_text(array: NDArray[Any], name: str) -> NDArray[Any]:
     raise ValueError(f"{name}: numbers were expected.")
 
 
-def _two_columns(array: NDArray[Any], name: str) -> Probabilities:
+def _check_values(array: NDArray[Any], name: str) -> None:
     within = (array >= 0) & (array <= 1)
     if not within.all():
         row = int(np.argmax(~within))
         raise ValueError(f"{name}, row {row}: a probability in [0, 1] was expected, found {array[row]:g}.")
+
+
+def _two_columns(array: NDArray[Any]) -> Probabilities:
     both = np.empty((len(array), 2), dtype=array.dtype)
     both[:, 1] = array
     np.subtract(1, array, out=both[:, 0])
