@@ -26,19 +26,22 @@ from elicit_app.problem import Finding, Problem
 
 
 class Trouble(NamedTuple):
-    """What the page shows: a headline, what was read, findings, and the file to read again (None: nothing to read)."""
+    """What the page shows: a headline, what was read, findings, and the file to read again (None: nothing to read).
+
+    `choose` tells whether another file would help; else the way on is back to the start.
+    """
 
     title: str
     sentence: str
     findings: tuple[Finding, ...] = ()
     source: Path | None = None
-    way_on: str = "Choose another file…"
+    choose: bool = False
 
     @classmethod
     def of_file(cls, problem: Problem, source: Path) -> Trouble:
         """Say that a file or a folder cannot be used yet."""
         title = "This study folder cannot be used yet" if source.is_dir() else "This file cannot be used yet"
-        return cls(title, problem.sentence, problem.findings, source)
+        return cls(title, problem.sentence, problem.findings, source, choose=True)
 
     @property
     def text(self) -> str:
@@ -81,6 +84,11 @@ class ErrorPage(ScrolledPage):
         again.activated.connect(self._read_again)
         self.settle()
 
+    @property
+    def source(self) -> Path | None:
+        """Return the file or folder that cannot be used."""
+        return self._trouble.source
+
     def show_trouble(self, trouble: Trouble) -> None:
         """Show what is wrong."""
         self._trouble = trouble
@@ -88,10 +96,10 @@ class ErrorPage(ScrolledPage):
         self._sentence.setText(trouble.sentence)
         self._card.setVisible(bool(trouble.findings))
         self.again.setVisible(trouble.source is not None)
-        self.format.setVisible(trouble.source is not None)
+        self.format.setVisible(trouble.choose)
         self.copy.setText("Copy these findings" if trouble.findings else "Copy this sentence")
-        self.primary.setText(trouble.way_on if trouble.source is not None else "Back to the start")
-        self.back.setVisible(trouble.source is not None)
+        self.primary.setText("Choose another file…" if trouble.choose else "Back to the start")
+        self.back.setVisible(trouble.choose)
         self._findings.removeWidget(self._rows)
         self._rows.hide()
         self._rows.deleteLater()
@@ -121,7 +129,7 @@ class ErrorPage(ScrolledPage):
         self.body.addStretch(2)
 
     def _go_on(self) -> None:
-        (self.start_wanted if self._trouble.source is None else self.choose_wanted).emit()
+        (self.choose_wanted if self._trouble.choose else self.start_wanted).emit()
 
     def _read_again(self) -> None:
         if self._trouble.source is not None:

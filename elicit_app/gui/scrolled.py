@@ -20,7 +20,11 @@ from elicit_app.gui.elements import Button, Label, Page, box
 
 
 class QuietScrollBar(QScrollBar):
-    """A vertical scroll bar of ten pixels: a rounded handle, no arrows, no track."""
+    """A vertical scroll bar of ten pixels: a rounded handle, no arrows, no track; `on_card` is what it lies on."""
+
+    def __init__(self, *, on_card: bool = False) -> None:
+        super().__init__()
+        self._on_card = on_card
 
     def sizeHint(self) -> QSize:
         return QSize(10, super().sizeHint().height())
@@ -32,7 +36,7 @@ class QuietScrollBar(QScrollBar):
         handle = QRectF(self.style().subControlRect(QStyle.ComplexControl.CC_ScrollBar, option, part, self))
         colours = theme.tokens(self)
         with QPainter(self) as painter:
-            painter.fillRect(self.rect(), colours.bg)
+            painter.fillRect(self.rect(), colours.surface if self._on_card else colours.bg)
             box(painter, handle.adjusted(1, 2, -1, -2), 4, fill=colours.line2)
 
 

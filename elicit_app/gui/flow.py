@@ -1,0 +1,372 @@
+"""From page to page outside a session: start, opening, words, beginning, errors, help, settings."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from elicit_app.gui.bridge import Background
+from elicit_app.gui.dialogs import Dialogs
+from elicit_app.gui.pages import Pages
+from elicit_app.gui.settings import Settings
+from elicit_app.problem import Problem
+
+if TYPE_CHECKING:
+    from elicit_app.gui.error import Trouble
+    from elicit_app.gui.session_flow import SessionFlow
+    from elicit_app.gui.setup.begin_page import Beginning
+    from elicit_app.gui.setup.study_page import EditedStudy
+    from elicit_app.session.session import Session
+    from elicit_app.study.model import Study
+
+SESSION_ENDING = ".session.jsonl"
+
+
+class Places(NamedTuple):
+    """Where the window keeps what it remembers, and where sessions on bundled studies lie."""
+
+    settings: Path
+    data: Path
+
+
+class Flow(QObject):
+    """Emits `settings_changed` with the new `Settings`, to be applied and kept.
+
+    Parameters
+    ----------
+    pages : Pages
+        The pages of the window.
+    places : Places
+        Where things are kept.
+    settings : Settings
+        As they are now.
+    dialogs : Dialogs
+        The system's dialogs.
+    """
+
+    settings_changed = Signal(object)
+
+    def __init__(
+        self, pages: Pages, places: Places, settings: Settings, dialogs: Dialogs, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._pages, self._places, self._dialogs = pages, places, dialogs
+        self.settings = settings
+        self.background = Background(self)
+        self._session_flow: SessionFlow | None = None
+        self._connected: set[str] = set()
+        self._study: Study | None = None
+        self._before_aside: QWidget | None = None
+        self._connect_start()
+
+    # --- start
+
+    def show_start(self) -> None:
+        """Show the start page with what there is to do."""
+        self.background.forget()
+        if self._session_flow is not None:
+            self._session_flow.close()
+        self._pages.show(self._pages.start)
+        self.background.run(self._overview, self._pages.start.show_view, self._say_on_start)
+
+    def close(self) -> None:
+        """Close what is open; nothing has to be saved."""
+        if self._session_flow is not None:
+            self._session_flow.close()
+        self.background.close()
+
+    def _overview(self) -> object:
+        from elicit_app.gui.start.overview import overview
+
+        return overview(self._places.data, self.settings.folders, datetime.now().astimezone())
+
+    def _say_on_start(self, problem: Problem) -> None:
+        self._pages.start.notice.say(problem.sentence)
+
+    def _connect_start(self) -> None:
+        page = self._pages.start
+        page.study_wanted.connect(self.open)
+        page.session_wanted.connect(self.open)
+        page.files_dropped.connect(self.open_files)
+        page.choose_wanted.connect(self.choose_files)
+        page.folder_wanted.connect(self.choose_folder)
+        page.help_wanted.connect(self.show_help)
+        page.settings_wanted.connect(self.show_settings)
+
+    # --- opening
+
+    def announce(self, ref: str) -> None:
+        """Say that `ref` is going to be opened, before anything is read."""
+        self._say_opening(f"Opening {Path(ref).name}", "Reading the predictions.")
+
+    @Slot(object)
+    def open(self, ref: str) -> None:
+        """Open a study by name, a study folder, a predictions file, or a session."""
+        if ref.endswith(SESSION_ENDING):
+            self._open_session(Path(ref))
+            return
+        from elicit_app.study import open_study
+
+        self.announce(ref)
+        path = Path(ref)
+        self.background.run(
+            lambda: open_study(ref),
+            lambda study: self._opened(study, path),
+            lambda problem: self._trouble(problem, path),
+        )
+
+    @Slot(object)
+    def open_files(self, paths: Sequence[Path]) -> None:
+        """Open what was chosen or dropped: one study folder or session, or predictions files of one study."""
+        if not paths:
+            return
+        if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith(SESSION_ENDING)):
+            self.open(str(paths[0]))
+            return
+        files = tuple(paths)
+        self._say_opening(f"Reading {files[0].name}", "Every row is looked at.")
+        self.background.run(
+            lambda: _study_of_files(files),
+            lambda study: self._opened(study, files[0]),
+            lambda problem: self._trouble(problem, files[0]),
+        )
+
+    def choose_files(self) -> None:
+        """Ask for predictions files and open them."""
+        self.open_files(self._dialogs.predictions(self._pages.shown))
+
+    def choose_folder(self) -> None:
+        """Ask for a study folder and open it."""
+        folder = self._dialogs.study_folder(self._pages.shown)
+        if folder is not None:
+            self.open(str(folder))
+
+    def _say_opening(self, title: str, sentence: str) -> None:
+        page = self._pages.opening
+        if self._first("opening"):
+            page.start_wanted.connect(self.show_start)
+        page.say(title, sentence)
+        self._pages.show(page)
+
+    def _opened(self, study: Study, source: Path) -> None:
+        if study.kind == "file":
+            self._edit_words(study, _free_folder(source.resolve().parent / f"{source.stem}-study"))
+            return
+        if study.kind == "folder" and study.folder is not None:
+            self._remember(study.folder)
+        self._ask_before(study)
+
+    def _remember(self, folder: Path) -> None:
+        self.settings = self.settings.with_folder(folder)
+        self.settings_changed.emit(self.settings)
+
+    def _open_session(self, path: Path) -> None:
+        from elicit_app.session.session import Session
+
+        self._say_opening("Opening the session", "Your answers are read and checked.")
+        self.background.run(
+            lambda: Session.open(path),
+            self._go_on,
+            lambda problem: self._session_trouble(problem, path),
+            dropped=_close,
+        )
+
+    def _go_on(self, session: Session) -> None:
+        self._sessions().go_on(session)
+
+    # --- words and beginning
+
+    def _edit_words(self, study: Study, folder: Path | None) -> None:
+        page = self._pages.study
+        if self._first("study"):
+            page.save_wanted.connect(self._save_words)
+            page.choose_wanted.connect(self._choose_place)
+            page.start_wanted.connect(self.show_start)
+        page.show_study(study, folder)
+        self._pages.show(page)
+
+    def _choose_place(self) -> None:
+        page = self._pages.study
+        chosen = self._dialogs.new_folder(page, Path(page.place.path.text() or "study"))
+        if chosen is not None:
+            page.place.path.setText(str(chosen))
+
+    @Slot(object)
+    def _save_words(self, edited: EditedStudy) -> None:
+        page = self._pages.study
+        self.background.run(lambda: _saved(edited), lambda study: self._opened(study, study.folder), page.say_problem)
+
+    def _ask_before(self, study: Study) -> None:
+        from elicit_app.session.listing import sessions_folder
+
+        page = self._pages.begin
+        if self._first("begin"):
+            page.begin_wanted.connect(self._begin)
+            page.words_wanted.connect(self._change_words)
+            page.start_wanted.connect(self.show_start)
+        self._study = study
+        page.show_study(study, str(sessions_folder(study, self._places.data)), secrets.randbits(32))
+        self._pages.show(page)
+
+    def _change_words(self) -> None:
+        if self._study is not None:
+            self._edit_words(self._study, None)
+
+    @Slot(object)
+    def _begin(self, beginning: Beginning) -> None:
+        self._say_opening("Preparing the questions", "This takes a moment, once.")
+        self.background.run(
+            lambda: _created(beginning, self._places.data),
+            lambda session: self._sessions().practise(session),
+            self._could_not_begin,
+            dropped=_close,
+        )
+
+    def _could_not_begin(self, problem: Problem) -> None:
+        self._pages.show(self._pages.begin)
+        self._pages.begin.say_problem(problem.sentence)
+
+    def _sessions(self) -> SessionFlow:
+        """Return what runs sessions; it is made when the first one begins."""
+        if self._session_flow is None:
+            from elicit_app.gui.session_flow import SessionFlow
+
+            flow = SessionFlow(self._pages, self.background, self._dialogs, self)
+            flow.left.connect(self.show_start)
+            flow.troubled.connect(self._session_problem)
+            flow.use_settings(self.settings)
+            self._session_flow = flow
+        return self._session_flow
+
+    # --- trouble
+
+    def _trouble(self, problem: Problem, source: Path) -> None:
+        from elicit_app.gui.error import Trouble
+
+        if source.exists():
+            self._show_trouble(Trouble.of_file(problem, source))
+        else:
+            self._show_trouble(Trouble("This study cannot be opened", problem.sentence, problem.findings))
+
+    def _session_trouble(self, problem: Problem, path: Path) -> None:
+        from elicit_app.gui.error import Trouble
+
+        title = "This session cannot be opened"
+        self._show_trouble(Trouble(title, problem.sentence, problem.findings, path))
+
+    @Slot(object)
+    def _session_problem(self, sentence: str) -> None:
+        from elicit_app.gui.error import Trouble
+
+        self._show_trouble(Trouble("The session cannot go on", sentence))
+
+    def _show_trouble(self, trouble: Trouble) -> None:
+        page = self._pages.error
+        if self._first("error"):
+            page.choose_wanted.connect(self._choose_again)
+            page.again_wanted.connect(lambda path: self.open(str(path)))
+            page.format_wanted.connect(self._show_format)
+            page.start_wanted.connect(self.show_start)
+        page.show_trouble(trouble)
+        self._pages.show(page)
+
+    def _choose_again(self) -> None:
+        if self._pages.error.source is not None and self._pages.error.source.is_dir():
+            self.choose_folder()
+        else:
+            self.choose_files()
+
+    # --- help and settings, from anywhere and back
+
+    @Slot()
+    def show_help(self) -> None:
+        """Show the help page; its button leads back to where one was."""
+        page = self._pages.help
+        if self._first("help"):
+            page.back_wanted.connect(self._back)
+        self._aside(page)
+
+    def _show_format(self) -> None:
+        self.show_help()
+        self._pages.help.show_file_format()
+
+    @Slot()
+    def show_settings(self) -> None:
+        """Show the settings; their button leads back to where one was."""
+        page = self._pages.settings
+        if self._first("settings"):
+            page.changed.connect(self._change_settings)
+            page.back_wanted.connect(self._back)
+        page.show_settings(self.settings, str(self._places.settings))
+        self._aside(page)
+
+    def _aside(self, page: QWidget) -> None:
+        shown = self._pages.shown
+        if shown not in (self._pages.help, self._pages.settings):
+            self._before_aside = shown
+        self._pages.show(page)
+
+    def _back(self) -> None:
+        self._pages.show(self._before_aside or self._pages.start)
+
+    @Slot(object)
+    def _change_settings(self, settings: Settings) -> None:
+        self.settings = settings
+        if self._session_flow is not None:
+            self._session_flow.use_settings(settings)
+        self.settings_changed.emit(settings)
+
+    def _first(self, name: str) -> bool:
+        """Tell whether a page is taken for the first time, to be connected once."""
+        new = name not in self._connected
+        self._connected.add(name)
+        return new
+
+
+def _study_of_files(files: tuple[Path, ...]) -> Study:
+    from elicit_app.study.making import study_of
+
+    return study_of(files, kind="file", name=files[0].stem)
+
+
+def _saved(edited: EditedStudy) -> Study:
+    """Write a study into its folder, or into a new one."""
+    from elicit_app.study import save_study
+    from elicit_app.study.folder import write_folder
+
+    if edited.folder is not None:
+        return write_folder(edited.folder, edited.study)
+    save_study(edited.study)
+    return edited.study
+
+
+def _created(beginning: Beginning, data: Path) -> Session:
+    """Begin a session, its first question computed."""
+    from elicit_app.session.listing import new_session_path
+    from elicit_app.session.session import Session
+
+    path = new_session_path(beginning.study, datetime.now(UTC), expert=beginning.expert or None, data=data)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    expert = beginning.expert or None
+    session = Session.create(beginning.study, beginning.setting, path, expert=expert, guesses=beginning.guesses)
+    session.next()
+    return session
+
+
+def _close(session: Session) -> None:
+    session.close()
+
+
+def _free_folder(folder: Path) -> Path:
+    """Return `folder`, with a number where it is taken."""
+    number, free = 1, folder
+    while free.exists():
+        number += 1
+        free = folder.with_name(f"{folder.name}-{number}")
+    return free

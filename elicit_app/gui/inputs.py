@@ -1,0 +1,150 @@
+"""What people type and choose in: fields, choices with an explanation, and the names above them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QComboBox,
+    QHBoxLayout,
+    QLineEdit,
+    QRadioButton,
+    QSizePolicy,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Label, box
+
+_HEIGHT = 36
+
+
+class Field(QLineEdit):
+    """A line of text in a rounded box; in focus its border is ink."""
+
+    def __init__(self, text: str = "", hint: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setPlaceholderText(hint)
+        self.setFrame(False)
+        self.setTextMargins(10, 0, 10, 0)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(160), theme.em(_HEIGHT))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.em(60), theme.em(_HEIGHT))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        colours, focused = theme.tokens(self), self.hasFocus()
+        with QPainter(self) as painter:
+            border = colours.ink if focused else colours.line2
+            box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, border=border, width=2 if focused else 1)
+
+
+class CountedField(QWidget):
+    """A field with the number of characters used and allowed; what is too long stays, and is said to be too long."""
+
+    def __init__(self, name: str, longest: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._longest = longest
+        across = QHBoxLayout(self)
+        across.setContentsMargins(0, 0, 0, 0)
+        across.setSpacing(theme.S)
+        self.field = Field()
+        self.field.setAccessibleName(name)
+        self._count = Label(role=theme.Role.CAPTION, ink=theme.INK2, wrap=False, align=Qt.AlignmentFlag.AlignRight)
+        across.addWidget(self.field, 1)
+        across.addWidget(self._count)
+        self.field.textChanged.connect(self._counted)
+        self._counted("")
+
+    @property
+    def too_long(self) -> bool:
+        """Tell whether the text is longer than the page has room for."""
+        return len(self.field.text()) > self._longest
+
+    def _counted(self, text: str) -> None:
+        over = len(text) - self._longest
+        said = f"{len(text)} of {self._longest}"
+        self._count.setText(f"{said}, {over} too many" if over > 0 else said)
+        self._count.setForegroundRole(theme.INK if over > 0 else theme.INK2)
+
+
+class ChoiceRow(QWidget):
+    """A radio button with an explanation under it; a click on the explanation chooses too."""
+
+    def __init__(self, text: str, explanation: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        self.radio = QRadioButton()
+        self.radio.setAccessibleName(text)
+        self.radio.setAccessibleDescription(explanation)
+        row = QHBoxLayout()
+        row.setSpacing(theme.S)
+        row.addWidget(self.radio, 0, Qt.AlignmentFlag.AlignTop)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        self.title = Label(text, theme.Role.LABEL)
+        words.addWidget(self.title)
+        self.explanation = Label(explanation, theme.Role.NOTE, theme.INK2)
+        self.explanation.setVisible(bool(explanation))
+        words.addWidget(self.explanation)
+        row.addLayout(words, 1)
+        column.addLayout(row)
+        for label in (self.title, self.explanation):
+            label.mousePressEvent = lambda _event: self.radio.click()  # type: ignore[method-assign]
+
+    def say(self, text: str, explanation: str = "") -> None:
+        """Change the words."""
+        self.title.setText(text)
+        self.explanation.setText(explanation)
+        self.explanation.setVisible(bool(explanation))
+        self.radio.setAccessibleName(text)
+        self.radio.setAccessibleDescription(explanation)
+
+
+class ListBox(QComboBox):
+    """A list to choose from that may become narrower than its longest entry and ignores a passing wheel."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(8)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), theme.em(_HEIGHT))
+
+
+class NumberBox(QSpinBox):
+    """A whole number to type or step."""
+
+    def __init__(self, name: str, low: int, high: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setRange(low, high)
+        self.setGroupSeparatorShown(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), theme.em(_HEIGHT))
+
+
+def named(name: str, widget: QWidget, *, focus: QWidget | None = None) -> QVBoxLayout:
+    """Return `widget` with its name above it; `focus` is what the name belongs to, where that is inside of `widget`."""
+    column = QVBoxLayout()
+    column.setSpacing(4)
+    label = Label(name, theme.Role.NOTE, theme.INK2)
+    label.setBuddy(focus or widget)
+    column.addWidget(label)
+    column.addWidget(widget)
+    if not (focus or widget).accessibleName():
+        (focus or widget).setAccessibleName(name)
+    return column

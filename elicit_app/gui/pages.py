@@ -1,0 +1,138 @@
+"""The pages of the window, each made when it is first shown, so that the first one appears at once."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from elicit_app.gui.start.page import StartPage
+
+if TYPE_CHECKING:
+    from elicit_app.gui.error import ErrorPage
+    from elicit_app.gui.help import HelpPage
+    from elicit_app.gui.opening import OpeningPage
+    from elicit_app.gui.question import PracticePage, QuestionPage
+    from elicit_app.gui.results.page import ResultsPage
+    from elicit_app.gui.review.page import ReviewPage
+    from elicit_app.gui.settings_page import SettingsPage
+    from elicit_app.gui.setup.begin_page import BeginPage
+    from elicit_app.gui.setup.study_page import StudyPage
+    from elicit_app.gui.sitting_over import SittingOverPage
+
+P = TypeVar("P", bound=QWidget)
+
+
+class Pages:
+    """All pages, on one stack; whoever takes a page first connects it.
+
+    Parameters
+    ----------
+    stack : QStackedWidget
+        Where the pages lie.
+    """
+
+    def __init__(self, stack: QStackedWidget) -> None:
+        self._stack = stack
+
+    @property
+    def shown(self) -> QWidget:
+        """Return the page that is shown."""
+        page = self._stack.currentWidget()
+        assert page is not None, "the stack always has the start page"
+        return page
+
+    def show(self, page: QWidget) -> None:
+        """Turn to `page`; the focus goes to what it wants first, or to the page itself, where nothing is preselected."""
+        if page is self._stack.currentWidget() and page.isVisible():
+            return
+        self._stack.setCurrentWidget(page)
+        first = getattr(page, "first_focus", None)
+        (first if isinstance(first, QWidget) else page).setFocus()
+
+    def _add(self, page: P) -> P:
+        self._stack.addWidget(page)
+        return page
+
+    @cached_property
+    def start(self) -> StartPage:
+        """Return the start page."""
+        return self._add(StartPage())
+
+    @cached_property
+    def opening(self) -> OpeningPage:
+        """Return the page that is shown while something is read."""
+        from elicit_app.gui.opening import OpeningPage
+
+        return self._add(OpeningPage())
+
+    @cached_property
+    def study(self) -> StudyPage:
+        """Return the page for the words of a study."""
+        from elicit_app.gui.setup.study_page import StudyPage
+
+        return self._add(StudyPage())
+
+    @cached_property
+    def begin(self) -> BeginPage:
+        """Return the page before the first question."""
+        from elicit_app.gui.setup.begin_page import BeginPage
+
+        return self._add(BeginPage())
+
+    @cached_property
+    def practice(self) -> PracticePage:
+        """Return the practice page."""
+        from elicit_app.gui.question import PracticePage
+
+        return self._add(PracticePage())
+
+    @cached_property
+    def question(self) -> QuestionPage:
+        """Return the question page."""
+        from elicit_app.gui.question import QuestionPage
+
+        return self._add(QuestionPage())
+
+    @cached_property
+    def sitting_over(self) -> SittingOverPage:
+        """Return the page at the end of a sitting."""
+        from elicit_app.gui.sitting_over import SittingOverPage
+
+        return self._add(SittingOverPage())
+
+    @cached_property
+    def review(self) -> ReviewPage:
+        """Return the page to look back on."""
+        from elicit_app.gui.review.page import ReviewPage
+
+        return self._add(ReviewPage())
+
+    @cached_property
+    def results(self) -> ResultsPage:
+        """Return the page of the result."""
+        from elicit_app.gui.results.page import ResultsPage
+
+        return self._add(ResultsPage())
+
+    @cached_property
+    def error(self) -> ErrorPage:
+        """Return the page of what cannot be used yet."""
+        from elicit_app.gui.error import ErrorPage
+
+        return self._add(ErrorPage())
+
+    @cached_property
+    def help(self) -> HelpPage:
+        """Return the help page."""
+        from elicit_app.gui.help import HelpPage
+
+        return self._add(HelpPage())
+
+    @cached_property
+    def settings(self) -> SettingsPage:
+        """Return the settings page."""
+        from elicit_app.gui.settings_page import SettingsPage
+
+        return self._add(SettingsPage())

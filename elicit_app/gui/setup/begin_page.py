@@ -1,0 +1,153 @@
+"""What the expert is asked before the first question: who, which kind of question, first guesses; and what is stored."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
+
+from elicit_app.elicitation.questions import Family
+from elicit_app.gui import theme
+from elicit_app.gui.elements import LinkButton, PrimaryButton
+from elicit_app.gui.inputs import ChoiceRow, Field
+from elicit_app.gui.notice import Notice
+from elicit_app.gui.scrolled import Header, ScrolledPage
+from elicit_app.gui.setup.asking import AskingSection
+from elicit_app.gui.setup.guesses import GuessesSection
+from elicit_app.gui.section import Section
+from elicit_app.session.events import Guess
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.study.model import Study
+
+
+class Beginning(NamedTuple):
+    """What a session begins with."""
+
+    study: Study
+    setting: ProcedureSetting
+    expert: str
+    guesses: tuple[Guess, ...]
+
+
+class FamilySection(Section):
+    """The choice of family as a question in words. Emits `changed`."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("For the same truth, are some wrong answers worse than others?", parent=parent)
+        self.differ, self.alike = ChoiceRow(""), ChoiceRow("")
+        self._group = QButtonGroup(self)
+        for choice in (self.differ, self.alike):
+            self._group.addButton(choice.radio)
+            self.column.addWidget(choice)
+        self.differ.radio.setChecked(True)
+        self.differ.radio.toggled.connect(self.changed)
+
+    @property
+    def family(self) -> Family:
+        """Return the family that was chosen."""
+        return "lpm" if self.differ.radio.isChecked() else "dlpm"
+
+    def show_study(self, study: Study) -> None:
+        """Put the question in the words of `study`; with two classes there is nothing to ask."""
+        names = study.wording.class_one
+        self.setVisible(study.n_classes > 2)
+        if study.n_classes > 2:
+            example = f"For example, {names[0]} called {names[1]} may be worse than {names[0]} called {names[2]}."
+            self.differ.say("Yes, some wrong answers hurt more than others", example)
+            same = f"Whatever {names[0]} is called instead, it is the same mistake. Needs fewer questions."
+            self.alike.say("No, all wrong answers for the same truth are equally bad", same)
+
+
+class BeginPage(ScrolledPage):
+    """Emits `begin_wanted` with a `Beginning`, `words_wanted` (to change the words) and `start_wanted`."""
+
+    begin_wanted = Signal(object)
+    words_wanted = Signal()
+    start_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._study: Study | None = None
+        self._seed = 0
+        self.header, self.notice = Header(), Notice()
+        self.begin = PrimaryButton("Begin")
+        self.header.add_action(self.begin)
+        self.head.addWidget(self.header)
+        self.head.addWidget(self.notice)
+        self.expert = Field(hint="Your name, or a group’s; may stay empty")
+        self.expert.setAccessibleName("Who is answering")
+        self._who = Section("Who is answering?", "Only to tell sessions apart. It is written beside the answers.")
+        self._who.column.addWidget(self.expert)
+        self.family, self.guesses, self.asking = FamilySection(), GuessesSection(), AskingSection()
+        self._stored = Section("What is stored, and where")
+        for section in (self._who, self.family, self.guesses, self.asking, self._stored):
+            self.body.addWidget(section)
+        self.words, self.back = LinkButton("Change the words of this study"), LinkButton("Back to the start")
+        row = QHBoxLayout()
+        row.addWidget(self.back)
+        row.addStretch(1)
+        row.addWidget(self.words)
+        self.body.addLayout(row)
+        self.body.addStretch(1)
+        self.begin.clicked.connect(self._begin)
+        self.words.clicked.connect(self.words_wanted)
+        self.back.clicked.connect(self.start_wanted)
+        self.family.changed.connect(self._family_changed)
+        self.asking.procedure_changed.connect(self._procedure_changed)
+        self.settle()
+
+    def show_study(self, study: Study, folder: str, seed: int) -> None:
+        """Ask about `study`; `folder` is where the session will lie, `seed` makes its questions repeatable."""
+        self._study, self._seed = study, seed
+        self.header.say(study.title, "Two practice questions come first; they do not count.")
+        self.notice.say("")
+        self.words.setVisible(study.kind == "folder")
+        self.family.show_study(study)
+        self.asking.show_classes(study.n_classes)
+        self._family_changed()
+        self._stored.say(
+            f"Every answer is written to {folder} the moment you give it, with the time it took. "
+            "There is nothing to save, and nothing leaves this computer."
+        )
+
+    def say_problem(self, sentence: str) -> None:
+        """Show why it cannot begin like this."""
+        self.notice.say(sentence)
+        self.area.verticalScrollBar().setValue(0)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.header.arrange(breakpoint_)
+
+    @property
+    def _family(self) -> Family:
+        if self._study is not None and self._study.n_classes == 2 and self.asking.chosen == "bayes":
+            return "lpm"
+        return self.family.family
+
+    def _family_changed(self) -> None:
+        if self._study is not None:
+            self.guesses.show_study(self._study, self._family)
+
+    def _procedure_changed(self) -> None:
+        # A published search exists for one family only, so it answers the question about the family.
+        chosen = self.asking.chosen
+        if chosen != "bayes":
+            (self.family.alike if chosen == "dlpm" else self.family.differ).radio.setChecked(True)
+        for choice in (self.family.differ, self.family.alike):
+            choice.setEnabled(chosen == "bayes")
+        self._family_changed()
+
+    def _begin(self) -> None:
+        if self._study is None:
+            return
+        try:
+            guesses = self.guesses.guesses()
+        except ValueError as error:
+            self.say_problem(f"In your first guesses, {error}. Write a number like 20, 0.5 or 1/3, or leave it empty.")
+            return
+        setting = self.asking.setting(self._family, self._seed)
+        self.begin_wanted.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))

@@ -1,0 +1,109 @@
+"""The first guess of the ratios, asked before the first question."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from elicit_app.elicitation.questions import Family
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Label
+from elicit_app.gui.inputs import Field
+from elicit_app.gui.setup.draft import Key, mistake_at
+from elicit_app.gui.section import Section
+from elicit_app.session.events import Guess
+from elicit_app.study.counting import confusion_rates
+from elicit_app.study.model import Study
+
+MOST_ROWS = 6
+
+
+def yardstick_key(study: Study, family: Family) -> Key:
+    """Return the mistake that the others are compared with, as the family tells mistakes apart."""
+    return (study.yardstick[0], None) if family == "dlpm" else study.yardstick
+
+
+def keys_to_guess(study: Study, family: Family) -> tuple[Key, ...]:
+    """Return the mistakes to ask about, in study order: of many, those that the models make most often."""
+    k, yardstick = study.n_classes, yardstick_key(study, family)
+    if family == "dlpm":
+        keys: list[Key] = [(i, None) for i in range(k)]
+    else:
+        keys = [(i, j) for i in range(k) for j in range(k) if i != j]
+    keys.remove(yardstick)
+    rates = sum((confusion_rates(m.y_true, m.y_proba.argmax(axis=1), k) for m in study.models), start=np.zeros((k, k)))
+    np.fill_diagonal(rates, 0.0)
+    often = sorted(keys, key=lambda key: -float(rates[key[0]].sum() if key[1] is None else rates[key[0], key[1]]))
+    return tuple(key for key in keys if key in often[:MOST_ROWS])
+
+
+def ratio_typed(text: str) -> float | None:
+    """Return a typed ratio: "20", "0.5", "1/3"; None where nothing was typed.
+
+    Raises
+    ------
+    ValueError
+        Where it is no number above 0.
+    """
+    text = text.strip().replace(",", ".")
+    if not text:
+        return None
+    above, _, below = text.partition("/")
+    ratio = float(above) / (float(below) if below else 1.0) if below != "0" else float("nan")
+    if not (0 < ratio < 1e9):
+        raise ValueError(f"“{text}” is no number above 0")
+    return ratio
+
+
+class GuessesSection(Section):
+    """One row a mistake: how many of the yardstick it is as bad as; what is left empty is no guess."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Your first guess, before the questions", parent=parent)
+        self._rows = QWidget()
+        self.fields: dict[Key, Field] = {}
+        self.column.addWidget(self._rows)
+
+    def show_study(self, study: Study, family: Family) -> None:
+        """Ask about the mistakes of `study`; what was typed for the same mistake stays."""
+        typed = {key: field.text() for key, field in self.fields.items()}
+        yardstick = mistake_at(study.wording, yardstick_key(study, family))
+        self.say(
+            f"Roughly, how many {yardstick.many} is each of these as bad as? A number like 20, 0.5 or 1/3; "
+            "leave empty what you have no idea of. It changes nothing: it stands beside the result."
+        )
+        self.column.removeWidget(self._rows)
+        self._rows.hide()
+        self._rows.deleteLater()
+        self._rows, self.fields = QWidget(), {}
+        grid = QGridLayout(self._rows)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(8)
+        for row, key in enumerate(keys_to_guess(study, family)):
+            mistake = mistake_at(study.wording, key)
+            field = Field(typed.get(key, ""), "no idea")
+            field.setAccessibleName(f"One {mistake.one} is as bad as how many {yardstick.many}")
+            field.setFixedWidth(theme.em(96))
+            grid.addWidget(Label(f"One {mistake.one} is as bad as", theme.Role.LABEL), row, 0)
+            grid.addWidget(field, row, 1)
+            grid.addWidget(Label(yardstick.many, ink=theme.INK2), row, 2)
+            self.fields[key] = field
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(2, 1)
+        self.column.addWidget(self._rows)
+
+    def guesses(self) -> tuple[Guess, ...]:
+        """Return what was guessed.
+
+        Raises
+        ------
+        ValueError
+            Where something typed is no number above 0.
+        """
+        found = []
+        for (true, predicted), field in self.fields.items():
+            ratio = ratio_typed(field.text())
+            if ratio is not None:
+                found.append(Guess(true=true, predicted=predicted, ratio=ratio))
+        return tuple(found)

@@ -1,0 +1,246 @@
+"""The words of a study: title, nouns, classes, mistakes, how many and how common, and where it is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton
+from elicit_app.gui.inputs import Field, ListBox, named
+from elicit_app.gui.notice import Notice
+from elicit_app.gui.scrolled import Header, ScrolledPage
+from elicit_app.gui.setup.draft import flow, with_nouns
+from elicit_app.gui.setup.mistakes import MistakesSection
+from elicit_app.gui.setup.population import PopulationSection
+from elicit_app.gui.section import Section
+from elicit_app.problem import Problem
+from elicit_app.study.model import Study
+from elicit_app.study.wording import check_wording
+
+
+class EditedStudy(NamedTuple):
+    """A study with its new words, and the folder it is to be kept in (None: the one it has)."""
+
+    study: Study
+    folder: Path | None
+
+
+class NounsSection(Section):
+    """Title and nouns. Emits `edited` with the changed study."""
+
+    edited = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("What it is about", parent=parent)
+        self._study: Study | None = None
+        self.name, self.case, self.cases = Field(), Field(), Field()
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(theme.M)
+        self._grid.setVerticalSpacing(8)
+        self.ones: list[Field] = []
+        self.manies: list[Field] = []
+        row = QHBoxLayout()
+        row.setSpacing(theme.M)
+        row.addLayout(named("Title", self.name), 2)
+        row.addLayout(named("One case is a", self.case), 1)
+        row.addLayout(named("Several are", self.cases), 1)
+        self.column.addLayout(row)
+        self._classes = QWidget()
+        self.column.addWidget(self._classes)
+        for field in (self.name, self.case, self.cases):
+            field.textEdited.connect(self._edited)
+
+    def show_study(self, study: Study) -> None:
+        """Show the nouns of `study`."""
+        if self._study is None or self._study.classes != study.classes:
+            self._lay_classes(study)
+        self._study = study
+        wording = study.wording
+        texts = [(self.name, study.title), (self.case, wording.case), (self.cases, wording.cases)]
+        texts += [*zip(self.ones, wording.class_one, strict=True), *zip(self.manies, wording.class_many, strict=True)]
+        for field, text in texts:
+            if field.text() != text:
+                field.setText(text)
+
+    def _lay_classes(self, study: Study) -> None:
+        self.column.removeWidget(self._classes)
+        self._classes.hide()
+        self._classes.deleteLater()
+        self._classes = QWidget()
+        grid = QGridLayout(self._classes)
+        grid.setContentsMargins(0, theme.S, 0, 0)
+        grid.setHorizontalSpacing(theme.M)
+        grid.setVerticalSpacing(8)
+        self.ones, self.manies = [], []
+        for column, head in enumerate(("Class in the file", "One of them", "Several of them")):
+            grid.addWidget(Label(head, theme.Role.NOTE, theme.INK2), 0, column)
+        for at, name in enumerate(study.classes, start=1):
+            one, many = Field(), Field()
+            one.setAccessibleName(f"One {name}")
+            many.setAccessibleName(f"Several {name}")
+            grid.addWidget(Label(name, theme.Role.LABEL), at, 0)
+            grid.addWidget(one, at, 1)
+            grid.addWidget(many, at, 2)
+            self.ones.append(one)
+            self.manies.append(many)
+            for field in (one, many):
+                field.textEdited.connect(self._edited)
+        for column, stretch in enumerate((2, 3, 3)):
+            grid.setColumnStretch(column, stretch)
+        self.column.addWidget(self._classes)
+
+    def _edited(self) -> None:
+        if self._study is None:
+            return
+        one, many = (tuple(field.text() for field in fields) for fields in (self.ones, self.manies))
+        changed = with_nouns(self._study, self.case.text(), self.cases.text(), one, many)
+        self._study = replace(changed, title=self.name.text())
+        self.edited.emit(self._study)
+
+
+class YardstickSection(Section):
+    """The mistake that all others are compared with. Emits `edited` with the changed study."""
+
+    edited = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        sentence = (
+            "The result says how many of this mistake each other one is as bad as. Take one that people can picture."
+        )
+        super().__init__("The yardstick", sentence, parent)
+        self._study: Study | None = None
+        self.box = ListBox("The yardstick")
+        self.box.setMaximumWidth(theme.em(460))
+        self.column.addWidget(self.box)
+        self.box.activated.connect(self._chosen)
+
+    def show_study(self, study: Study) -> None:
+        """Show the mistakes of `study` to choose from."""
+        self._study = study
+        self.box.clear()
+        for key, mistake in sorted(study.wording.mistakes.items()):
+            self.box.addItem(f"{mistake.name} ({flow(study, key)})", key)
+        self.box.setCurrentIndex(sorted(study.wording.mistakes).index(study.yardstick))
+
+    def _chosen(self, index: int) -> None:
+        if self._study is not None:
+            true, predicted = self.box.itemData(index)
+            self._study = replace(self._study, yardstick=(int(true), int(predicted)))
+            self.edited.emit(self._study)
+
+
+class PlaceSection(Section):
+    """Where a new study is kept. Emits `choose_wanted`."""
+
+    choose_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        sentence = (
+            "A folder with a copy of the predictions, these words, and every session. Nothing leaves this computer."
+        )
+        super().__init__("Where it is kept", sentence, parent)
+        self.path = Field()
+        self.path.setAccessibleName("Folder of the study")
+        choose = OutlineButton("Choose…")
+        choose.clicked.connect(self.choose_wanted)
+        row = QHBoxLayout()
+        row.setSpacing(theme.S)
+        row.addWidget(self.path, 1)
+        row.addWidget(choose)
+        self.column.addLayout(row)
+
+
+class StudyPage(ScrolledPage):
+    """Edits a study. Emits `save_wanted` with an `EditedStudy`, `choose_wanted` and `start_wanted`."""
+
+    save_wanted = Signal(object)
+    choose_wanted = Signal()
+    start_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._study: Study | None = None
+        self.header, self.notice = Header(), Notice()
+        self.save = PrimaryButton("Save and go on")
+        self.header.add_action(self.save)
+        self.nouns, self.mistakes = NounsSection(), MistakesSection()
+        self.yardstick, self.population, self.place = YardstickSection(), PopulationSection(), PlaceSection()
+        self.back = LinkButton("Back to the start")
+        self.head.addWidget(self.header)
+        self.head.addWidget(self.notice)
+        for section in (self.nouns, self.mistakes, self.yardstick, self.population, self.place):
+            self.body.addWidget(section)
+        row = QHBoxLayout()
+        row.addWidget(self.back)
+        row.addStretch(1)
+        self.body.addLayout(row)
+        self.body.addStretch(1)
+        self.nouns.edited.connect(self._nouns_edited)
+        self.mistakes.edited.connect(self._edited)
+        for section in (self.yardstick, self.population):
+            section.edited.connect(self._edited)
+        self.place.choose_wanted.connect(self.choose_wanted)
+        self.save.clicked.connect(self._save)
+        self.back.clicked.connect(self.start_wanted)
+        self.settle()
+
+    def show_study(self, study: Study, folder: Path | None) -> None:
+        """Edit `study`; `folder` is proposed for a new one, None leaves it where it is."""
+        self._study = study
+        models = "1 model" if len(study.models) == 1 else f"{len(study.models)} models"
+        cases = f"{len(study.models[0].y_true):,} cases" if study.models else "no cases"
+        title = "New study" if folder is not None else "The words of this study"
+        self.header.say(title, f"{study.n_classes} classes, {models}, {cases}. These words stand in every question.")
+        self.notice.say("")
+        self.nouns.show_study(study)
+        self.mistakes.show_study(study)
+        self.yardstick.show_study(study)
+        self.population.show_study(study)
+        self.place.setVisible(folder is not None)
+        self.place.path.setText("" if folder is None else str(folder))
+
+    def say_problem(self, problem: Problem) -> None:
+        """Show why the study cannot be saved like this."""
+        self.notice.say(problem.sentence)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.header.arrange(breakpoint_)
+        self.mistakes.arrange(breakpoint_)
+
+    def _edited(self, study: object) -> None:
+        assert isinstance(study, Study)
+        self._study = study
+        self.notice.say("")
+        self.nouns.show_study(study)
+        self.mistakes.show_study(study)
+
+    def _nouns_edited(self, study: object) -> None:
+        assert isinstance(study, Study)
+        self._edited(study)
+        self.yardstick.show_study(study)
+        self.population.show_study(study)
+
+    def _save(self) -> None:
+        study = self._study
+        if study is None:
+            return
+        try:
+            if not study.title.strip():
+                raise Problem("The study needs a title.")
+            if not self.population.complete:
+                raise Problem("The stated shares must add up to 100 %.")
+            check_wording(study.wording, study.classes)
+        except Problem as problem:
+            self.say_problem(problem)
+            return
+        typed = self.place.path.text().strip()
+        if self.place.isVisible() and not typed:
+            self.say_problem(Problem("Say which folder the study is to be kept in."))
+            return
+        self.save_wanted.emit(EditedStudy(study, Path(typed).expanduser() if self.place.isVisible() else None))

@@ -1,0 +1,82 @@
+"""What the start page shows, gathered from the disk: sessions, study folders, examples. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from elicit_app.gui.start.cards import ContinueView
+from elicit_app.gui.start.dates import day_words, moment_words
+from elicit_app.gui.start.page import StartView
+from elicit_app.gui.start.rows import RowView
+from elicit_app.session.listing import SessionSummary, list_sessions
+from elicit_app.study import StudySummary, list_studies
+
+
+def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
+    """Return what the start page shows.
+
+    Parameters
+    ----------
+    data : Path
+        The user's data folder.
+    folders : sequence of str
+        Study folders that were opened; those that are gone are left out.
+    now : datetime
+        With the local time zone.
+    """
+    studies = [Path(folder) for folder in folders if (Path(folder) / "study.json").is_file()]
+    sessions = list_sessions(*studies, data=data)
+    current = next((one for one in sessions if not one.finished and not one.problem and one.answers), None)
+    recent = [session_row(one, now) for one in sessions if one is not current]
+    begun = {one.path.parent.parent.resolve() for one in sessions}
+    recent += [folder_row(folder) for folder in studies if folder.resolve() not in begun]
+    examples = tuple(example_row(one) for one in list_studies() if one.kind == "bundled")
+    return StartView(None if current is None else continue_view(current, now), examples, tuple(recent))
+
+
+def titled(one: SessionSummary) -> str:
+    """Return study and expert: "Skin lesions · dermatology"."""
+    return f"{one.title} · {one.expert}" if one.expert else one.title
+
+
+def continue_view(one: SessionSummary, now: datetime) -> ContinueView:
+    """Return the card of a session to go on with."""
+    kept = "1 answer kept" if one.answers == 1 else f"{one.answers} answers kept"
+    fewest, most = one.fewest, one.most
+    still = f"about {most} more questions" if fewest == most else f"about {fewest} to {most} more questions"
+    if one.phase == "stopped":
+        still = "looking back"
+    elif most == 0:
+        still = "the result is next"
+    parts = [kept, still]
+    if one.last is not None:
+        parts.append(f"last answer {moment_words(one.last.astimezone(now.tzinfo), now)}")
+    middle = (fewest + most) / 2 if one.phase == "asking" else 0
+    return ContinueView(titled(one), " · ".join(parts), one.answers / (one.answers + middle), str(one.path))
+
+
+def session_row(one: SessionSummary, now: datetime) -> RowView:
+    """Return the row of a session."""
+    when = "" if one.last is None else day_words(one.last.astimezone(now.tzinfo), now)
+    answers = "1 answer" if one.answers == 1 else f"{one.answers} answers"
+    if one.problem:
+        line = "Cannot be read; open it to see why"
+    elif one.finished:
+        line = f"Finished, {answers}"
+    elif one.phase == "stopped":
+        line = f"Looking back, {answers}"
+    else:
+        line = f"Stopped at question {one.answers + 1}"
+    return RowView(titled(one), line, when, str(one.path))
+
+
+def folder_row(folder: Path) -> RowView:
+    """Return the row of a study folder without a session."""
+    return RowView(folder.name, "Study folder, nothing answered yet", "", str(folder))
+
+
+def example_row(one: StudySummary) -> RowView:
+    """Return the row of a bundled study."""
+    return RowView(one.title, one.description, f"about {one.minutes} min" if one.minutes else "", one.name)
