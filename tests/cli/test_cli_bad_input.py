@@ -1,0 +1,127 @@
+"""Whatever cannot be used ends in one sentence and exit code 1, wrong usage in 2; never a traceback."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from metrics import ElicitedMetric
+
+HEAD = "y_true,proba_a,proba_b\n"
+GOOD = HEAD + "a,0.75,0.25\nb,0.5,0.5\n"
+
+
+def elicit(*arguments, cwd, stdin=None):
+    return subprocess.run(
+        [sys.executable, "-c", "from elicit_app.cli.main import run; run()", *map(str, arguments)],
+        capture_output=True,
+        cwd=cwd,
+        encoding="utf-8",
+        input=stdin,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def desk(tmp_path):
+    costs = np.array([[0, 1], [0.2, 0]])
+    ElicitedMetric.from_cost_matrix(["a", "b"], costs).save(tmp_path / "ok.metric.json")
+    (tmp_path / "good.csv").write_text(GOOD)
+    return tmp_path
+
+
+def refused(done, *expected):
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("elicit: ")
+    assert "Traceback" not in done.stderr
+    for part in expected:
+        assert part in done.stderr
+
+
+PREDICTIONS = {
+    "empty": ("p.csv", b"", "The file is empty"),
+    "ragged": ("p.csv", (GOOD + "b,0.5\n").encode(), "Row 3 has 2 fields"),
+    "non-numeric": ("p.csv", (GOOD + "b,half,0.5\n").encode(), "Row 3: proba_a is “half”, not a number"),
+    "NaN": ("p.csv", (GOOD + "b,nan,0.5\n").encode(), "Row 3: proba_a is NaN"),
+    "negative": ("p.csv", (GOOD + "b,-0.5,1.5\n").encode(), "Row 3: proba_a is -0.5, below 0"),
+    "sum": ("p.csv", (GOOD + "b,0.5,0.37\n").encode(), "add up to 0.87, not 1"),
+    "unknown label": ("p.csv", (GOOD + "c,0.5,0.5\n").encode(), "no column: “c”"),
+    "one class": ("p.csv", b"y_true,proba_a\na,1\na,1\n", "only one class"),
+    "one row": ("p.csv", (HEAD + "a,1,0\n").encode(), "only one row"),
+    "separator": ("p.csv", GOOD.replace(",", ";").encode(), "separated by semicolons"),
+    "not UTF-8": ("p.csv", (GOOD + "é,1,0\n").encode("latin-1"), "Line 4 is not UTF-8 text"),
+    "damaged": ("p.parquet", b"PAR1" + bytes(99), "cut short or damaged"),
+}
+
+
+@pytest.mark.parametrize("name", PREDICTIONS)
+def test_predictions_that_cannot_be_used(desk, name):
+    file, content, expected = PREDICTIONS[name]
+    (desk / file).write_bytes(content)
+    refused(elicit("score", "ok.metric.json", "good.csv", file, cwd=desk), f"{file} cannot be used: ", expected)
+
+
+def test_no_study_is_made_of_them(desk):
+    (desk / "p.csv").write_text(GOOD + "b,0.5,0.37\n")
+    before = sorted(desk.iterdir())
+    refused(elicit("study", "new", "s", "--predictions", "good.csv", "p.csv", cwd=desk), "p.csv cannot be used: ")
+    refused(elicit("study", "new", "s", "--predictions", ".", cwd=desk), "is a folder")
+    refused(elicit("study", "new", "s", "--predictions", "gone.csv", cwd=desk), "There is no file gone.csv")
+    assert sorted(desk.iterdir()) == before
+
+
+def test_metric_files_that_cannot_be_used(desk):
+    content = (desk / "ok.metric.json").read_text()
+    (desk / "cut.metric.json").write_text(content[: len(content) // 2])
+    (desk / "newer.metric.json").write_text(json.dumps(json.loads(content) | {"version": 99}))
+    refused(elicit("metric", "check", "cut.metric.json", cwd=desk), "cut.metric.json")
+    refused(elicit("score", "newer.metric.json", "good.csv", cwd=desk), "newer.metric.json", "99")
+    refused(elicit("metric", "show", "gone.metric.json", cwd=desk), "There is no file gone.metric.json")
+    refused(elicit("metric", "export", ".", cwd=desk), ". is a folder")
+
+
+def test_a_file_that_cannot_be_written_is_left_as_it_was(desk):
+    refused(elicit("metric", "export", "ok.metric.json", "--out", "gone/x.csv", cwd=desk), "could not be written")
+    assert not (desk / "gone").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["nonsense"], "No such command"),
+        (["--nonsense"], "No such option"),
+        (["score"], "Missing argument 'METRIC'"),
+        (["score", "ok.metric.json"], "Missing argument 'PREDICTIONS"),
+        (["study", "new", "s"], "Missing option '--predictions'"),
+        (
+            ["study", "new", "s", "--predictions", "good.csv", "--population", "many"],
+            "Invalid value for '--population'",
+        ),
+        (["metric", "export", "ok.metric.json", "--format", "excel"], "one of sklearn, weka, mlr3"),
+        (["metric", "export", "ok.metric.json", "--out", "x.xls"], "one of sklearn, weka, mlr3"),
+    ],
+)
+def test_wrong_usage_exits_with_two(desk, arguments, expected):
+    done = elicit(*arguments, cwd=desk)
+    assert done.returncode == 2
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_reader_that_goes_away_is_no_error(desk):
+    done = subprocess.run(
+        f"{sys.executable} -c 'from elicit_app.cli.main import run; run()' metric show ok.metric.json | head -c 1",
+        shell=True,
+        capture_output=True,
+        cwd=desk,
+        text=True,
+        check=False,
+    )
+    assert done.stdout == "#"
+    assert done.stderr == ""

@@ -1,0 +1,158 @@
+"""Models judged by an elicited metric: the figures of the definitions, however the rows are cut into batches."""
+
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from elicit_app.problem import Problem
+from elicit_app.study.reading import open_predictions
+from elicit_app.study.scoring import LabelDigest, Tally, ranked, tally_file
+from metrics import ElicitedMetric, meta_pattern_concern_score
+
+CLASSES = ("red", "yellow", "green")
+COSTS = np.array([[0, 0.2, 1], [0.3, 0, 0.1], [0.05, 0.4, 0]])
+
+
+def metric(**details):
+    return ElicitedMetric.from_cost_matrix(CLASSES, COSTS, **details)
+
+
+def predictions(seed, n=200):
+    generator = np.random.default_rng(seed)
+    return generator.integers(0, 3, n), generator.dirichlet([0.5, 0.7, 0.9], size=n)
+
+
+def tally(under, truth, proba, cuts=()):
+    parts = []
+    bounds = [0, *sorted(cuts), len(truth)]
+    for start, stop in pairwise(bounds):
+        part = Tally(under)
+        if stop > start:
+            part.update(truth[start:stop], proba[start:stop], start)
+        parts.append(part)
+    whole = Tally(under)
+    for part in reversed(parts):
+        whole.merge(part)
+    return whole
+
+
+def test_the_figures_are_those_of_the_definitions():
+    truth, proba = predictions(1)
+    under = metric(population=10_000)
+    (score,) = ranked(under, [("m", tally(under, truth, proba))])
+    decided = proba.argmax(axis=1)
+    assert score.misclassification_cost == pytest.approx(COSTS[truth, decided].mean(), abs=1e-12)
+    assert score.cost_per_population == pytest.approx(10_000 * COSTS[truth, decided].mean(), abs=1e-9)
+    expected = sum(proba[i] @ COSTS[truth[i]] for i in range(len(truth))) / len(truth)
+    assert score.expected_misclassification_cost == pytest.approx(expected, abs=1e-12)
+    assert score.decided_cost == pytest.approx(COSTS[truth, (proba @ COSTS).argmin(axis=1)].mean(), abs=1e-12)
+    assert score.accuracy == pytest.approx((decided == truth).mean())
+    rates = [(decided[truth == label] != label).mean() for label in range(3)]
+    assert score.balanced_error_rate == pytest.approx(np.mean(rates))
+    worst = COSTS.max(axis=1)
+    factors = COSTS / worst[:, None] + np.eye(3)
+    concern = meta_pattern_concern_score(truth, proba, release_factors=factors, sample_weight=worst[truth])
+    assert score.mpcs == pytest.approx(concern, abs=1e-12)
+    assert (score.rank, score.probability_best, score.difference_range) == (1, None, None)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 1_000), cuts=st.lists(st.integers(0, 200), max_size=6))
+def test_parts_merge_to_the_whole(seed, cuts):
+    truth, proba = predictions(seed)
+    under = metric()
+    in_parts = tally(under, truth, proba, cuts)
+    whole, parts = ranked(under, [("whole", tally(under, truth, proba)), ("parts", in_parts)])
+    np.testing.assert_array_equal(whole.counts, parts.counts)
+    for name in ("cost_per_population", "expected_misclassification_cost", "decided_cost", "mpcs"):
+        # sums within a batch are rounded, so other cuts may differ in the last digits
+        assert getattr(whole, name) == pytest.approx(getattr(parts, name), rel=1e-12)
+
+
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=30), st.data())
+def test_the_digest_of_labels_sees_order_and_values(labels, data):
+    truth = np.array(labels)
+    digest = LabelDigest()
+    digest.update(truth, 0)
+    other = data.draw(st.permutations(labels))
+    changed = LabelDigest()
+    changed.update(np.array(other), 0)
+    assert (digest == changed) == (other == labels)
+
+
+def test_ranks_go_by_cost_and_equal_costs_share_a_rank():
+    truth = np.array([0, 1, 2, 2])
+    models = {"right": [0, 1, 2, 2], "as bad": [2, 1, 2, 2], "also": [2, 1, 2, 2], "worse": [2, 1, 1, 1]}
+    under = metric()
+    scores = ranked(under, [(name, tally(under, truth, np.eye(3)[said])) for name, said in models.items()])
+    assert [score.name for score in scores] == list(models)
+    assert [score.rank for score in scores] == [1, 2, 2, 4]
+
+
+def test_the_draws_say_which_model_is_probably_best():
+    truth = np.array([0, 0, 1, 2])
+    models = [np.eye(3)[[2, 0, 1, 2]], np.eye(3)[[0, 0, 0, 2]], np.eye(3)[[0, 0, 0, 2]]]
+    draws = np.array([[0.2, 1, 3, 1, 1, 1], [0.2, 1, 3, 1, 1, 1], [0.2, 3, 1, 1, 1, 1], [0.2, 3, 1, 1, 1, 1.0]])
+    draws = -draws / np.linalg.norm(draws, axis=1, keepdims=True)
+    under = ElicitedMetric.from_weights(CLASSES, draws[2], "lpm", samples=draws, population=100)
+    scores = ranked(under, [(str(at), tally(under, truth, proba)) for at, proba in enumerate(models)])
+    # under the first two draws red as green costs 1/3 and yellow as red 1; under the last two it is the reverse
+    assert [score.probability_best for score in scores] == [0.5, 0.25, 0.25]
+    assert [score.rank for score in scores] == [3, 1, 1]
+    assert scores[1].difference_range == (0, 0)
+    assert scores[0].difference_range == pytest.approx((-100 / 6, 100 / 6))
+
+
+def test_a_class_of_weight_zero_alone_has_no_concern():
+    costs = np.array([[0, 0, 0], [1, 0, 1], [1, 1, 0.0]])
+    under = ElicitedMetric.from_cost_matrix(CLASSES, costs)
+    (score,) = ranked(under, [("m", tally(under, np.array([0, 0]), np.eye(3)[[0, 1]]))])
+    assert score.mpcs is None
+    assert score.misclassification_cost == 0
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        ([0, 1], "b has 2 rows, a has 3"),
+        ([0, 1, 1], "b has 1 cases of “red”, a has 2"),
+        ([0, 0, 1], "b has the true labels of a, but in another order"),
+    ],
+)
+def test_models_of_other_cases_are_not_compared(other, expected):
+    under = metric()
+    first = tally(under, np.array([0, 1, 0]), np.eye(3))
+    with pytest.raises(Problem, match=expected):
+        ranked(under, [("a", first), ("b", tally(under, np.array(other), np.eye(3)[: len(other)]))])
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(seed=st.integers(0, 100))
+def test_files_of_any_format_and_column_order_give_the_same_figures(tmp_path, seed):
+    truth, proba = predictions(seed, 50)
+    truth[:2] = 0, 1
+    under = metric()
+    frame = pl.DataFrame({"proba_green": proba[:, 2], "y_true": np.array(CLASSES)[truth], "proba_red": proba[:, 0]})
+    frame = frame.with_columns(proba_yellow=pl.Series(proba[:, 1]))
+    frame.write_csv(tmp_path / "m.csv")
+    frame.write_parquet(tmp_path / "m.parquet")
+    np.savez(tmp_path / "m.npz", y_true=np.array(CLASSES)[truth], y_proba=proba, classes=np.array(CLASSES))
+    seen = []
+    tallies = [
+        (ending, tally_file(open_predictions(tmp_path / f"m.{ending}"), under, seen.append))
+        for ending in ("csv", "parquet", "npz")
+    ]
+    figures = [score.__dict__ | {"name": "", "counts": score.counts.tolist()} for score in ranked(under, tallies)]
+    assert figures[0] == figures[1] == figures[2]
+    assert sum(seen) == 150
+
+
+def test_a_file_with_other_classes_is_refused(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text("y_true,proba_red,proba_blue\nred,1,0\nblue,0,1\n")
+    with pytest.raises(Problem, match="no column for “yellow”, “green” and there is a column for “blue”"):
+        tally_file(open_predictions(path), metric())
