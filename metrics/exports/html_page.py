@@ -9,7 +9,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from metrics.exchange_rates import ExchangeRate, called, exchange_rates, headline, mistake_name, two_digits
-from metrics.exports.log_axis import LogAxis
 from metrics.exports.wording import (
     cost_text,
     day,
@@ -19,6 +18,7 @@ from metrics.exports.wording import (
     rates_question,
     release_sentence,
 )
+from metrics.log_axis import LogAxis
 
 if TYPE_CHECKING:
     from metrics.elicited_metric import ElicitedMetric

@@ -12,7 +12,6 @@ import matplotlib as mpl
 from matplotlib import font_manager
 
 from metrics.exchange_rates import ExchangeRate, called, exchange_rates, headline, mistake_name, two_digits
-from metrics.exports.log_axis import LogAxis
 from metrics.exports.pdf_sheet import INK, LINE, MARGIN, QUIET, WIDTH, Sheet
 from metrics.exports.wording import (
     cost_text,
@@ -23,6 +22,7 @@ from metrics.exports.wording import (
     rates_question,
     release_sentence,
 )
+from metrics.log_axis import LogAxis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -27,10 +27,14 @@ class LogAxis:
     @classmethod
     def around(cls, rates: Iterable[ExchangeRate]) -> LogAxis:
         """Return an axis that holds 1 and every estimate and finite end of a range, with some room."""
-        ends = [1.0]
-        for rate in rates:
-            ends += [x for x in (rate.ratio, rate.low, rate.high) if x is not None and 0 < x < math.inf]
-        return cls(min(ends) / 1.6, max(ends) * 1.6)
+        shown = [x for rate in rates for x in (rate.ratio, rate.low, rate.high) if x is not None]
+        return cls.over([1.0, *shown], 1.6)
+
+    @classmethod
+    def over(cls, values: Iterable[float], room: float) -> LogAxis:
+        """Return an axis that holds the values that are positive and finite, `room` times further on both sides."""
+        shown = [x for x in values if 0 < x < math.inf] or [1.0]
+        return cls(min(shown) / room, max(shown) * room)
 
     def position(self, value: float) -> float:
         """Return where a value stands, from 0 (left) to 1 (right); what lies outside stands at the end."""
