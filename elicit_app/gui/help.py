@@ -25,9 +25,10 @@ KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("F5",), "Read a file again that could not be used"),
 )
 _ABOUT = (
-    "Two results of a model on the same cases stand side by side. Each is better at something. You say which you would "
-    "rather have; there is no right answer. After about 15 such answers the program knows how bad you find each mistake, "
-    "and how sure it can be. It asks so that each answer tells as much as possible, and it allows for a slip now and then."
+    "Two results of a model on the same cases stand side by side. Each is better at something. You say which you "
+    "would rather have; there is no right answer. After about 15 such answers the program knows how bad you find each "
+    "mistake, and how sure it can be. It asks so that each answer tells as much as possible, and it allows for a slip "
+    "now and then."
 )
 _STORED = (
     "Every answer is written to the session file the moment you give it. You can close the window at any time, also in "

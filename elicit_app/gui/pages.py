@@ -44,7 +44,7 @@ class Pages:
         return page
 
     def show(self, page: QWidget) -> None:
-        """Turn to `page`; the focus goes to what it wants first, or to the page itself, where nothing is preselected."""
+        """Turn to `page`; the focus goes to what it wants first, else to the page itself: nothing is preselected."""
         if page is self._stack.currentWidget() and page.isVisible():
             return
         self._stack.setCurrentWidget(page)

@@ -1,4 +1,4 @@
-"""One session in the window: its views go to the pages, what is pressed there goes to its runner. No rule lives here."""
+"""One session in the window: its views go to the pages, what is pressed there to its runner. No rule lives here."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class LogAxis:
         return self.low * math.pow(self.high / self.low, min(max(share, 0.0), 1.0))
 
     def ticks(self, most: int = 9) -> tuple[float, ...]:
-        """Return round values inside, at most `most` where possible: powers of ten times 1, 2, 3, 5, or fewer of these."""
+        """Return round values inside, at most `most` where possible: powers of ten times 1, 2, 3, 5 or fewer."""
         first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
         found: tuple[float, ...] = ()
         for mantissas in ((1.0, 2.0, 3.0, 5.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):

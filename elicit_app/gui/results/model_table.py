@@ -54,7 +54,7 @@ class _Columns:
 
 
 class ModelTable(QWidget):
-    """Rank with a bracket around ties, name, cost, difference to the first with its range, probability of being best."""
+    """Rank with a bracket around ties, name, cost, difference to the first with its range, probability of best."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -25,9 +25,9 @@ _NAMES = {
 
 
 def questions_of_search(procedure: str, n_classes: int, tolerance: float) -> int:
-    """Return how many questions a published search asks at most: algorithms 1 and 2 of Hiranandani et al., NeurIPS 2019.
+    """Return how many questions a published search asks at most; for lpm two cycles are counted.
 
-    For lpm two cycles are counted.
+    Hiranandani, Boodaghians, Mehta, Koyejo (NeurIPS 2019), algorithms 1 and 2.
     """
     if procedure == "dlpm":
         return 4 * (n_classes - 1) * math.ceil(math.log2(1 / tolerance))
@@ -132,6 +132,6 @@ class AskingSection(Section):
         self._warning.setText(
             "The procedure that people use. It survives wrong answers and says how sure it is."
             if bayes
-            else f"It asks up to {count:,} questions, usually fewer than half of them. The late ones look alike, and one "
-            "wrong answer can spoil the result: it gives no ranges."
+            else f"It asks up to {count:,} questions, usually fewer than half of them. The late ones look alike, and "
+            "one wrong answer can spoil the result: it gives no ranges."
         )

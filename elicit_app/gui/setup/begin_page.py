@@ -1,4 +1,4 @@
-"""What the expert is asked before the first question: who, which kind of question, first guesses; and what is stored."""
+"""What the expert is asked before the first question: who, which family, first guesses; and what is stored."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from elicit_app.gui.elements import LinkButton, PrimaryButton
 from elicit_app.gui.inputs import ChoiceRow, Field
 from elicit_app.gui.notice import Notice
 from elicit_app.gui.scrolled import Header, ScrolledPage
+from elicit_app.gui.section import Section
 from elicit_app.gui.setup.asking import AskingSection
 from elicit_app.gui.setup.guesses import GuessesSection
-from elicit_app.gui.section import Section
 from elicit_app.session.events import Guess
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.study.model import Study

@@ -9,8 +9,8 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label
 from elicit_app.gui.inputs import Field
-from elicit_app.gui.setup.draft import Key, mistake_at
 from elicit_app.gui.section import Section
+from elicit_app.gui.setup.draft import Key, mistake_at
 from elicit_app.session.events import Guess
 from elicit_app.study.counting import confusion_rates
 from elicit_app.study.model import Study

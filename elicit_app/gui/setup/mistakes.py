@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from typing import Any
 
 from PySide6.QtCore import (
@@ -32,8 +31,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Label, Surface, box
 from elicit_app.gui.inputs import CountedField, Field, named
 from elicit_app.gui.scrolled import QuietScrollBar
-from elicit_app.gui.setup.draft import Key, flow, keys_of, matches, mistake_at, with_mistake
 from elicit_app.gui.section import Section
+from elicit_app.gui.setup.draft import Key, flow, keys_of, matches, mistake_at, with_mistake
 from elicit_app.session.ledger import ARROW
 from elicit_app.study.model import Mistake, Study
 from elicit_app.study.wording import LONGEST_CONSEQUENCE

@@ -14,10 +14,10 @@ from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryBut
 from elicit_app.gui.inputs import Field, ListBox, named
 from elicit_app.gui.notice import Notice
 from elicit_app.gui.scrolled import Header, ScrolledPage
+from elicit_app.gui.section import Section
 from elicit_app.gui.setup.draft import flow, with_nouns
 from elicit_app.gui.setup.mistakes import MistakesSection
 from elicit_app.gui.setup.population import PopulationSection
-from elicit_app.gui.section import Section
 from elicit_app.problem import Problem
 from elicit_app.study.model import Study
 from elicit_app.study.wording import check_wording

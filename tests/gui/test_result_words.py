@@ -1,0 +1,148 @@
+"""Numbers, sentences, axes and break-even points of the result pages."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from elicit_app.gui.results import words
+from elicit_app.gui.results.axis import LinearAxis, LogAxis
+from elicit_app.gui.results.winners import CostLines, slider_axis
+from elicit_app.session.views import ModelView, RatioView
+from elicit_app.study.model import Mistake
+from elicit_app.study.wording import default_wording
+from hypothesis import given
+from hypothesis import strategies as st
+
+POSITIVE = st.floats(1e-3, 1e4)
+
+
+def ratio(value=7.5, *, ninety=(5.0, 12.0), bounded=False, predicted=1, yardstick=False):
+    return RatioView(0, predicted, value, None, ninety, bounded, None, yardstick)
+
+
+def model(name, rank, cost, rates, *, share=None):
+    return ModelView(name, rank, cost, 0.0, None, 1.0, 0.8, share, np.array(rates))
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (7.5, "7.5"),
+        (1, "1"),
+        (0.1, "0.1"),
+        (0.0437, "0.044"),
+        (9.96, "10"),
+        (12.4, "12"),
+        (133, "130"),
+        (12345, "12,000"),
+    ],
+)
+def test_an_amount_has_two_significant_digits_and_no_exponent(value, said):
+    assert words.amount(value) == said
+
+
+@given(st.floats(1e-6, 1e9))
+def test_an_amount_is_never_off_by_more_than_its_rounding(value):
+    assert float(words.amount(value).replace(",", "")) == pytest.approx(value, rel=0.051)
+
+
+def test_ranges_are_said_by_the_ends_that_are_known():
+    assert words.span((5, 12)) == "5 to 12"
+    assert words.span((0, 0.2)) == "at most 0.2"
+    assert words.span((4, math.inf)) == "at least 4"
+
+
+def test_probabilities_near_the_ends_are_not_said_to_be_certain():
+    assert [words.percent(share) for share in (0.004, 0.58, 0.995, None)] == ["< 1 %", "58 %", "> 99 %", "–"]
+
+
+def test_the_sentence_says_as_much_as_the_answers_do():
+    wording = default_wording(["cancer", "healthy"])
+    yardstick = Mistake("Needless biopsy", "needless biopsy", "needless biopsies")
+    assert words.headline(ratio(), yardstick, wording) == (
+        "One cancer case called healthy counts as much as",
+        "7.5 needless biopsies",
+    )
+    assert words.headline(ratio(1.0), yardstick, wording)[1] == "1 needless biopsy"
+    only = ratio(30.0, ninety=(20.0, math.inf), bounded=True)
+    assert words.headline(only, yardstick, wording)[1] == "at least 20 needless biopsies"
+
+
+def test_models_that_the_answers_cannot_tell_apart_are_tied():
+    rates = [[1, 0], [0, 1]]
+    tied = [model("ViT", 1, 355, rates), model("ResNet", 1, 360, rates), model("LR", 3, 561, rates)]
+    assert words.model_headline(tied) == (
+        "ViT and ResNet are tied",
+        "Your answers cannot say which of the two is cheaper. Both are clearly ahead of the other.",
+    )
+    assert words.model_headline(tied[1:])[0] == "ResNet is cheapest"
+    assert words.model_headline(tied[:1])[0] == "One model: ViT"
+
+
+@given(st.lists(POSITIVE, min_size=1, max_size=8), st.floats(0, 1))
+def test_a_logarithmic_axis_holds_what_it_is_made_around_and_inverts(values, share):
+    axis = LogAxis.around(values)
+    assert all(axis.low <= value <= axis.high for value in (1.0, *values))
+    assert axis.share(axis.value(share)) == pytest.approx(share, abs=1e-9)
+
+
+@given(st.lists(POSITIVE, min_size=1, max_size=8), st.integers(2, 9))
+def test_ticks_are_ascending_and_inside(values, most):
+    axis = LogAxis.around(values)
+    ticks = axis.ticks(most)
+    assert all(a < b for a, b in pairwise(ticks))
+    assert all(axis.low * 0.999 <= tick <= axis.high * 1.001 for tick in ticks)
+    assert len(ticks) <= max(most, math.log10(axis.high / axis.low) + 1)
+    assert 1.0 in ticks
+
+
+@given(st.lists(st.floats(-1e6, 1e6), max_size=8), st.integers(1, 9))
+def test_a_linear_axis_has_round_ticks_and_zero_among_them(values, most):
+    axis = LinearAxis.around(values)
+    ticks = axis.ticks(most)
+    assert any(abs(tick) < 1e-9 * max(1.0, axis.high - axis.low) for tick in ticks)
+    assert len(ticks) <= most + 2
+
+
+def lines_of(bases, slopes):
+    return CostLines(tuple(f"m{i}" for i in range(len(bases))), tuple(bases), tuple(slopes))
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 500), st.integers(0, 60)), min_size=1, max_size=5),
+    st.floats(0.01, 1),
+    st.floats(2, 1000),
+    st.floats(0, 1),
+)
+def test_the_segments_are_the_lower_envelope(models, low, high, share):
+    lines = lines_of(*zip(*models, strict=True))
+    segments = lines.segments(low, high)
+    assert segments[0].low == low
+    assert segments[-1].high == high
+    assert all(a.high == b.low and a.name != b.name for a, b in pairwise(segments))
+    value = low * (high / low) ** share
+    inside = [one for one in segments if one.low <= value <= one.high]
+    costs = dict(zip(lines.names, lines.costs(value), strict=True))
+    assert any(costs[one.name] == pytest.approx(min(costs.values()), abs=1e-6) for one in inside)
+
+
+def test_the_lines_go_through_the_costs_of_the_models_at_the_estimate():
+    models = [model("a", 1, 355.0, [[94, 26], [160, 720]]), model("b", 1, 360.0, [[85, 35], [60, 820]])]
+    lines = CostLines.of(models, ratio())
+    assert lines.costs(7.5) == pytest.approx((355.0, 360.0))
+    assert lines.slope == (26.0, 35.0)
+    assert [one.name for one in lines.segments(1, 50)] == ["b", "a"]
+
+
+def test_any_wrong_answer_counts_the_whole_row():
+    lines = CostLines.of([model("a", 1, 10.0, [[5, 2, 3], [0, 9, 1], [0, 0, 9]])], ratio(2.0, predicted=None))
+    assert lines.slope == (5.0,)
+
+
+@given(POSITIVE, st.floats(1.01, 50))
+def test_the_slider_holds_the_plausible_range(value, spread):
+    axis = slider_axis(ratio(value, ninety=(value / spread, value * spread)))
+    assert axis.low <= value / spread
+    assert axis.high >= value * spread
+    assert axis.low <= 1 <= axis.high

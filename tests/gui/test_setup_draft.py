@@ -1,0 +1,94 @@
+"""Words of a study while they are edited, first guesses, and what the window remembers."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from elicit_app.gui.settings import Settings, load_settings, save_settings
+from elicit_app.gui.setup.draft import flow, keys_of, matches, mistake_at, with_mistake, with_nouns
+from elicit_app.gui.setup.guesses import keys_to_guess, ratio_typed, yardstick_key
+from elicit_app.gui.start.dates import day_words, moment_words
+from elicit_app.study import open_study
+from elicit_app.study.model import Mistake
+from elicit_app.study.wording import default_wording
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return open_study("wine")
+
+
+def test_new_nouns_change_the_default_words_and_leave_the_chosen_ones(wine):
+    chosen = Mistake("Fraud", "fraud", "frauds", "Somebody pays too much.")
+    plain = replace(wine, wording=default_wording(wine.classes))
+    study = with_mistake(plain, (0, 1), chosen)
+    changed = with_nouns(study, "bottle", "bottles", ("red", "rosé", "white"), ("reds", "rosés", "whites"))
+    assert mistake_at(changed.wording, (0, 1)) == chosen
+    assert mistake_at(changed.wording, (1, 2)).name == "Rosé called white"
+    assert mistake_at(changed.wording, (2, None)).name.startswith("White")
+    assert changed.wording.cases == "bottles"
+
+
+def test_every_mistake_has_words_and_is_found_by_them(wine):
+    keys = keys_of(wine)
+    assert len(keys) == 9
+    assert len(set(keys)) == 9
+    for key in keys:
+        assert matches(wine, key, flow(wine, key).upper())
+    assert not any(matches(wine, key, "zebra") for key in keys)
+    assert all(matches(wine, key, "") for key in keys)
+
+
+@pytest.mark.parametrize(("typed", "ratio"), [("20", 20), (" 0,5 ", 0.5), ("1/4", 0.25), ("", None)])
+def test_a_guess_is_a_number_or_nothing(typed, ratio):
+    assert ratio_typed(typed) == ratio
+
+
+@pytest.mark.parametrize("typed", ["0", "-3", "many", "1/0", "nan", "1e12"])
+def test_what_is_no_guess_is_refused(typed):
+    with pytest.raises(ValueError):
+        ratio_typed(typed)
+
+
+@pytest.mark.parametrize(("name", "family", "count"), [("wine", "lpm", 5), ("wine", "dlpm", 2), ("digits", "lpm", 6)])
+def test_guesses_are_asked_about_the_mistakes_that_happen(name, family, count):
+    study = open_study(name)
+    keys = keys_to_guess(study, family)
+    assert len(keys) == count
+    assert yardstick_key(study, family) not in keys
+    assert list(keys) == sorted(keys, key=str)
+
+
+def test_settings_come_back_as_they_were(tmp_path):
+    path = tmp_path / "deep" / "settings.json"
+    settings = Settings("dark", 150, False, True, "AQID", ("/a", "/b"))
+    save_settings(settings, path)
+    assert load_settings(path) == settings
+    assert [file.name for file in path.parent.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"appearance": "pink", "font_percent": 7, "folders": "no"}', "null"])
+def test_damaged_settings_are_replaced_by_the_defaults(tmp_path, text):
+    path = tmp_path / "settings.json"
+    path.write_text(text)
+    assert load_settings(path) == Settings()
+
+
+def test_what_is_sound_in_damaged_settings_is_kept(tmp_path):
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps({"appearance": "dark", "font_percent": "huge", "of the future": 1}))
+    assert load_settings(path) == Settings(appearance="dark")
+
+
+def test_a_folder_opened_again_comes_first_once(tmp_path):
+    settings = Settings().with_folder(tmp_path / "a").with_folder(tmp_path / "b").with_folder(tmp_path / "a")
+    assert settings.folders == (str(tmp_path / "a"), str(tmp_path / "b"))
+
+
+def test_days_are_said_as_people_say_them():
+    now = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
+    assert moment_words(now - timedelta(hours=1), now) == "today, 08:00"
+    assert moment_words(now - timedelta(hours=10), now) == "yesterday, 23:00"
+    assert day_words(now - timedelta(days=2), now) == "18 Nov"
+    assert day_words(now - timedelta(days=400), now) == "16 Oct 2025"
