@@ -7,6 +7,8 @@ a_k1 eta_k1(x) >= a_k2 eta_k2(x).
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -80,21 +82,20 @@ class RestrictedFrontier:
         matrix[:, [self.k1, self.k2]] = matrix[:, [self.k2, self.k1]]
         return matrix
 
-    def stretch(self, m: float) -> tuple[float, float]:
-        """Return the range of m, within [0, 1], over which nu is the very matrix nu(m): what it cannot tell apart."""
-        return self.between(*self._same(self.position(m)))
+    def stretch(self, m: float, shown: Callable[[Matrix], Matrix] = np.asarray) -> tuple[float, float]:
+        """Return the range of m, within [0, 1], over which nu is the very matrix nu(m): what it cannot tell apart.
 
-    def between(self, first: int, last: int) -> tuple[float, float]:
-        """Return the range of m over which between `first` and `last` cases (inclusive) are predicted k1."""
+        `shown` turns a matrix into what is looked at, where that is coarser than the rates.
+        """
+        position = self.position(m)
+        here = shown(self.matrix_at(position))
+
+        def same(other: int) -> bool:
+            return np.array_equal(shown(self.matrix_at(other)), here)
+
+        # Counts only grow along the frontier, so that equal matrices stand together.
+        first = bisect_left(range(position), True, key=same)
+        last = position + bisect_left(range(position + 1, len(self) + 1), True, key=lambda other: not same(other))
         lowest = 0.0 if first == 0 else float(self.thresholds[first - 1])
         highest = 1.0 if last == len(self) else float(self.thresholds[last])
         return lowest, highest
-
-    def _same(self, position: int) -> tuple[int, int]:
-        """Return the first and last position of the same matrix: cases that weigh nothing do not count."""
-        first = last = position
-        while first > 0 and np.array_equal(self._gathered[first - 1], self._gathered[position]):
-            first -= 1
-        while last < len(self) and np.array_equal(self._gathered[last + 1], self._gathered[position]):
-            last += 1
-        return first, last

@@ -1,0 +1,207 @@
+"""LPM elicitation: binary searches over the angles of a sphere inside the feasible confusion matrices.
+
+Source: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019,
+algorithm 2 and theorem 2.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from elicit_app.elicitation.procedures.dlpm import MOST_A_STEP
+from elicit_app.elicitation.procedures.published import Published, Run
+from elicit_app.elicitation.procedures.search import Ask, Asking, Interval, Line, Rules, Searching, shrink, take_turns
+from elicit_app.elicitation.questions import Family, Matrix, Outcome, StopReason
+from elicit_app.elicitation.sphere import Sphere, direction, quadrants
+
+CYCLES = 2
+# Where answers contradict each other the angles may never come to rest.
+MOST_CYCLES = 20
+_TYPICAL_CYCLES = 3
+_MOST_POPULATION = 1_000_000
+
+
+class Lpm(Published):
+    """Elicit a linear metric phi(c) = <a, c> on the sphere; a <= 0, norm 1.
+
+    Parameters
+    ----------
+    sphere : Sphere
+        Centre and radius.
+    epsilon : float
+        Tolerance on every angle.
+    ask : str
+        all: 4 ceil(log2(pi / (2 epsilon))) questions for every angle and cycle; needed: the same result with less.
+    cycles : int, "auto" or None
+        Passes over the angles; auto: until none moves by more than epsilon. None: two with ``ask="all"``, else auto.
+    repair : bool
+        Read a claimed descent followed by an ascent as an ascent.
+    questions : int or None
+        Most questions to ask.
+    population : int or None
+        For people: whole cases out of at least this many; raised, to at most a million, until the smallest difference
+        that is asked about is a whole case.
+    """
+
+    def __init__(
+        self,
+        sphere: Sphere,
+        *,
+        epsilon: float = 0.01,
+        ask: Ask = "needed",
+        cycles: int | Literal["auto"] | None = None,
+        repair: bool = False,
+        questions: int | None = None,
+        population: int | None = None,
+        name: Family = "lpm",
+    ) -> None:
+        rules = Rules(epsilon, ask, repair)
+        if population is not None:
+            population = raised(population, sphere, rules)
+        super().__init__(name, questions, population, hypothetical=True)
+        self.sphere, self.rules = sphere, rules
+        self.cycles = cycles if cycles is not None else CYCLES if ask == "all" else "auto"
+
+    def run(self) -> Run:
+        """Return a fresh run of algorithm 2."""
+        return _Directions(self)
+
+
+class Angles:
+    """The angles of the best point (or the worst, on the opposite side) of a sphere, and the search for them."""
+
+    def __init__(self, procedure: Lpm, *, worst: bool = False) -> None:
+        self.procedure, self.worst = procedure, worst
+        self.quadrants = quadrants(procedure.sphere.n_classes)
+        self.theta = np.array([(low + high) / 2 for low, high in self.quadrants])
+        self.cycle, self.coordinate, self.moved = 0, 0, np.inf
+        self.interval: Interval = self.quadrants[0]
+
+    def a(self) -> Matrix:
+        """Return the unit vector from the centre to the point, shape (q,)."""
+        toward = direction(self.theta)
+        return -toward if self.worst else toward
+
+    def search(self) -> Searching[None]:
+        """Search one angle after the other, the others fixed, in cycles."""
+        rules, cycles = self.procedure.rules, self.procedure.cycles
+        while self.cycle < (MOST_CYCLES if cycles == "auto" else cycles):
+            before = self.theta.copy()
+            for j, quadrant in enumerate(self.quadrants):
+                self.coordinate, self.interval = j, quadrant
+                line = self.line(j)
+                while self.width > rules.epsilon:
+                    self.interval = yield from shrink(line, self.interval, rules)
+                    self.theta[j] = sum(self.interval) / 2
+            self.cycle += 1
+            self.moved = float(np.abs(self.theta - before).max())
+            if cycles == "auto" and self.moved <= rules.epsilon:
+                return
+
+    def line(self, j: int) -> Line:
+        """Return the points of the sphere along angle j, the other angles as they are now."""
+        sphere, theta, sign = self.procedure.sphere, self.theta.copy(), -1 if self.worst else 1
+
+        def at(angle: float) -> Matrix:
+            theta[j] = angle
+            return self.procedure.shown(sphere.point(sign * direction(theta)))
+
+        return Line(at, worst=self.worst)
+
+    @property
+    def width(self) -> float:
+        """Return the width of the current angle's interval."""
+        return self.interval[1] - self.interval[0]
+
+    @property
+    def settled(self) -> bool:
+        """Tell whether the last cycle moved no angle by more than epsilon."""
+        return self.moved <= self.procedure.rules.epsilon
+
+    def remaining(self) -> tuple[int, int]:
+        """Return the fewest and most questions to come; without a number of cycles, as if the third were the last."""
+        rules, cycles = self.procedure.rules, self.procedure.cycles
+        if self.cycle == cycles or (cycles == "auto" and self.settled):
+            return 0, 0
+        a_cycle = sum(rules.steps(high - low) for low, high in self.quadrants)
+        now = rules.steps(self.width) + sum(
+            rules.steps(high - low) for low, high in self.quadrants[self.coordinate + 1 :]
+        )
+        further = max(_TYPICAL_CYCLES - self.cycle - 1, 1) if cycles == "auto" else cycles - self.cycle - 1
+        most = (now + further * a_cycle) * (MOST_A_STEP[rules.ask] + (rules.repair and rules.ask == "needed"))
+        if rules.ask == "all":
+            return (most if cycles != "auto" else now * MOST_A_STEP["all"]), most
+        return now + (0 if cycles == "auto" else further * a_cycle), most
+
+
+class _Directions(Run):
+    def __init__(self, procedure: Lpm) -> None:
+        self.procedure = procedure
+        self.angles = Angles(procedure)
+
+    def asking(self) -> Asking:
+        """Search the angles; where the expert cannot say, ask once more."""
+        return take_turns([self.angles.search()])
+
+    def remaining(self) -> tuple[int, int]:
+        """Return the fewest and the most questions still to come."""
+        return self.angles.remaining()
+
+    def weights(self) -> Matrix:
+        """Return a, shape (q,), norm 1, all <= 0."""
+        return np.minimum(self.angles.a(), 0.0)
+
+    def outcome(self, stopped: StopReason, questions: int) -> Outcome:
+        """Return the weights; on a sphere every ratio can be told."""
+        weights = self.weights()
+        return Outcome(
+            "lpm",
+            weights,
+            (None,) * len(weights),
+            stop_reason(stopped, self.procedure, [self.angles]),
+            questions,
+            details={
+                "angles": self.angles.theta.tolist(),
+                "cycles": self.angles.cycle,
+                "radius": self.procedure.sphere.radius,
+            },
+        )
+
+
+def stop_reason(stopped: StopReason, procedure: Lpm, searches: list[Angles]) -> StopReason:
+    """Return tolerance where the angles came to rest by themselves, cycles where their number ended the search."""
+    if stopped != "tolerance":
+        return stopped
+    return "tolerance" if procedure.cycles == "auto" and all(one.settled for one in searches) else "cycles"
+
+
+def raised(population: int, sphere: Sphere, rules: Rules) -> int:
+    """Return the population at which the smallest difference asked about, around the middle of the sphere, is a case.
+
+    Parameters
+    ----------
+    population : int
+        The study's population.
+    sphere : Sphere
+        Where questions are asked.
+    rules : Rules
+        Their tolerance.
+
+    Returns
+    -------
+    int
+        `population` times the smallest power of ten that does it; at most a million unless `population` is more.
+    """
+    boxes = quadrants(sphere.n_classes)
+    middle = np.array([(low + high) / 2 for low, high in boxes])
+    smallest = np.inf
+    for j, (low, high) in enumerate(boxes):
+        quarter = (high - low) / 2 ** rules.steps(high - low) / 2
+        step = np.zeros(len(boxes))
+        step[j] = quarter
+        smallest = min(smallest, np.abs(sphere.mu(middle + step) - sphere.mu(middle)).max())
+    while population * smallest < 1 and population * 10 <= _MOST_POPULATION:
+        population *= 10
+    return population

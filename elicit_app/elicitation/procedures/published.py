@@ -1,0 +1,201 @@
+"""What the published procedures share: questions out of comparisons, going on after a history, and a cap."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from elicit_app.elicitation.procedures.search import Asking, Comparison, Slope
+from elicit_app.elicitation.questions import (
+    Answer,
+    Asked,
+    Belief,
+    Choice,
+    Elicitation,
+    Family,
+    Matrix,
+    Outcome,
+    Progress,
+    Purpose,
+    Question,
+    Step,
+    StopReason,
+)
+from metrics.frequencies import natural_frequencies
+
+_SLOPES = {Choice.A: Slope.RISES, Choice.B: Slope.FALLS, Choice.EQUAL: Slope.FLAT, Choice.UNSURE: None}
+# Recorded matrices may differ by this much from recomputed ones at the same place: another numpy, another processor.
+_SAME = 1e-12
+_RECOMPUTED = 1e-9
+
+
+class Run(ABC):
+    """One run of a published procedure: what is known so far, changed by the answers."""
+
+    stopped: StopReason = "tolerance"
+
+    @abstractmethod
+    def asking(self) -> Asking:
+        """Yield comparisons, and be sent slopes."""
+
+    @abstractmethod
+    def remaining(self) -> tuple[int, int]:
+        """Return the fewest and the most questions still to come, the next one included."""
+
+    @abstractmethod
+    def weights(self) -> Matrix:
+        """Return the current estimate in the family's normalisation."""
+
+    @abstractmethod
+    def outcome(self, stopped: StopReason, questions: int) -> Outcome:
+        """Return what was learned."""
+
+
+class Published(ABC):
+    """A published procedure as a `Procedure`.
+
+    Parameters
+    ----------
+    name : str
+        dlpm, lpm, dlfpm or lfpm; also the family.
+    questions : int or None
+        Most questions to ask.
+    population : int or None
+        For people: matrices are shown as whole cases out of this many.
+    hypothetical : bool
+        The matrices are feasible, but not what one of the study's models does.
+    """
+
+    def __init__(
+        self, name: Family, questions: int | None, population: int | None, *, hypothetical: bool = False
+    ) -> None:
+        self._name: Family = name
+        self.questions, self.population, self.hypothetical = questions, population, hypothetical
+
+    @property
+    def name(self) -> str:
+        """Return the procedure's name."""
+        return self._name
+
+    @property
+    def family(self) -> Family:
+        """Return the family of the metric that is elicited."""
+        return self._name
+
+    @abstractmethod
+    def run(self) -> Run:
+        """Return a fresh run."""
+
+    def shown(self, matrix: Matrix) -> Matrix:
+        """Return a matrix of rates as it is shown: whole cases for people, exact in the laboratory."""
+        return matrix if self.population is None else natural_frequencies(matrix, self.population) / self.population
+
+    def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
+        """Start, or go on after answers already given; see `Procedure.begin`.
+
+        A recomputed question takes the answer of the recorded question that shows the same matrices, in either order.
+        Where the history was edited and has none, it is asked.
+        """
+        return self._begin(self.run(), history)
+
+    def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
+        """Return what is known after `history` when the expert stops here."""
+        run = self.run()
+        elicitation = self._begin(run, history)
+        try:
+            used = next(elicitation).progress.asked
+        except StopIteration as end:
+            finished: Outcome = end.value
+            return finished
+        finally:
+            elicitation.close()
+        return run.outcome(reason, used)
+
+    def _begin(self, run: Run, history: Sequence[Asked]) -> Elicitation:
+        recorded, asking, used = _Recorded(history), run.asking(), 0
+        slope: Slope | None = None
+        unsure: list[tuple[Comparison, int]] = []
+        comparison = next(asking, None)
+        while comparison is not None:
+            first_time = next((place for one, place in unsure if one is comparison), None)
+            question = self._question(comparison, first_time)
+            answer, place = recorded.take(question)
+            if answer is None:
+                if self.questions is not None and used >= self.questions:
+                    return run.outcome("budget", used)
+                answer, place = (yield Step(question, self._progress(run, used), Belief(run.weights()))), recorded.add()
+            used += 1
+            slope = _SLOPES[answer.choice]
+            if slope is None:
+                unsure.append((comparison, place))
+            try:
+                comparison = asking.send(slope)
+            except StopIteration:
+                break
+        return run.outcome(run.stopped, used)
+
+    def _question(self, comparison: Comparison, first_time: int | None) -> Question:
+        question = Question(
+            comparison.later, comparison.earlier, population=self.population, hypothetical=self.hypothetical
+        )
+        if first_time is None:
+            return question
+        # Asked again after "cannot say": whoever shows a repeat swaps its sides.
+        return replace(question, purpose=Purpose.REPEAT, repeat_of=first_time)
+
+    def _progress(self, run: Run, used: int) -> Progress:
+        fewest, most = run.remaining()
+        left = None if self.questions is None else self.questions - used
+        return Progress(used, fewest if left is None else min(fewest, left), most if left is None else min(most, left))
+
+
+class _Recorded:
+    """Answers already given, each to be used once."""
+
+    def __init__(self, history: Sequence[Asked]) -> None:
+        self._history = list(history)
+        self._unused = list(range(len(self._history)))
+        self._length = len(self._history)
+
+    def take(self, question: Question) -> tuple[Answer | None, int]:
+        """Return the answer, in the question's own order, and its place in the history; (None, -1) where there is none.
+
+        The next unused one fits in nearly every case; after an edit, a later one may; and at the same place a
+        recorded question that differs by no more than rounding is the truth.
+        """
+        for index, place in enumerate(self._unused):
+            answer = _answer_to(question, self._history[place], _SAME)
+            if answer is not None:
+                del self._unused[index]
+                return answer, place
+        if self._unused:
+            place = self._unused[0]
+            one_case = 0.0 if question.population is None else 1.5 / question.population
+            answer = _answer_to(question, self._history[place], max(_RECOMPUTED, one_case))
+            if answer is not None:
+                del self._unused[0]
+                return answer, place
+        return None, -1
+
+    def add(self) -> int:
+        """Return the place of one more answer at the end of the history."""
+        self._length += 1
+        return self._length - 1
+
+
+def _answer_to(question: Question, asked: Asked, tolerance: float) -> Answer | None:
+    recorded = asked.question
+    if recorded.a.shape != question.a.shape:
+        return None
+    if _close(question.a, recorded.a, tolerance) and _close(question.b, recorded.b, tolerance):
+        return asked.answer
+    if _close(question.a, recorded.b, tolerance) and _close(question.b, recorded.a, tolerance):
+        return replace(asked.answer, choice=asked.answer.choice.swapped())
+    return None
+
+
+def _close(one: Matrix, other: Matrix, tolerance: float) -> bool:
+    return bool(np.abs(one - other).max() <= tolerance)

@@ -1,0 +1,181 @@
+"""The binary search of the published procedures: which quarter of an interval holds the best matrix.
+
+Source: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019,
+algorithms 1 and 2 and their subroutine "shrink interval". A search is a generator: it yields comparisons and is sent
+slopes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from math import ceil, log2
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from elicit_app.elicitation.questions import Matrix
+
+Ask = Literal["all", "needed"]
+Interval = tuple[float, float]
+Result = TypeVar("Result")
+
+
+class Slope(Enum):
+    """How the expert's preference goes from one point of a line to the next."""
+
+    FALLS = "falls"
+    FLAT = "flat"
+    RISES = "rises"
+
+    def reversed(self) -> Slope:
+        """Return the slope as seen the other way round."""
+        return {Slope.FALLS: Slope.RISES, Slope.RISES: Slope.FALLS}.get(self, self)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Omega(later, earlier): is the matrix of the later point preferred to that of the earlier one?"""
+
+    later: Matrix
+    earlier: Matrix
+
+
+Searching = Generator[Comparison, Slope, Result]
+Asking = Generator[Comparison, Slope | None, None]
+
+
+class Line:
+    """Matrices along one number m, of which the search wants the best, or the worst.
+
+    Parameters
+    ----------
+    at : callable
+        The matrix (k, k) at m, just as it is shown.
+    last : float or None
+        The end of the line, 1 on the frontier: of two matrices both equal to the one there, the earlier point wins, so
+        that a search leaves the flat end of the line. None where no stretch of the line is flat.
+    worst : bool
+        Look for the least preferred matrix instead.
+    """
+
+    def __init__(self, at: Callable[[float], Matrix], last: float | None = None, worst: bool = False) -> None:
+        self._at, self._last, self._worst = at, last, worst
+        self._known: dict[float, Matrix] = {}
+
+    def at(self, m: float) -> Matrix:
+        """Return the matrix at m."""
+        if m not in self._known:
+            self._known[m] = self._at(m)
+        return self._known[m]
+
+    def slope(self, earlier: float, later: float, ask: Ask) -> Searching[Slope]:
+        """Ask how the preference goes from one point to a later one.
+
+        Identical matrices are no question: a tie is not a preference, except between two matrices both equal to the
+        last one, where the earlier point wins. With ``ask="all"`` they are asked all the same, and counted.
+        """
+        first, second = self.at(earlier), self.at(later)
+        same = np.array_equal(first, second)
+        answer = Slope.FLAT
+        if ask == "all" or not same:
+            answer = yield Comparison(second, first)
+        if same:
+            return Slope.FALLS if self._last is not None and np.array_equal(second, self.at(self._last)) else Slope.FLAT
+        return answer.reversed() if self._worst else answer
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a binary search asks.
+
+    Parameters
+    ----------
+    epsilon : float
+        The search ends when its interval is at most this wide.
+    ask : str
+        all: the four questions of every step; needed: those that can still change the outcome.
+    repair : bool
+        Read a claimed descent that is followed by an ascent as an ascent.
+    """
+
+    epsilon: float
+    ask: Ask = "needed"
+    repair: bool = False
+
+    def steps(self, width: float) -> int:
+        """Return how often an interval is still halved."""
+        return max(0, ceil(log2(width / self.epsilon))) if width > self.epsilon else 0
+
+
+def shrink(line: Line, interval: Interval, rules: Rules) -> Searching[Interval]:
+    """Halve an interval around the best point of a line, by questions about its quarter points a < c < d < e < b."""
+    a, b = interval
+    c, d, e = (3 * a + b) / 4, (a + b) / 2, (a + 3 * b) / 4
+    if rules.ask == "needed":
+        return (yield from _shrink_by_need(line, (a, c, d, e, b), rules))
+    ac = yield from line.slope(a, c, "all")
+    cd = yield from line.slope(c, d, "all")
+    de = yield from line.slope(d, e, "all")
+    eb = yield from line.slope(e, b, "all")
+    if rules.repair:
+        # On the answers as given: every pair is looked at before any is corrected.
+        ac, cd, de = (
+            Slope.RISES if (one, following) == (Slope.FALLS, Slope.RISES) else one
+            for one, following in ((ac, cd), (cd, de), (de, eb))
+        )
+    if Slope.FALLS in (ac, cd):
+        return a, d
+    # The last answer does not matter: whether e rises or falls to b, the best lies after d.
+    return (c, e) if de is Slope.FALLS else (d, b)
+
+
+def _shrink_by_need(line: Line, points: tuple[float, float, float, float, float], rules: Rules) -> Searching[Interval]:
+    """Take the very decision of `shrink` with fewer questions, for answers that rise to one peak and then fall."""
+    a, c, d, e, b = points
+    cd = yield from line.slope(c, d, "needed")
+    if cd is Slope.FALLS and not rules.repair:
+        return a, d
+    if cd is Slope.FALLS:
+        doubt = yield from line.slope(d, e, "needed")
+        if doubt is not Slope.RISES:
+            return a, d
+    if cd is not Slope.RISES:  # with c and d equal, or in doubt, a decides; an ascent from c to d leaves a no chance
+        ac = yield from line.slope(a, c, "needed")
+        if ac is Slope.FALLS:
+            return a, d
+        if cd is Slope.FALLS:
+            return d, b
+    de = yield from line.slope(d, e, "needed")
+    if de is Slope.FALLS and rules.repair:
+        eb = yield from line.slope(e, b, "needed")
+        de = Slope.RISES if eb is Slope.RISES else de
+    return (c, e) if de is Slope.FALLS else (d, b)
+
+
+def take_turns(searches: Iterable[Searching[None]]) -> Asking:
+    """Run searches one after the other; where the expert cannot say, put that search off and go on with another.
+
+    The question is asked again when the search's turn comes; a second "cannot say" counts as a tie.
+
+    Yields
+    ------
+    Comparison
+        To be sent a slope, or None for "cannot say".
+    """
+    waiting: deque[tuple[Searching[None], Comparison | None]] = deque((search, None) for search in searches)
+    while waiting:
+        search, put_off = waiting.popleft()
+        comparison = put_off or next(search, None)
+        while comparison is not None:
+            slope = yield comparison
+            if slope is None and put_off is None:
+                waiting.append((search, comparison))
+                break
+            put_off = None
+            try:
+                comparison = search.send(slope or Slope.FLAT)
+            except StopIteration:
+                break
