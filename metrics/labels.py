@@ -141,6 +141,8 @@ def label_array(values: ArrayLike, name: str) -> NDArray[Any]:
         raise ValueError(f"{name}: one label per case was expected, shape (n,); found the shape {array.shape}.")
     if len(array) == 0:
         raise ValueError(f"{name}: at least one case was expected, found none.")
+    if array.dtype.kind == "U" and isinstance(values, list | tuple) and not all(isinstance(x, str) for x in values):
+        array = np.array(values, dtype=object)  # numpy would make the text "nan" of a missing label
     if array.dtype.kind == "O":
         array = _of_objects(array, name)
     if array.dtype.kind == "b":
