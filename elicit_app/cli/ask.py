@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-import click
 import typer
 
 
@@ -16,14 +15,11 @@ def register(app: typer.Typer) -> None:
 
 def ask(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")],
-    procedure: Annotated[
-        str, typer.Option(help="What chooses the questions.", click_type=click.Choice(["bayes", "dlpm", "lpm"]))
-    ] = "bayes",
+    procedure: Annotated[Literal["bayes", "dlpm", "lpm"], typer.Option(help="What chooses the questions.")] = "bayes",
     family: Annotated[
-        str | None,
+        Literal["dlpm", "lpm"] | None,
         typer.Option(
-            help="dlpm: all wrong answers for the same truth are equally bad; lpm: some hurt more than others.",
-            click_type=click.Choice(["dlpm", "lpm"]),
+            help="dlpm: all wrong answers for the same truth are equally bad; lpm: some hurt more than others."
         ),
     ] = None,
     questions: Annotated[
@@ -46,18 +42,21 @@ def ask(
 
     Keys: 1 A, 2 B (1+ clearly, 1- slightly), 0 about equal, s cannot say, u undo, q stop and see the result.
     """
-    from elicit_app.cli.asking import Wish, ask_in_terminal
+    from elicit_app.cli.asking import Wish, WrongWeights, ask_in_terminal
+    from elicit_app.session.procedures import WrongPairing
 
-    ask_in_terminal(
-        Wish(
-            study=study,
-            procedure=procedure,
-            family=family,
-            questions=questions,
-            expert=expert,
-            session=session,
-            seed=seed,
-            simulate=simulate,
-            out=out,
-        )
+    wish = Wish(
+        study=study,
+        procedure=procedure,
+        family=family,
+        questions=questions,
+        expert=expert,
+        session=session,
+        seed=seed,
+        simulate=simulate,
+        out=out,
     )
+    try:
+        ask_in_terminal(wish)
+    except (WrongPairing, WrongWeights) as wrong:
+        raise typer.BadParameter(wrong.sentence) from wrong

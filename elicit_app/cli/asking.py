@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from elicit_app.cli.terminal import Read, Terminal
 from elicit_app.problem import Problem
@@ -29,14 +29,18 @@ class Wish:
     """What was asked for on the command line; see `elicit ask --help`."""
 
     study: str
-    procedure: str = "bayes"
-    family: str | None = None
+    procedure: Literal["bayes", "dlpm", "lpm"] = "bayes"
+    family: Literal["dlpm", "lpm"] | None = None
     questions: int | None = None
     expert: str | None = None
     session: Path | None = None
     seed: int | None = None
     simulate: str | None = None
     out: Path | None = None
+
+
+class WrongWeights(Problem):
+    """Weights of a simulated expert that are none: wrong usage."""
 
 
 def ask_in_terminal(wish: Wish, *, data: Path | None = None) -> ResultView | None:
@@ -131,7 +135,7 @@ def _open(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
     return Session.create(study, setting, path, expert=expert, guesses=guesses, location=location)
 
 
-def _family(study: Study, talk: Console) -> str:
+def _family(study: Study, talk: Console) -> Literal["dlpm", "lpm"]:
     """Ask the question that decides the family, in words."""
     if study.n_classes == 2:
         return "lpm"
@@ -194,7 +198,7 @@ def _simulated(session: Session, truth: str, talk: Console) -> Read:
     try:
         oracle = LinearOracle(weight_matrix(normalise_weights(weights, family), family))
     except ValueError as error:
-        raise Problem(f"--simulate: {error}") from error
+        raise WrongWeights(f"--simulate {truth}: {error}") from error
     talk.print(f"A simulated expert answers, with the weights {', '.join(f'{one:.3g}' for one in weights)}.")
 
     def read(view: QuestionView | None) -> str | None:
@@ -214,4 +218,4 @@ def stated_weights(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise Problem(f"--simulate {text}: numbers with commas, or random, were expected.") from None
+        raise WrongWeights(f"--simulate {text}: numbers with commas, or random, were expected.") from None

@@ -75,4 +75,5 @@ def _models(console: Console, view: ResultView, study: Study) -> None:
 
 
 def _line(console: Console, text: str, style: str = "") -> None:
-    console.print(text, style=style)
+    # A terminal wraps between words; a file or a pipe gets whole lines.
+    console.print(text, style=style, soft_wrap=not console.is_terminal)

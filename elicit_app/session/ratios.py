@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from elicit_app.elicitation.questions import Matrix, Outcome
 from elicit_app.session.events import Guess
+from elicit_app.session.tolerances import Tolerance
 from elicit_app.session.views import RatioView
 from metrics import ElicitedMetric
 
@@ -16,7 +17,11 @@ Range = tuple[float, float]
 
 
 def ratios_of(
-    metric: ElicitedMetric, outcome: Outcome, yardstick: tuple[int, int], guesses: tuple[Guess, ...]
+    metric: ElicitedMetric,
+    outcome: Outcome,
+    yardstick: tuple[int, int],
+    guesses: tuple[Guess, ...] = (),
+    tolerance: Tolerance | None = None,
 ) -> tuple[RatioView, ...]:
     """Return one ratio per mistake in study order; in the DLPM family one per true class.
 
@@ -30,15 +35,22 @@ def ratios_of(
         (true, predicted) of the mistake that counts as 1.
     guesses : tuple of Guess
         First guesses, in the same terms.
+    tolerance : Tolerance or None
+        How closely a published search can tell; see `tolerances`.
     """
     k = len(metric.classes)
     dlpm = metric.family == "dlpm"
     cells = [(i, (i + 1) % k) for i in range(k)] if dlpm else [(i, j) for i in range(k) for j in range(k) if i != j]
     guessed = {(guess.true, guess.predicted): guess.ratio for guess in guesses}
+    unit = yardstick[0] if dlpm else cells.index(yardstick)
     views = []
     for weight, (true, predicted) in enumerate(cells):
-        is_yardstick = true == yardstick[0] and (dlpm or predicted == yardstick[1])
+        is_yardstick = weight == unit
         half, ninety = (None, None) if is_yardstick else _ranges(metric, outcome, (true, predicted), yardstick)
+        bounded = not is_yardstick and outcome.bounded[weight] is not None
+        if tolerance is not None and not is_yardstick:
+            ninety = float(tolerance.low[weight, unit]), float(tolerance.high[weight, unit])
+            bounded = bool(tolerance.bounded[weight, unit])
         called = None if dlpm else predicted
         views.append(
             RatioView(
@@ -47,7 +59,7 @@ def ratios_of(
                 ratio=1.0 if is_yardstick else _over(metric.cost_matrix, (true, predicted), yardstick),
                 half=half,
                 ninety=ninety,
-                bounded=not is_yardstick and outcome.bounded[weight] is not None,
+                bounded=bounded,
                 guess=guessed.get((true, called), guessed.get((true, predicted))),
                 is_yardstick=is_yardstick,
             )

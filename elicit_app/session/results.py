@@ -13,6 +13,7 @@ from elicit_app.session.judging import count, judged, prevalence
 from elicit_app.session.ratios import headline_of, ratios_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.state import SessionState
+from elicit_app.session.tolerances import tolerance_of
 from elicit_app.session.trusting import trust_of
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Mistake, Study
@@ -34,7 +35,8 @@ def result_view(session: Session) -> ResultView:
     counted = count(study)
     shares = prevalence(study, counted)
     draft = metric_of(session, outcome, tuple(map(float, shares)), Quality())
-    ratios = ratios_of(draft, outcome, study.yardstick, state.guesses)
+    tolerance = tolerance_of(session.procedure(), outcome)
+    ratios = ratios_of(draft, outcome, study.yardstick, state.guesses, tolerance)
     trust = trust_of(session, outcome, ratios)
     metric = metric_of(session, outcome, tuple(map(float, shares)), trust.quality)
     return ResultView(

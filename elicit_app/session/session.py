@@ -161,7 +161,7 @@ class Session:
     @property
     def can_export(self) -> bool:
         """Tell whether there are enough answers for a metric file."""
-        return self.state.informative >= FEWEST_TO_EXPORT
+        return len(self.state.informative) >= FEWEST_TO_EXPORT
 
     def close(self) -> None:
         """Let go of the file. Nothing has to be saved: every answer is in it."""
@@ -320,7 +320,7 @@ class Session:
             return None
         # Where the budget ended the sitting, it may end earlier again; where the answers did, only the expert ends it.
         early = step.stopped == "budget"
-        return Continued(at=self._clock(), questions=state.informative + SITTING, early_stop=early)
+        return Continued(at=self._clock(), questions=len(state.informative) + SITTING, early_stop=early)
 
     def verify(self) -> bool:
         """Compute the last recorded question anew, and note it in the session where it differs."""

@@ -128,7 +128,7 @@ def review_view(session: Session) -> ReviewView:
     return ReviewView(
         answers=answers,
         contradictions=tuple((first - 1, second - 1) for first, second in pairs),
-        can_finish=session.state.informative > 0,
+        can_finish=bool(session.state.informative),
         sentence=_review_sentence(session, answers, len(pairs)),
         can_continue=session.continuation() is not None,
         can_undo=bool(session.state.done),
@@ -196,7 +196,7 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
         parts.append("one answer does not fit the rest" if misfits == 1 else f"{misfits} answers do not fit the rest")
     total = f"{len(answers)} answer{'' if len(answers) == 1 else 's'}."
     found = f" {', and '.join(parts).capitalize()}." if parts else ""
-    missing = FEWEST_TO_EXPORT - session.state.informative
+    missing = FEWEST_TO_EXPORT - len(session.state.informative)
     if missing > 0:
         more = "one more answer" if missing == 1 else f"{missing} more answers"
         found += f" A metric file needs at least {FEWEST_TO_EXPORT}: {more}."

@@ -65,13 +65,9 @@ class Entry:
         return Answer(self.event.choice, self.event.strength, self.event.seconds)
 
     @property
-    def informative(self) -> bool:
-        """Tell whether it says something new: not taken out, no repeat or check, not "cannot say"."""
-        return (
-            not self.taken_out
-            and self.event.pair.purpose is Purpose.INFORMATIVE
-            and self.answer.choice is not Choice.UNSURE
-        )
+    def says(self) -> bool:
+        """Tell whether it counts and says something: not taken out, not "cannot say"."""
+        return not self.taken_out and self.answer.choice is not Choice.UNSURE
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +123,16 @@ class SessionState:
     last: datetime | None = None
 
     @property
-    def informative(self) -> int:
-        """Return the number of answers that say something new."""
-        return sum(entry.informative for entry in self.entries)
+    def informative(self) -> tuple[int, ...]:
+        """Return the numbers of the answers that say something new: checks do not, nor repeats of what was said."""
+        return tuple(number for number, entry in enumerate(self.entries, start=1) if self._informs(entry))
+
+    def _informs(self, entry: Entry) -> bool:
+        pair = entry.event.pair
+        if pair.purpose is Purpose.REPEAT and pair.repeat_of is not None:
+            # What is asked again after "cannot say" is asked for the first time, as far as answers go.
+            return entry.says and not self.entries[pair.repeat_of - 1].says
+        return entry.says and pair.purpose is not Purpose.CHECK
 
     @property
     def used(self) -> tuple[int, ...]:

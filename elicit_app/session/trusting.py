@@ -46,7 +46,8 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[RatioView, ...]) 
     state = session.state
     same, repeated = repeats(state.entries)
     fitting = _fitting(state, outcome)
-    held_out = _held_out(session)
+    # A search without one of its answers goes another way: only a belief can be asked what it would say without some.
+    held_out = _held_out(session) if outcome.samples is not None else ()
     findings = [
         *_repeats_found(state, same, repeated),
         *_fits_found(fitting),
@@ -114,9 +115,7 @@ def _held_out(session: Session) -> tuple[HeldOutView, ...]:
     """Learn without some answers and predict them; empty where there are too few."""
     state = session.state
     preferences = [
-        index + 1
-        for index, entry in enumerate(state.entries)
-        if entry.informative and entry.answer.choice in (Choice.A, Choice.B)
+        number for number in state.informative if state.entries[number - 1].answer.choice in (Choice.A, Choice.B)
     ]
     if len(preferences) < _FEWEST_TO_HOLD_OUT:
         return ()

@@ -131,7 +131,7 @@ def test_a_sitting_ends_and_more_begins_another(study, journal_path):
         while isinstance(session.next(), Step):
             session.answer("equal")
         assert session.next().stopped == "budget"
-        assert session.state.informative == 6
+        assert len(session.state.informative) == 6
         with pytest.raises(Problem, match="no question to answer"):
             session.answer("left")
         session.more()

@@ -91,7 +91,9 @@ def test_only_answers_that_say_something_new_count_as_informative(write):
         write.answered("b"),
         write.taken_out(6),
     ]
-    assert fold(events).informative == 2
+    assert fold(events).informative == (1, 3)
+    asked_again = write.answered("b", write.pair(purpose=Purpose.REPEAT, repeat_of=2))
+    assert fold([*events, asked_again]).informative == (1, 3, 7), "asked again after it could not be said"
 
 
 def test_phases_follow_stop_more_and_finish(write):

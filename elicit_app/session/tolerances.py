@@ -1,0 +1,85 @@
+"""How closely a published search can tell a ratio: its tolerance, and what its query space leaves open.
+
+A belief has draws for that; a search has intervals of m_i (DLPM) or of angles (LPM).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from elicit_app.elicitation.questions import Matrix, Outcome, Procedure
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Tolerance:
+    """What a search tells about the ratio of two weights.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (n, n)
+        Entry (i, j): the range of weight i over weight j; `high` may be inf.
+    bounded : ndarray of bool, shape (n, n)
+        No question of the query space could tell more than that.
+    """
+
+    low: Matrix
+    high: Matrix
+    bounded: Matrix
+
+
+def tolerance_of(procedure: Procedure, outcome: Outcome) -> Tolerance | None:
+    """Return what a published search tells about ratios; None for a procedure with draws, or one that was cut short."""
+    from elicit_app.elicitation.procedures.dlpm import Dlpm
+    from elicit_app.elicitation.procedures.lpm import Lpm
+
+    if type(procedure) is Dlpm:
+        return _of_frontier(procedure, outcome)
+    if type(procedure) is Lpm and outcome.stopped in ("tolerance", "cycles"):
+        return _of_angles(outcome, procedure.rules.epsilon)
+    return None
+
+
+def _of_frontier(procedure: object, outcome: Outcome) -> Tolerance:
+    """Return ratios from the intervals of m_i = a_1 / (a_1 + a_i), widened to where the same matrices are shown."""
+    from elicit_app.elicitation.procedures.dlpm import Dlpm, ratio_bounds
+
+    assert isinstance(procedure, Dlpm)
+    found = outcome.details["intervals"]
+    assert isinstance(found, dict)
+    ranges, flat = [(1.0, 1.0)], [False]
+    for i in range(1, procedure.n_classes):
+        a, b = found[str(i)]
+        low, high = procedure.stretch(i, a)[0], procedure.stretch(i, b)[1]
+        ranges.append(ratio_bounds((low, high)))
+        wider = (high - low) - (b - a) > procedure.rules.epsilon
+        flat.append(outcome.stopped in ("tolerance", "bounded") and (low == 0.0 or high == 1.0 or wider))
+    least, most = np.array(ranges).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        low_over = np.nan_to_num(least[:, None] / most[None, :], nan=0.0)
+        high_over = np.nan_to_num(most[:, None] / least[None, :], nan=math.inf, posinf=math.inf)
+    either = np.array(flat)[:, None] | np.array(flat)[None, :]
+    return Tolerance(low_over, high_over, either)
+
+
+def _of_angles(outcome: Outcome, epsilon: float) -> Tolerance:
+    """Return ratios when every angle may be off by half of epsilon (HBMK19, theorem 2, to first order)."""
+    from elicit_app.elicitation.sphere import direction
+
+    theta = np.array(outcome.details["angles"], dtype=float)
+    weights = np.abs(outcome.weights)
+    log = np.log(np.maximum(weights, np.finfo(float).tiny))
+    spread = np.zeros((len(log), len(log)))
+    for j in range(len(theta)):
+        off = theta.copy()
+        off[j] += epsilon / 2
+        moved = np.log(np.maximum(np.abs(direction(off)), np.finfo(float).tiny)) - log
+        spread += np.abs(moved[:, None] - moved[None, :])
+    ratio = log[:, None] - log[None, :]
+    with np.errstate(over="ignore"):
+        low, high = np.exp(ratio - spread), np.exp(ratio + spread)
+    return Tolerance(low, high, np.zeros_like(spread, dtype=bool))

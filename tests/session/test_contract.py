@@ -1,0 +1,89 @@
+"""One procedure, three drivers: the reference driver with an oracle, the runner as a window uses it, the terminal."""
+
+import io
+import queue
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from elicit_app.cli.terminal import Terminal
+from elicit_app.elicitation.driver import run
+from elicit_app.elicitation.oracles import LinearOracle
+from elicit_app.elicitation.questions import Choice, Question
+from elicit_app.session.procedures import ProcedureSetting, procedure_for
+from elicit_app.session.runner import SessionRunner
+from elicit_app.session.session import Session
+from elicit_app.session.sitting import for_person
+from elicit_app.session.views import QuestionView, SittingOverView
+from elicit_app.study import open_study
+from metrics.weights import weight_matrix
+
+KEYS = {"left": "1", "right": "2", "equal": "0"}
+
+
+def oracle_of(study, family):
+    k = study.n_classes
+    weights = np.arange(1.0, k + 1) if family == "dlpm" else -np.exp(np.linspace(0, 1.5, k * k - k))
+    return LinearOracle(weight_matrix(weights, family))
+
+
+def reply_of(oracle, view):
+    """Answer as a person would: from what is on the page."""
+    a, b = view.left / view.population, view.right / view.population
+    choice = oracle.answer(Question(a, b, population=view.population)).choice
+    return {Choice.A: "left", Choice.B: "right", Choice.EQUAL: "equal"}[choice]
+
+
+def transcript(asked):
+    return [
+        (
+            np.rint(question.a * question.population).astype(int).tolist(),
+            np.rint(question.b * question.population).astype(int).tolist(),
+            question.purpose,
+            answer.choice,
+        )
+        for question, answer in asked
+    ]
+
+
+def by_window(study, setting, path, oracle):
+    views = queue.Queue()
+    runner = SessionRunner(Session.create(study, setting, path), views.put)
+    runner.start()
+    while isinstance(view := views.get(timeout=60), QuestionView):
+        runner.answer(view.request, reply_of(oracle, view))
+    assert isinstance(view, SittingOverView)
+    runner.close()
+
+
+def by_terminal(study, setting, path, oracle):
+    def read(view):
+        return None if view is None else KEYS[reply_of(oracle, view)]
+
+    console = Console(file=io.StringIO(), markup=False, highlight=False)
+    assert Terminal(Session.create(study, setting, path), console, read).run() is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("traffic-light", ProcedureSetting(procedure="dlpm")),
+        ("breast-cancer", ProcedureSetting(procedure="lpm", epsilon=0.1)),
+        ("breast-cancer", ProcedureSetting(procedure="bayes", questions=9, seed=4)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.procedure,
+)
+def test_window_terminal_and_oracle_have_equal_transcripts(tmp_path, name, setting):
+    study = open_study(name)
+    oracle = oracle_of(study, setting.resolved_family)
+    outcome, asked = run(procedure_for(study, for_person(setting)), oracle)
+    expected = transcript(asked)
+    assert len(expected) >= 8
+    for drive in (by_window, by_terminal):
+        path = tmp_path / f"{drive.__name__}.session.jsonl"
+        drive(study, setting, path, oracle)
+        with Session.open(path, study) as session:
+            assert transcript(session.state.history) == expected
+            assert np.array_equal(session.outcome().weights, outcome.weights)
+            assert session.outcome().stopped == outcome.stopped
