@@ -89,9 +89,12 @@ class Button(QPushButton):
         keys = key_caps_width(self._keys) + _GAP if self._keys else 0.0
         return keys + (theme.em(16) + _GAP if self._glyph else 0.0)
 
+    def width_for(self, text: str) -> int:
+        """Return how wide the button would be with another text."""
+        return round(QFontMetricsF(self.face()).horizontalAdvance(text) + self._extras() + 2 * self.padding + 1)
+
     def sizeHint(self) -> QSize:
-        text = QFontMetricsF(self.face()).horizontalAdvance(self.text())
-        return QSize(round(text + self._extras() + 2 * self.padding + 1), theme.em(self.tall))
+        return QSize(self.width_for(self.text()), theme.em(self.tall))
 
     def minimumSizeHint(self) -> QSize:
         metrics = QFontMetricsF(self.face())

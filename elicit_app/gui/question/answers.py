@@ -9,8 +9,7 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.elicitation.questions import Strength
 from elicit_app.gui import theme
 from elicit_app.gui.elements import AnswerButton, Button, EqualButton, MinorButton
-from elicit_app.gui.question.measures import GAP, Columns, Frame
-from elicit_app.gui.theme import Breakpoint
+from elicit_app.gui.question.measures import GAP, Plan
 
 
 class Answers(QWidget):
@@ -32,8 +31,7 @@ class Answers(QWidget):
         self.clearly_a, self.slightly_a = MinorButton(parent=self), MinorButton(parent=self)
         self.unsure = MinorButton(keys=("S",), parent=self)
         self.slightly_b, self.clearly_b = MinorButton(parent=self), MinorButton(parent=self)
-        self._columns: Columns | None = None
-        self._frame: Frame | None = None
+        self._plan: Plan | None = None
         for button, name, keys, reply, strength in (
             (self.a, "A is better", "Left arrow or 1", "left", None),
             (self.equal, "About equal", "Down arrow or 0", "equal", None),
@@ -55,10 +53,10 @@ class Answers(QWidget):
         minor = (self.clearly_a, self.slightly_a, self.unsure, self.slightly_b, self.clearly_b)
         return (self.a, self.equal, self.b, *minor)
 
-    def arrange(self, columns: Columns, frame: Frame, room: Breakpoint) -> None:
+    def arrange(self, plan: Plan) -> None:
         """Take the columns of the ledger, and the sizes and words for the room there is."""
-        self._columns, self._frame = columns, frame
-        small = room.compact or room.large
+        self._plan, room = plan, plan.room
+        small = plan.sizes.compact
         for button in self.buttons:
             button.set_compact(small)
         self.a.set_keys(*(("Left",) if small else ("Left", "1")))
@@ -74,9 +72,9 @@ class Answers(QWidget):
 
     def needed_height(self) -> int:
         """Return the height of both lines of answers."""
-        if self._frame is None:
+        if self._plan is None:
             return 0
-        return self._first_height() + self._frame.answer_gap + self._frame.minor
+        return self._first_height() + self._plan.frame.answer_gap + self._plan.frame.minor
 
     def minimum_width(self) -> int:
         """Return the least width in which no word of an answer is cut."""
@@ -86,39 +84,39 @@ class Answers(QWidget):
         return 2 * sides + middle + 2 * GAP
 
     def _spans(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
-        if self._columns is None:
+        if self._plan is None:
             return ((0, 0), (0, 0), (0, 0))
-        a, middle, b = self._columns
+        a, middle, b = self._plan.answers
         # Stacked columns keep their own distance; ledger columns touch, so "About equal" is inset.
         inset = GAP if middle.x == a.end else 0
         return (a.x, a.width), (middle.x + inset, middle.width - 2 * inset), (b.x, b.width)
 
     def _first_height(self) -> int:
-        if self._frame is None:
+        if self._plan is None:
             return 0
         wrapped = [
             button.text_height(width)
             for button, (_, width) in zip((self.a, self.equal, self.b), self._spans(), strict=True)
         ]
-        return max(self._frame.answer, *wrapped)
+        return max(self._plan.frame.answer, *wrapped)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place()
 
     def _place(self) -> None:
-        if self._frame is None:
+        if self._plan is None:
             return
-        high = self._first_height()
+        frame, high = self._plan.frame, self._first_height()
         spans = self._spans()
         for button, (x, width) in zip((self.a, self.equal, self.b), spans, strict=True):
             button.setGeometry(x, 0, width, high)
-        y = high + self._frame.answer_gap
+        y = high + frame.answer_gap
         for pair, (x, width) in (
             ((self.clearly_a, self.slightly_a), spans[0]),
             ((self.slightly_b, self.clearly_b), spans[2]),
         ):
             half = (width - theme.S) // 2
-            pair[0].setGeometry(x, y, half, self._frame.minor)
-            pair[1].setGeometry(x + width - half, y, half, self._frame.minor)
-        self.unsure.setGeometry(spans[1][0], y, spans[1][1], self._frame.minor)
+            pair[0].setGeometry(x, y, half, frame.minor)
+            pair[1].setGeometry(x + width - half, y, half, frame.minor)
+        self.unsure.setGeometry(spans[1][0], y, spans[1][1], frame.minor)

@@ -40,6 +40,12 @@ def digits_width(largest: int, sizes: Sizes) -> float:
     return max(metrics.horizontalAdvance("000"), metrics.horizontalAdvance(f"{largest:,}"))
 
 
+def side_width(largest: int, sizes: Sizes) -> float:
+    """Return the least width of a side in which number and "12 more" stand beside each other."""
+    label = em(12) + theme.S + QFontMetricsF(_label_font(sizes)).horizontalAdvance(f"{max(100, largest):,} more")
+    return sizes.inner + digits_width(largest, sizes) + BESIDE_NUMBER + label + theme.S
+
+
 def label_height(sizes: Sizes) -> float:
     """Return the height of "12 more" with the space under it."""
     return QFontMetricsF(_label_font(sizes)).height() + _over_squares(sizes)
@@ -93,7 +99,8 @@ class CountBar(QLabel):
         edge = self.width() - sizes.inner if self._side == "left" else float(sizes.inner)
         squares = self._squares(sizes, outwards, edge)
         middle = squares.center().y()
-        between = em(_UNDER_NUMBER_TIGHT if sizes.tight else _UNDER_NUMBER)
+        comma = digits.tightBoundingRect("1,000").bottom() if self._digits > digits.horizontalAdvance("000") else 0
+        between = em(_UNDER_NUMBER_TIGHT if sizes.tight else _UNDER_NUMBER) + max(0.0, comma)
         block = digits.capHeight() + between + rates.capHeight()
         top = min(middle - block / 2, self.height() - theme.XS - block)
         number_y = round(top + digits.capHeight())
@@ -137,7 +144,7 @@ class CountBar(QLabel):
             high = min(high, squares.right() - width)
         else:
             low = max(low, squares.left())
-        left = min(max(block.center().x() - width / 2, low), max(low, high))
+        left = max(min(max(block.center().x() - width / 2, low), high), float(theme.XS))
         return QRectF(left, squares.top() - _over_squares(sizes) - metrics.height(), width, metrics.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:

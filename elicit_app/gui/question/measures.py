@@ -5,7 +5,7 @@ All lengths that hold text grow with the font (`em`); distances do not. Ledger a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from elicit_app.gui import theme
@@ -17,7 +17,7 @@ GAP = 12
 STACKED_INNER = 36
 """Half the distance between the two numbers where a row is stacked."""
 
-_MIDDLE_WIDE, _MIDDLE, _MIDDLE_DENSE = 344, 288, 320
+_MIDDLE_WIDE, _MIDDLE, _MIDDLE_DENSE, _LEAST_MIDDLE = 344, 288, 320, 180
 
 
 class Span(NamedTuple):
@@ -40,13 +40,12 @@ class Columns(NamedTuple):
     b: Span
 
 
-def columns(width: int, room: Breakpoint, rows: int) -> Columns:
-    """Return the columns of a content `width` pixels wide for `rows` rows."""
-    if room.large:
-        side = (width - 2 * theme.S) // 3
-        return Columns(Span(0, side), Span(side + theme.S, width - 2 * (side + theme.S)), Span(width - side, side))
-    dense = rows >= 4
-    middle = em(_MIDDLE_DENSE if dense else _MIDDLE) if room.compact else em(_MIDDLE_WIDE)
+def _thirds(width: int) -> Columns:
+    side = (width - 2 * theme.S) // 3
+    return Columns(Span(0, side), Span(side + theme.S, width - 2 * (side + theme.S)), Span(width - side, side))
+
+
+def _around(middle: int, width: int) -> Columns:
     side = (width - middle) // 2
     return Columns(Span(0, side), Span(side, width - 2 * side), Span(width - side, side))
 
@@ -72,7 +71,7 @@ class Sizes:
     number, title, flow, consequence, rate : Role
         Roles of the texts of a row.
     says_consequence : bool
-        False in dense rows: there it stays in the tooltip and in the accessible description.
+        Otherwise it stays in the tooltip and in the accessible description.
     """
 
     compact: bool
@@ -121,7 +120,7 @@ def sizes(room: Breakpoint, rows: int) -> Sizes:
 
 
 class Frame(NamedTuple):
-    """Fixed heights of the page: the top bar and the answers stay where they are, the ledger takes what is between."""
+    """Fixed heights of the page: above the top bar, the headline, around the ledger, strip to answers, the answers."""
 
     top: int
     headline: int
@@ -140,3 +139,59 @@ def frame(room: Breakpoint) -> Frame:
     if room.compact:
         return Frame(theme.S, 12, 9, 10, em(56), 10, em(36), 10)
     return Frame(theme.M, theme.XL, theme.M, theme.M, em(64), theme.S, em(36), 18)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything about places and sizes for one size of the page.
+
+    Parameters
+    ----------
+    room : Breakpoint
+        How much room there is.
+    width : int
+        Width of the content.
+    ledger, answers : Columns
+        Their columns: the same, but with a large font the ledger has two halves and the answers three thirds.
+    sizes : Sizes
+        Sizes of the ledger.
+    frame : Frame
+        Fixed heights of the page.
+    """
+
+    room: Breakpoint
+    width: int
+    ledger: Columns
+    answers: Columns
+    sizes: Sizes
+    frame: Frame
+
+    def without_consequences(self) -> Plan:
+        """Return the same plan for a height in which the consequences have no room."""
+        return replace(self, sizes=replace(self.sizes, says_consequence=False))
+
+
+def plan(width: int, room: Breakpoint, rows: int, *, longest_word: float = 0.0, least_side: float = 0.0) -> Plan:
+    """Return places and sizes for a content `width` pixels wide and `rows` rows.
+
+    Parameters
+    ----------
+    width : int
+        Width of the content.
+    room : Breakpoint
+        How much room there is.
+    rows : int
+        Rows of the ledger.
+    longest_word : float
+        Pixels of the longest word of the study: the middle column becomes wider for it, as far as the sides allow.
+    least_side : float
+        Pixels that number and "12 more" need on either side.
+    """
+    size = sizes(room, rows)
+    if room.large:
+        return Plan(room, width, _around(width % 2, width), _thirds(width), size, frame(room))
+    usual = em(_MIDDLE_DENSE if rows >= 4 else _MIDDLE) if room.compact else em(_MIDDLE_WIDE)
+    wanted = max(usual, round(longest_word) + 2 * theme.S)
+    middle = max(em(_LEAST_MIDDLE), min(wanted, width - 2 * round(least_side)))
+    both = _around(middle, width)
+    return Plan(room, width, both, both, size, frame(room))

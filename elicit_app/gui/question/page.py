@@ -53,7 +53,7 @@ class QuestionPage(PairPage):
     def __init__(self, parent: QWidget | None = None) -> None:
         self.undo = FlatButton("Undo", glyph=Glyph.UNDO)
         self.stop = OutlineButton("Stop and see the result")
-        super().__init__(TopBar((self.undo, self.stop)), parent=parent)
+        super().__init__(TopBar((self.undo, self.stop), ("Undo", "Stop")), parent=parent)
         self.banner = Notice(parent=self)
         self.break_card = BreakCard(self)
         self.break_card.hide()
@@ -81,7 +81,7 @@ class QuestionPage(PairPage):
         self.banner.pressed.connect(self.retry_requested)
         self.break_card.went_on.connect(self._go_on)
         self.break_card.left.connect(self.leave_requested)
-        self.card.toggled_full.connect(self.toggle_full_picture)
+        self.card.fold.toggle.clicked.connect(self.toggle_full_picture)
         self.card.painted.connect(self._painted)
         self._fade.finished.connect(lambda: self._opacity.setEnabled(False))
         bind_answers(self, self._answer)
@@ -92,7 +92,7 @@ class QuestionPage(PairPage):
         bind(self, "PgDown", lambda: self.turn(1))
 
     def _order_focus(self) -> None:
-        order = (self.card, self.card.toggle, *self.answers.buttons, self.undo, self.stop)
+        order = (self.card, self.card.fold.toggle, *self.answers.buttons, self.undo, self.stop)
         for first, second in itertools.pairwise(order):
             self.setTabOrder(first, second)
 
@@ -103,6 +103,7 @@ class QuestionPage(PairPage):
         self._study, self._family, self._question = study, family, None
         self._fresh = True
         self.card.begin()
+        self.take_words(study.wording)
 
     def set_animated(self, animated: bool) -> None:
         """Let new questions fade in, or not."""
@@ -111,6 +112,7 @@ class QuestionPage(PairPage):
     def set_numbers_only(self, numbers_only: bool) -> None:
         """Leave out the squares."""
         self.card.set_numbers_only(numbers_only)
+        self.place()
 
     def show_question(self, view: QuestionView) -> None:
         """Show a question; answers to it are taken once it has been on the screen for a moment."""
@@ -184,10 +186,7 @@ class QuestionPage(PairPage):
         return self.banner
 
     def arrange(self, breakpoint_: Breakpoint) -> None:
-        large = breakpoint_.large
-        self.undo.set_keys(*(() if breakpoint_.compact or large else ("Ctrl+Z",)))
-        self.stop.setText("Stop" if large else "Stop and see the result")
-        self.stop.setAccessibleName("Stop and see the result")
+        self.undo.set_keys(*(() if breakpoint_.compact or breakpoint_.large else ("Ctrl+Z",)))
         super().arrange(breakpoint_)
 
     def place(self) -> None:

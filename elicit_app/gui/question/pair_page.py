@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, Page
 from elicit_app.gui.question.answers import Answers
+from elicit_app.gui.question.count_bar import side_width
 from elicit_app.gui.question.ledger_card import LedgerCard
-from elicit_app.gui.question.measures import columns, frame
+from elicit_app.gui.question.measures import Plan, frame, plan, sizes
 from elicit_app.gui.question.strip import StripBand
 from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.scrolled import QuietScrollBar
@@ -28,6 +29,8 @@ _AROUND_AT_LEAST = 2
 
 class PairPage(Page):
     """A pair of results: headline at the top, sentence and answers at the bottom, the ledger takes what is between.
+
+    Everything is placed by `place`, which is called whenever size, font or values change.
 
     Parameters
     ----------
@@ -57,18 +60,26 @@ class PairPage(Page):
         self.strip = StripBand(self)
         self.answers = Answers(self)
         self._view: LedgerView | None = None
-        self._pair: tuple[Counts, Counts, Wording, str] | None = None
+        self._words: tuple[str, ...] = ()
 
     @property
     def room(self) -> Breakpoint:
         """Return how much room the page has."""
         return theme.breakpoint_for(self.size())
 
+    def take_words(self, wording: Wording) -> None:
+        """Take the words of a study: its longest one decides how wide the middle column must be."""
+        names = [mistake.name for mistake in (*wording.mistakes.values(), *wording.any_mistake)]
+        self._words = tuple(
+            {word for name in (*names, *wording.class_one, *wording.class_many) for word in name.split()}
+        )
+
     def show_pair(self, view: LedgerView, left: Counts, right: Counts, wording: Wording, name: str) -> None:
         """Show a pair; `name` is what a screen reader calls the ledger."""
-        self._view, self._pair = view, (left, right, wording, name)
+        self._view = view
         self.headline.setText(view.headline)
-        self._show_values()
+        self.card.show_pair(view, left, right, wording, name)
+        self.place()
 
     def bottom(self) -> QWidget:
         """Return what stands at the bottom: the answers, or what took their place."""
@@ -88,65 +99,62 @@ class PairPage(Page):
         small = breakpoint_.compact or breakpoint_.large
         self.headline.set_role(theme.Role.TITLE if breakpoint_.large else theme.Role.HEADLINE, compact=small)
         self.bar.arrange(breakpoint_)
-        self._show_values()
+        self.place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.place()
 
-    def _show_values(self) -> None:
-        if self._view is not None and self._pair is not None:
-            left, right, wording, name = self._pair
-            self.card.show_pair(self._view, left, right, wording, name, self.room)
-            self.strip.show_strip(self._view.strip, self.room)
-        self.place()
+    def plan(self) -> Plan:
+        """Return places and sizes for the present size of the page and number of rows."""
+        rows = len(self._view.rows) if self._view is not None else 1
+        size = sizes(self.room, rows)
+        metrics = QFontMetricsF(theme.font(size.title, compact=size.compact))
+        longest = max((metrics.horizontalAdvance(word) for word in self._words), default=0.0)
+        side = side_width(self.card.largest, size)
+        width = theme.content_width(self.width())
+        return plan(width, self.room, rows, longest_word=longest, least_side=side)
 
     def place(self) -> None:
         """Put everything in its place for the present size and values."""
         if not self._settled:
             return
-        room, side, width = self.room, self.side_margin, theme.content_width(self.width())
-        size, rows = frame(room), len(self._view.rows) if self._view is not None else 1
-        self.answers.arrange(columns(width, room, rows), size, room)
-        top = self._place_top(side, width)
-        bottom = self._place_bottom(side, width, top)
+        plan_, side = self.plan(), self.side_margin
+        if self._view is not None:
+            self.strip.show_strip(self._view.strip, plan_.room)
+        self.answers.arrange(plan_)
+        top = self._place_top(plan_, side)
+        bottom = self._place_bottom(plan_, side)
         self.area.setGeometry(0, top, self.width(), max(0, bottom - top))
-        self._place_body(side, width, bottom - top)
+        self._place_body(plan_, side, bottom - top)
         self.update()
 
-    def _place_top(self, side: int, width: int) -> int:
+    def _place_top(self, plan_: Plan, side: int) -> int:
         """Place the top bar and the band under it; return where the body begins."""
-        high = self.bar.needed_height(width)
-        self.bar.setGeometry(side, frame(self.room).top, width, high)
-        top = frame(self.room).top + high
+        high = self.bar.needed_height(plan_.width)
+        self.bar.setGeometry(side, plan_.frame.top, plan_.width, high)
+        top = plan_.frame.top + high
         band = self.under_bar()
         if band is not None and not band.isHidden():
-            tall = max(band.sizeHint().height(), band.heightForWidth(width))
-            band.setGeometry(side, top + theme.S, width, tall)
+            tall = max(band.sizeHint().height(), band.heightForWidth(plan_.width))
+            band.setGeometry(side, top + theme.S, plan_.width, tall)
             top += theme.S + tall
         return top
 
-    def _place_bottom(self, side: int, width: int, top: int) -> int:
+    def _place_bottom(self, plan_: Plan, side: int) -> int:
         """Place strip and answers above the lower edge, unless they scroll; return where the body ends."""
-        size, bottom = frame(self.room), self.bottom()
-        high = self.bottom_height(width)
-        end = self.height()
-        if self.answers_scroll:
-            bottom.setParent(self.body)
-            bottom.show()
-        else:
-            if bottom.parent() is not self:
-                bottom.setParent(self)
-                bottom.show()
-            end = self.height() - size.bottom - high
-            bottom.setGeometry(side, end, width, high)
-            end -= theme.S + 1 if self.room.large else size.strip_gap
-        self._strip_home().show()
-        if not self.room.large:
-            tall = self.strip.heightForWidth(width)
+        high, end = self.bottom_height(plan_.width), self.height()
+        _put_on(self.bottom(), self.body if self.answers_scroll else self)
+        _put_on(self.strip, self.body if plan_.room.large else self)
+        if not self.answers_scroll:
+            end -= plan_.frame.bottom + high
+            self.bottom().setGeometry(side, end, plan_.width, high)
+            end -= theme.S + 1 if plan_.room.large else plan_.frame.strip_gap
+        if not plan_.room.large:
+            tall = self.strip.heightForWidth(plan_.width)
             end -= tall
-            self.strip.setGeometry(side, end, width, tall)
-        return max(top, end)
+            self.strip.setGeometry(side, end, plan_.width, tall)
+        return end
 
     @property
     def answers_scroll(self) -> bool:
@@ -154,42 +162,41 @@ class PairPage(Page):
         high = self.bottom_height(theme.content_width(self.width()))
         return self.room.large and high > _ANSWERS_AT_MOST * self.height()
 
-    def _strip_home(self) -> StripBand:
-        """Put the strip where it belongs: over the ledger in the scrolling part where the font is large."""
-        home = self.body if self.room.large else self
-        if self.strip.parent() is not home:
-            self.strip.setParent(home)
-        return self.strip
+    def _place_body(self, plan_: Plan, side: int, view: int) -> None:
+        y = self._place_sentences(plan_, side)
+        below = self.bottom_height(plan_.width) + 2 * theme.S if self.answers_scroll else 0
+        free = view - y - below
+        self.card.fit(plan_)
+        if self.card.needed_height() + 2 * _AROUND_AT_LEAST > free and not plan_.room.large:
+            self.card.fit(plan_.without_consequences())
+        needed = self.card.needed_height()
+        tight = (free - needed) // 2
+        around = min(plan_.frame.around, tight) if tight >= _AROUND_AT_LEAST else plan_.frame.around
+        scrolls = needed + 2 * around > free
+        policy = Qt.ScrollBarPolicy
+        self.area.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOn if scrolls else policy.ScrollBarAlwaysOff)
+        between = max(free - 2 * around, needed)
+        high = min(between, max(needed, self.card.wanted_height()))
+        above = around + (0 if plan_.room.large else (between - high) // 2)
+        self.body.resize(self.area.viewport().width(), max(view, y + between + 2 * around + below))
+        self.card.setGeometry(side, y + above, plan_.width, high)
+        self.card.place()
+        if self.answers_scroll:
+            self.bottom().setGeometry(side, y + above + high + theme.S, plan_.width, self.bottom_height(plan_.width))
 
-    def _place_body(self, side: int, width: int, view: int) -> None:
-        size, large = frame(self.room), self.room.large
-        y = size.headline
-        high = self.headline.heightForWidth(width)
-        self.headline.setGeometry(side, y, width, high)
-        y += high
+    def _place_sentences(self, plan_: Plan, side: int) -> int:
+        """Place headline, note and, with a large font, the strip; return where the ledger's part begins."""
+        width, y = plan_.width, plan_.frame.headline
+        self.headline.setGeometry(side, y, width, self.headline.heightForWidth(width))
+        y += self.headline.height()
         self.note.setVisible(bool(self.note.text()))
         if self.note.text():
             self.note.setGeometry(side, y, width, self.note.heightForWidth(width))
             y += self.note.height()
-        if large:
-            tall = self.strip.heightForWidth(width)
-            self.strip.setGeometry(side, y + theme.S, width, tall)
-            y += theme.S + tall
-        below = self.bottom_height(width) + 2 * theme.S if self.answers_scroll else 0
-        needed = self.card.needed_height(width)
-        around = min(size.around, max(_AROUND_AT_LEAST, (view - y - needed - below) // 2))
-        least = y + needed + 2 * around + below
-        total = max(view, least)
-        scrolls = least > view
-        policy = Qt.ScrollBarPolicy
-        self.area.setVerticalScrollBarPolicy(policy.ScrollBarAlwaysOn if scrolls else policy.ScrollBarAlwaysOff)
-        self.body.resize(self.area.viewport().width(), total)
-        between = total - y - below - 2 * around
-        card = min(between, max(needed, self.card.wanted_height(width)))
-        around += 0 if large else (between - card) // 2
-        self.card.setGeometry(side, y + around, width, card)
-        if self.answers_scroll:
-            self.bottom().setGeometry(side, y + around + card + theme.S, width, self.bottom_height(width))
+        if plan_.room.large:
+            self.strip.setGeometry(side, y + theme.S, width, self.strip.heightForWidth(width))
+            y += theme.S + self.strip.height()
+        return y
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size in which every word is whole; the ledger scrolls where it is higher than its place."""
@@ -206,8 +213,16 @@ class PairPage(Page):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """With a large font lines mark what stays while the middle scrolls."""
-        if self.room.large and not self.answers_scroll:
+        if self.room.large and not self.answers_scroll and not self.area.isHidden():
+            colours, area = theme.tokens(self), self.area.geometry()
             with QPainter(self) as painter:
-                colour = theme.tokens(self)
-                painter.fillRect(0, self.area.y() - 1, self.width(), 1, colour.line)
-                painter.fillRect(0, self.area.geometry().bottom() + 1, self.width(), 1, colour.line2)
+                painter.fillRect(0, area.y() - 1, self.width(), 1, colours.line)
+                painter.fillRect(0, area.bottom() + 1, self.width(), 1, colours.line2)
+
+
+def _put_on(widget: QWidget, home: QWidget) -> None:
+    """Move `widget` onto `home`; it stays hidden where it was."""
+    if widget.parent() is not home:
+        hidden = widget.isHidden()
+        widget.setParent(home)
+        widget.setVisible(not hidden)

@@ -21,16 +21,20 @@ class TopBar(QWidget):
     ----------
     actions : tuple of Button
         From left to right; they become children of the bar.
+    brief : tuple of str
+        Their texts where there is little room.
     """
 
-    def __init__(self, actions: tuple[Button, ...], parent: QWidget | None = None) -> None:
+    def __init__(self, actions: tuple[Button, ...], brief: tuple[str, ...], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.strong = Label(role=theme.Role.STRONG, wrap=False, parent=self)
         self.quiet = Label(role=theme.Role.BODY, ink=theme.INK2, wrap=False, parent=self)
         self.progress = ProgressBar(self)
-        self._actions = actions
+        self._actions, self._brief = actions, brief
+        self._texts = tuple(action.text() for action in actions)
         for action in actions:
             action.setParent(self)
+            action.setAccessibleName(action.text())
         self._room = Breakpoint(False, False, False)
 
     def show_progress(self, strong: str, quiet: str, share: float, spoken: str) -> None:
@@ -57,37 +61,45 @@ class TopBar(QWidget):
         words = max(self.strong.sizeHint().width(), self.quiet.sizeHint().width())
         if not self._room.large:
             words = max(em(_BAR_WIDTH), self._words_width())
-        return words + theme.M + self._actions_width()
+        return words + theme.M + self._actions_width(self._brief)
 
     def _words_width(self) -> int:
-        return self.strong.sizeHint().width() + theme.XS + self.quiet.sizeHint().width()
+        return self.strong.sizeHint().width() + em(5) + self.quiet.sizeHint().width()
 
-    def _actions_width(self) -> int:
-        shown = [action.sizeHint().width() for action in self._actions if not action.isHidden()]
-        return sum(shown) + _BETWEEN_ACTIONS * max(0, len(shown) - 1)
+    def _actions_width(self, texts: tuple[str, ...]) -> int:
+        widths = [action.width_for(text) for action, text in zip(self._actions, texts, strict=True)]
+        return sum(widths) + _BETWEEN_ACTIONS * max(0, len(widths) - 1)
+
+    def _shorten(self) -> None:
+        """Take the brief texts with a large font, and where the others do not fit."""
+        words = max(em(_BAR_WIDTH), self._words_width()) + theme.M
+        brief = self._room.large or words + self._actions_width(self._texts) > self.width()
+        for action, text in zip(self._actions, self._brief if brief else self._texts, strict=True):
+            action.setText(text)
 
     def _action_height(self) -> int:
         return em(26) if self._room.large else em(40)
 
     def _fits_one_line(self, width: int) -> bool:
-        return self._words_width() + theme.M + self._actions_width() <= width
+        return self._words_width() + theme.M + self._actions_width(self._brief) <= width
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place()
 
     def _place(self) -> None:
+        self._shorten()
         line = self.strong.sizeHint().height()
         two_lines = self._room.large and not self._fits_one_line(self.width())
         top = 0 if two_lines else (self._action_height() - line) // 2 if self._room.large else em(5)
         self.strong.setGeometry(0, top, self.strong.sizeHint().width(), line)
-        x, y = (0, top + line) if two_lines else (self.strong.width() + theme.XS, top)
+        x, y = (0, top + line) if two_lines else (self.strong.width() + em(5), top)
         self.quiet.setGeometry(x, y, self.quiet.sizeHint().width(), line)
         bar = self.width() if self._room.large else min(self.width(), em(_BAR_WIDTH))
         below = self.height() - _BAR - (theme.S if self._room.large else 0)
         self.progress.setGeometry(0, below, bar, _BAR)
         x = self.width()
-        for action in reversed([each for each in self._actions if not each.isHidden()]):
+        for action in reversed(self._actions):
             width = action.sizeHint().width()
             action.setGeometry(x - width, 0, width, self._action_height())
             x -= width + _BETWEEN_ACTIONS

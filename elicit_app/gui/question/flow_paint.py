@@ -1,0 +1,129 @@
+"""How the full picture is painted: grey but for what differs."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph, side_colours
+from elicit_app.gui.question.flow_place import SIGN, FlowPlace, more_font, number_font, said_font
+from elicit_app.gui.theme import Role, em, font
+from elicit_app.session.branches import Branch, Leaf
+from elicit_app.session.ledger import letter_of
+from elicit_app.session.views import Side
+
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+_INWARDS = {"left": Qt.AlignmentFlag.AlignRight, "right": Qt.AlignmentFlag.AlignLeft}
+_OUTWARDS = {"left": Qt.AlignmentFlag.AlignLeft, "right": Qt.AlignmentFlag.AlignRight}
+_MIDDLE, _WRAP = Qt.AlignmentFlag.AlignVCenter, Qt.TextFlag.TextWordWrap
+_SIDES: tuple[Side, Side] = ("left", "right")
+
+
+class FlowPainter:
+    """Paints the parts of the view with one painter, in one set of columns."""
+
+    def __init__(self, painter: QPainter, place: FlowPlace, colours: theme.Tokens, *, compact: bool) -> None:
+        self._painter, self._place, self._colours, self._compact = painter, place, colours, compact
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+    def head(self, height: float) -> None:
+        """Paint "the model says [A]", "Truth", "[B] the model says"."""
+        painter, place, y = self._painter, self._place, height / 2
+        side = em(26 if self._compact else 30)
+        face = font(Role.LABEL)
+        said = QFontMetricsF(face).horizontalAdvance("the model says") + 2
+        for each in _SIDES:
+            paint_badge(painter, letter_of(each), place.span(each, place.names, side, y, side), self._colours)
+            painter.setFont(face)
+            painter.setPen(self._colours.ink2)
+            painter.drawText(place.span(each, place.names + side + theme.S, said, y, height), _CENTRE, "the model says")
+        painter.drawText(place.span("right", -place.box, 2 * place.box, y, height), _CENTRE, "Truth")
+
+    def branch(self, branch: Branch, rect: QRectF, leaf_height: float) -> None:
+        """Paint one truth with its leaves, centred in `rect`."""
+        y = rect.center().y() - leaf_height * (len(branch.leaves) - 1) / 2
+        for leaf in branch.leaves:
+            for side in _SIDES:
+                self._curve(leaf, rect.center().y(), y, side)
+                self._leaf(leaf, y, leaf_height, side)
+            y += leaf_height
+        self._truth(branch, rect)
+
+    def _truth(self, branch: Branch, rect: QRectF) -> None:
+        painter, place = self._painter, self._place
+        number, name = font(Role.TITLE, compact=self._compact), font(Role.STRONG)
+        upper, lower = QFontMetricsF(number).height(), QFontMetricsF(name).height()
+        wanted = upper + lower + theme.XS
+        high = min(rect.height() - 2, max(wanted + theme.XS, em(64) if rect.height() > em(90) else 0))
+        frame = place.span("right", -place.box, 2 * place.box, rect.center().y(), high)
+        box(painter, frame, theme.BUTTON_RADIUS, fill=self._colours.sunken, border=self._colours.line2)
+        painter.setPen(self._colours.ink)
+        if high < wanted:
+            painter.setFont(name)
+            painter.drawText(frame, _CENTRE | _WRAP, f"{branch.total:,} · {branch.truth}")
+            return
+        top = frame.center().y() - (upper + lower) / 2
+        painter.setFont(number)
+        painter.drawText(QRectF(frame.left(), top, frame.width(), upper), _CENTRE, f"{branch.total:,}")
+        painter.setFont(name)
+        painter.drawText(QRectF(frame.left(), top + upper, frame.width(), lower), _CENTRE, branch.truth)
+
+    def _curve(self, leaf: Leaf, start: float, y: float, side: Side) -> None:
+        place, outwards = self._place, -1 if side == "left" else 1
+        middle = place.width / 2
+        near, far = middle + outwards * place.box, middle + outwards * (place.names - theme.S)
+        bend = (near + far) / 2
+        path = QPainterPath(QPointF(near, start))
+        path.cubicTo(QPointF(bend, start), QPointF(bend, y), QPointF(far, y))
+        ink, width = (self._colours.ink, 2.0) if leaf.differs else (self._colours.line2, 1.0)
+        self._painter.strokePath(path, QPen(ink, width))
+
+    def _leaf(self, leaf: Leaf, y: float, high: float, side: Side) -> None:
+        painter, place = self._painter, self._place
+        count = leaf.left if side == "left" else leaf.right
+        painter.setPen(self._colours.ink if leaf.differs else self._colours.ink3)
+        painter.setFont(said_font(compact=self._compact, strong=leaf.differs))
+        name = place.span(side, place.names, place.name_width, y, high)
+        painter.drawText(name, _INWARDS[side] | _MIDDLE | _WRAP, leaf.said)
+        painter.setFont(number_font(compact=self._compact, strong=leaf.differs))
+        width = QFontMetricsF(painter.font()).horizontalAdvance(f"{count:,}") + 2
+        number = place.span(side, place.number - width, width, y, high)
+        painter.drawText(number, _OUTWARDS[side] | _MIDDLE, f"{count:,}")
+        if leaf.correct:
+            self._correct(y, high, side)
+        else:
+            self._bar(leaf, count, y, high, side)
+
+    def _correct(self, y: float, high: float, side: Side) -> None:
+        painter, place = self._painter, self._place
+        paint_glyph(painter, Glyph.CHECK, place.span(side, place.bars, em(14), y, high), self._colours.ink3)
+        painter.setFont(font(Role.BODY))
+        painter.setPen(self._colours.ink3)
+        width = QFontMetricsF(painter.font()).horizontalAdvance("correct") + 2
+        painter.drawText(place.span(side, place.bars + em(14) + 6, width, y, high), _CENTRE, "correct")
+
+    def _bar(self, leaf: Leaf, count: int, y: float, high: float, side: Side) -> None:
+        painter, place = self._painter, self._place
+        common, thick = min(leaf.left, leaf.right), min(em(14), high - 5)
+        painter.fillRect(place.span(side, place.bars, common * place.per_case, y, thick), self._colours.unit)
+        if count == common:
+            return
+        hue, soft = side_colours(self._colours, letter_of(side))
+        start, length = place.bars + common * place.per_case, (count - common) * place.per_case
+        around = place.span(side, start, length + 4, y, thick + 5)
+        painter.setBrush(soft)
+        painter.setPen(QPen(hue, 1.5))
+        painter.drawRect(around)
+        painter.fillRect(around.adjusted(2, 2.5, -2, -2.5), hue)
+        self._more(leaf, start + length + 4 + theme.S, y, high, side)
+
+    def _more(self, leaf: Leaf, start: float, y: float, high: float, side: Side) -> None:
+        painter, words, sign = self._painter, f"{leaf.surplus:,} more", em(SIGN)
+        painter.setFont(more_font())
+        width = QFontMetricsF(painter.font()).horizontalAdvance(words) + 2
+        whole = self._place.span(side, start, sign + 6 + width, y, high)
+        hue, _ = side_colours(self._colours, letter_of(side))
+        paint_glyph(painter, Glyph.MORE, QRectF(whole.left(), whole.top(), sign, high), hue)
+        painter.setPen(self._colours.ink)
+        painter.drawText(whole.adjusted(sign + 6, 0, 0, 0), _CENTRE, words)
