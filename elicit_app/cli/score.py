@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 if TYPE_CHECKING:
-    from elicit_app.study.scoring import ModelScore
+    from elicit_app.study.scoring import ModelScore, Tally
     from metrics import ElicitedMetric
 
 _FIELDS = (
@@ -37,21 +37,45 @@ def score(
         list[Path], typer.Argument(metavar="PREDICTIONS", help="One predictions file a model, all of the same cases.")
     ],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    engine: Annotated[
+        Literal["local", "dask"],
+        typer.Option(help="dask: on several processes or machines; a model may then be a folder of Parquet files."),
+    ] = "local",
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
+    ] = None,
 ) -> None:
     """Judge models by what their mistakes cost; files may be larger than memory."""
     from elicit_app.cli.metric import load_metric
-    from elicit_app.cli.progress import progress
     from elicit_app.study.making import distinct_names
-    from elicit_app.study.reading import open_predictions
-    from elicit_app.study.scoring import ranked, tally_file
+    from elicit_app.study.scoring import ranked
 
+    if scheduler is not None and engine != "dask":
+        raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
     loaded = load_metric(metric)
+    tallies = _on_dask(loaded, predictions, scheduler) if engine == "dask" else _here(loaded, predictions)
+    scores = ranked(loaded, [*zip(distinct_names(predictions), tallies, strict=True)])
+    print(_as_json(loaded, scores)) if as_json else _print_table(loaded, scores)
+
+
+def _here(metric: ElicitedMetric, predictions: list[Path]) -> list[Tally]:
+    from elicit_app.cli.progress import progress
+    from elicit_app.study.reading import open_predictions
+    from elicit_app.study.scoring import tally_file
+
     files = [open_predictions(path) for path in predictions]
     known = [file.table.rows for file in files]
     with progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
-        tallies = [tally_file(file, loaded, advance) for file in files]
-    scores = ranked(loaded, [*zip(distinct_names(predictions), tallies, strict=True)])
-    print(_as_json(loaded, scores)) if as_json else _print_table(loaded, scores)
+        return [tally_file(file, metric, advance) for file in files]
+
+
+def _on_dask(metric: ElicitedMetric, predictions: list[Path], scheduler: str | None) -> list[Tally]:
+    from elicit_app.cli.progress import progress
+    from elicit_app.study.cluster import parts_of, tally_on_cluster
+
+    parts = parts_of(predictions)
+    with progress("Scoring", len(parts)) as advance:
+        return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance)
 
 
 def _as_json(metric: ElicitedMetric, scores: tuple[ModelScore, ...]) -> str:

@@ -12,7 +12,9 @@ from elicit_app.problem import Problem
 
 def register(app: typer.Typer) -> None:
     """Add `study` with its two commands."""
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make studies from predictions; list studies.")
+    group = typer.Typer(
+        no_args_is_help=True, rich_markup_mode=None, help="Make studies from predictions; list studies."
+    )
     group.command("new")(new)
     group.command("list")(show_list)
     app.add_typer(group, name="study")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,19 +57,16 @@ class RowCheck:
         The file, for its name and for what is wrong with rows that are too short.
     classes : tuple of str
         In the order of the probability columns.
+    first_row : int
+        Number of rows before the first that is checked; they count in what is said about rows.
     """
 
-    def __init__(self, table: Table, classes: tuple[str, ...]) -> None:
+    def __init__(self, table: Table, classes: tuple[str, ...], first_row: int = 0) -> None:
         self._table = table
+        self._seen = first_row
         self._classes = classes
         self._faults = Faults()
-        self._cases = np.zeros(len(classes), dtype=np.int64)
         self.rescaled = 0
-
-    @property
-    def cases(self) -> NDArray[np.int64]:
-        """Return how many rows of each true class were read, shape (k,)."""
-        return self._cases
 
     def batches(self, frames: Iterator[pl.DataFrame]) -> Iterator[Batch]:
         """Yield a batch for every frame (labels first, then one column a class) as long as there is no fault.
@@ -78,25 +76,21 @@ class RowCheck:
         Problem
             At the end: everything that has to be put right in this file.
         """
-        seen = 0
         for frame in frames:
-            batch = self._check(frame, np.arange(seen + 1, seen + frame.height + 1))
-            seen += frame.height
+            batch = self._check(frame, np.arange(self._seen + 1, self._seen + frame.height + 1))
+            self._seen += frame.height
             if batch is not None and not self._faults:
                 yield batch
-        self._conclude()
+        if self._faults:
+            raise refused(self._table.path, *self._faults.findings())
 
     def _check(self, frame: pl.DataFrame, rows: NDArray[np.int64]) -> Batch | None:
-        import polars as pl
-
-        blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
-        if blank.any():
-            frame, rows = frame.filter(~blank), rows[~blank.to_numpy()]
+        if self._table.why_empty is not None:
+            frame, rows = _without_blank_lines(frame, rows)
         if frame.height == 0:
             return None
         self._demand_numbers(frame[:, 1:])
         truth = self._labels(frame.to_series(0), rows)
-        self._cases += np.bincount(truth[truth >= 0], minlength=len(self._classes))
         written = frame[:, 1:]
         numbers = _as_numbers(written)
         proba: NDArray[Any] = numbers.to_numpy(order="c")
@@ -125,7 +119,7 @@ class RowCheck:
         empty = truth == _EMPTY
         if empty.any():
             row = int(rows[empty.argmax()])
-            self._faults.add("label", int(empty.sum()), self._table.why_empty(row) or f"Row {row}: {TRUTH} is empty")
+            self._faults.add("label", int(empty.sum()), self._told_empty(row, TRUTH))
         for value, count in column.filter(pl.Series(truth == _UNKNOWN)).value_counts().iter_rows():
             self._faults.add_unknown(label_text(value), count)
         return truth
@@ -156,12 +150,16 @@ class RowCheck:
     def _told(self, kind: Kind, row: int, column: int, value: object) -> str:
         name = PROBABILITY + self._classes[column]
         if kind == "cell":
-            return self._table.why_empty(row) or f"Row {row}: {name} is empty"
+            return self._told_empty(row, name)
         if kind == "text":
             return f"Row {row}: {name} is “{shortened(str(value))}”, not a number"
         ends = {"nan": "not a finite number", "negative": "below 0", "high": "above 1"}
         number = float(str(value))
         return f"Row {row}: {name} is {'NaN' if number != number else f'{number:.4g}'}, {ends[kind]}"
+
+    def _told_empty(self, row: int, name: str) -> str:
+        shape = self._table.why_empty(row) if self._table.why_empty else None
+        return shape or f"Row {row}: {name} is empty"
 
     def _normalised(self, proba: NDArray[Any], sums: NDArray[Any]) -> NDArray[Any]:
         # a little less than the measures accept: they add up in blocks of their own
@@ -171,20 +169,40 @@ class RowCheck:
             proba = np.where(off[:, None], proba / sums[:, None], proba)
         return proba.clip(0, 1) if proba.min() < 0 or proba.max() > 1 else proba
 
-    def _conclude(self) -> None:
-        """Refuse a file with faults, and one in which there is nothing to compare."""
-        findings = self._faults.findings()
-        rows = int(self._cases.sum())
-        present = [name for name, cases in zip(self._classes, self._cases, strict=True) if cases]
-        if not findings and rows == 0:
-            findings = (Finding("There are no rows of data in it", "Write one row a case."),)
-        elif not findings and rows == 1:
-            findings = (Finding("There is only one row in it", "Write one row a case, at least two cases."),)
-        elif not findings and len(present) == 1:
-            told = f"Every row has the true label “{present[0]}”"
-            findings = (Finding(told, "Mistakes can be compared only with cases of two classes or more."),)
-        if findings:
-            raise refused(self._table.path, *findings)
+
+def demand_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int64]) -> None:
+    """Refuse predictions in which there is nothing to compare.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    classes : sequence of str
+        Names of the k classes.
+    cases : ndarray of shape (k,)
+        Number of rows by true class, of the whole file.
+
+    Raises
+    ------
+    Problem
+        There is no row, one row, or only one true class.
+    """
+    rows = int(cases.sum())
+    present = [name for name, count in zip(classes, cases, strict=True) if count]
+    if rows == 0:
+        raise refused(path, Finding("There are no rows of data in it", "Write one row a case."))
+    if rows == 1:
+        raise refused(path, Finding("There is only one row in it", "Write one row a case, at least two cases."))
+    if len(present) == 1:
+        told = f"Every row has the true label “{present[0]}”"
+        raise refused(path, Finding(told, "Mistakes can be compared only with cases of two classes or more."))
+
+
+def _without_blank_lines(frame: pl.DataFrame, rows: NDArray[np.int64]) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+    import polars as pl
+
+    blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    return (frame.filter(~blank), rows[~blank.to_numpy()]) if blank.any() else (frame, rows)
 
 
 def _as_numbers(written: pl.DataFrame) -> pl.DataFrame:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from elicit_app.problem import Finding, Problem
-from elicit_app.study.checking import Batch, RowCheck
+from elicit_app.study.checking import Batch, RowCheck, demand_comparable
 from elicit_app.study.findings import counted, listed, refused
 from elicit_app.study.labels import PROBABILITY, TRUTH, class_of_column
 from elicit_app.study.model import Predictions
@@ -38,11 +38,15 @@ class PredictionsFile:
         In the order in which batches give their columns.
     positions : tuple of int
         Positions of the label column and of one probability column a class.
+    start, stop : int, int or None
+        The rows that batches give: from `start` (from 0) up to `stop`, None for all the rest.
     """
 
     table: Table
     classes: tuple[str, ...]
     positions: tuple[int, ...]
+    start: int = 0
+    stop: int | None = None
 
     @property
     def name(self) -> str:
@@ -50,12 +54,12 @@ class PredictionsFile:
         return self.table.path.stem
 
     def check(self) -> RowCheck:
-        """Return a fresh check of this file; `batches` of it reads the rows."""
-        return RowCheck(self.table, self.classes)
+        """Return a fresh check of the rows, which counts those it rescales."""
+        return RowCheck(self.table, self.classes, self.start)
 
     def batches(self, check: RowCheck | None = None) -> Iterator[Batch]:
         """Yield the rows in checked batches; a Problem at the end tells all faults."""
-        return (check or self.check()).batches(self.table.frames(self.positions))
+        return (check or self.check()).batches(self.table.frames(self.positions, self.start, self.stop))
 
     def ordered(self, classes: Sequence[str]) -> PredictionsFile:
         """Return the same file with its classes in another order.
@@ -73,7 +77,7 @@ class PredictionsFile:
             remedy = f"The classes must be {listed(list(classes), 12)}."
             raise refused(self.table.path, Finding(" and ".join(found), remedy))
         columns = dict(zip(self.classes, self.positions[1:], strict=True))
-        return PredictionsFile(self.table, tuple(classes), (self.positions[0], *(columns[name] for name in classes)))
+        return replace(self, classes=tuple(classes), positions=(self.positions[0], *(columns[n] for n in classes)))
 
 
 def open_predictions(path: str | Path) -> PredictionsFile:
@@ -126,9 +130,11 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None) -
         file, names = _arranged(file, tuple(labels))
     check = file.check()
     batches = [*file.batches(check)]
+    y_true = np.concatenate([batch.y_true for batch in batches] or [np.zeros(0, dtype=np.int64)])
+    demand_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
     predictions = Predictions(
         file.name,
-        np.concatenate([batch.y_true for batch in batches]),
+        y_true,
         np.concatenate([batch.y_proba for batch in batches]).astype(np.float64),
     )
     return Read(predictions, names, rescaling_notes(file, check))

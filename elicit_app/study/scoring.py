@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
+from elicit_app.study.checking import demand_comparable
 from elicit_app.study.reading import PredictionsFile
 from metrics import ElicitedMetric
 from metrics.concern_kernel import ConcernScore
@@ -83,6 +84,16 @@ class Tally:
         self.sums.update(y_true, y_proba)
         self.labels.update(y_true, first_row)
 
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Return the confusion matrix of the most probable classes, shape (k, k); rows are true classes."""
+        return np.asarray(self.sums["decisions"].result())
+
+    @property
+    def cases(self) -> NDArray[np.int64]:
+        """Return the number of rows of each true class, shape (k,)."""
+        return np.asarray(self.counts.sum(axis=1))
+
     def merge(self, other: Tally) -> None:
         """Add what another tally under the same metric has seen."""
         self.sums.merge(other.sums)
@@ -151,7 +162,14 @@ def tally_file(file: PredictionsFile, metric: ElicitedMetric, advance: Advance |
     Problem
         The file has other classes, or everything that is wrong with its rows.
     """
-    tally, seen = Tally(metric), 0
+    tally = tally_rows(file, metric, 0, advance)
+    demand_comparable(file.table.path, metric.classes, tally.cases)
+    return tally
+
+
+def tally_rows(file: PredictionsFile, metric: ElicitedMetric, before: int, advance: Advance | None = None) -> Tally:
+    """Add up the rows of a part of a model's predictions, `before` of which come earlier; see `tally_file`."""
+    tally, seen = Tally(metric), before
     for batch in file.ordered(metric.classes).batches():
         tally.update(batch.y_true, batch.y_proba, seen)
         seen += len(batch.y_true)
@@ -176,9 +194,9 @@ def ranked(metric: ElicitedMetric, tallies: Sequence[tuple[str, Tally]]) -> tupl
         The models were not tried on the same true labels.
     """
     _demand_same_labels(metric, tallies)
-    rates = np.array([_counts(tally) / _counts(tally).sum() for _, tally in tallies])
+    rates = np.array([tally.counts / tally.counts.sum() for _, tally in tallies])
     population = metric.population or DEFAULT_POPULATION
-    costs = np.array([population * mean_cost(_counts(tally), metric.cost_matrix) for _, tally in tallies])
+    costs = np.array([population * mean_cost(tally.counts, metric.cost_matrix) for _, tally in tallies])
     draws = None
     if metric.cost_samples is not None:
         draws = population * np.einsum("mij,sij->ms", rates, metric.cost_samples)
@@ -208,7 +226,7 @@ def _score(
     probability_best: float | None,
     difference_range: tuple[float, float] | None,
 ) -> ModelScore:
-    counts, cases = _counts(tally), _counts(tally).sum(axis=1)
+    counts, cases = tally.counts, tally.cases
     present = cases > 0
     weighted = np.array([*metric.class_weight.values()]) @ cases > 0
     return ModelScore(
@@ -227,10 +245,6 @@ def _score(
     )
 
 
-def _counts(tally: Tally) -> NDArray[np.int64]:
-    return np.asarray(tally.sums["decisions"].result())
-
-
 def _range(values: Matrix) -> tuple[float, float]:
     low, high = np.quantile(values, (0.05, 0.95))
     return float(low), float(high)
@@ -247,8 +261,7 @@ def _demand_same_labels(metric: ElicitedMetric, tallies: Sequence[tuple[str, Tal
 def _difference(metric: ElicitedMetric, first_name: str, first: Tally, name: str, other: Tally) -> str:
     if other.labels.rows != first.labels.rows:
         return f"{name} has {other.labels.rows:,} rows, {first_name} has {first.labels.rows:,}"
-    here, there = _counts(other).sum(axis=1), _counts(first).sum(axis=1)
-    for label, cases, of_first in zip(metric.classes, here, there, strict=True):
+    for label, cases, of_first in zip(metric.classes, other.cases, first.cases, strict=True):
         if cases != of_first:
             return f"{name} has {cases:,} cases of “{label}”, {first_name} has {of_first:,}"
     return f"{name} has the true labels of {first_name}, but in another order"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 BATCH_ROWS = 65_536
+PARQUET = (".parquet", ".pq")
 _WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
 
 
@@ -28,19 +29,20 @@ class Table:
     columns : tuple of str
         Names of the columns as written, in order.
     frames : callable
-        ``frames(wanted)`` yields polars frames of the columns at the positions `wanted`, in the order wanted;
-        a new iteration each time. CSV cells are text.
+        ``frames(wanted, start, stop)`` yields polars frames of the columns at the positions `wanted`, in the order
+        wanted, of the rows from `start` (from 0) up to `stop` (None: the end); a new iteration each time.
     rows : int or None
         Number of rows where that is known without reading them all.
-    why_empty : callable
-        ``why_empty(row)``: for a row with an empty cell, what is wrong with its shape; None where it is the cell alone.
+    why_empty : callable or None
+        For CSV, whose cells are text and in which blank lines do not count as rows: ``why_empty(row)`` tells for a row
+        with an empty cell what is wrong with its shape, None where it is the cell alone.
     """
 
     path: Path
     columns: tuple[str, ...]
-    frames: Callable[[Sequence[int]], Iterator[pl.DataFrame]]
+    frames: Callable[[Sequence[int], int, int | None], Iterator[pl.DataFrame]]
     rows: int | None
-    why_empty: Callable[[int], str | None] = lambda row: None
+    why_empty: Callable[[int], str | None] | None = None
 
 
 def open_table(path: Path) -> Table:
@@ -62,7 +64,7 @@ def open_table(path: Path) -> Table:
         There is no such file, or it is not what its ending says.
     """
     _demand_file(path)
-    kinds = {".csv": _open_csv, ".parquet": _open_parquet, ".pq": _open_parquet, ".npz": _open_npz}
+    kinds = {".csv": _open_csv, ".npz": _open_npz, **dict.fromkeys(PARQUET, _open_parquet)}
     opener = kinds.get(path.suffix.lower())
     if opener is None:
         raise refused(path, Finding(f"The ending “{path.suffix}” is none of .csv, .parquet and .npz", _WHERE))
@@ -95,11 +97,11 @@ def _open_csv(path: Path) -> Table:
             with_column_names=lambda names: [str(position) for position in range(len(names))],
         )
 
-    def frames(wanted: Sequence[int]) -> Iterator[pl.DataFrame]:
+    def frames(wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         import polars as pl
 
         try:
-            yield from _batches(scan(), [str(position) for position in wanted])
+            yield from _batches(scan(), [str(position) for position in wanted], start, stop)
         except pl.exceptions.PolarsError as error:
             raise explain(path, len(columns), str(error)) from error
 
@@ -116,9 +118,9 @@ def _open_parquet(path: Path) -> Table:
     except pl.exceptions.PolarsError as error:
         raise _damaged(path) from error
 
-    def frames(wanted: Sequence[int]) -> Iterator[pl.DataFrame]:
+    def frames(wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         try:
-            yield from _batches(scan, [columns[position] for position in wanted])
+            yield from _batches(scan, [columns[position] for position in wanted], start, stop)
         except pl.exceptions.PolarsError as error:
             raise _damaged(path) from error
 
@@ -130,15 +132,18 @@ def _open_npz(path: Path) -> Table:
 
     columns, frame = read_arrays(path)
 
-    def frames(wanted: Sequence[int]) -> Iterator[pl.DataFrame]:
-        for start in range(0, frame.height, BATCH_ROWS):
-            yield frame[start : start + BATCH_ROWS, list(wanted)]
+    def frames(wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
+        part = frame[start:stop, list(wanted)]
+        yield from part.iter_slices(BATCH_ROWS)
 
     return Table(path, columns, frames, frame.height)
 
 
-def _batches(scan: pl.LazyFrame, names: list[str]) -> Iterator[pl.DataFrame]:
-    return iter(scan.select(names).collect_batches(chunk_size=BATCH_ROWS, lazy=True))
+def _batches(scan: pl.LazyFrame, names: list[str], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
+    rows = scan.select(names)
+    if start or stop is not None:
+        rows = rows.slice(start, None if stop is None else stop - start)
+    return iter(rows.collect_batches(chunk_size=BATCH_ROWS, lazy=True))
 
 
 def _damaged(path: Path) -> Problem:
