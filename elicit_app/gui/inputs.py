@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
+    QCheckBox,
     QComboBox,
     QHBoxLayout,
     QLineEdit,
@@ -73,39 +75,51 @@ class CountedField(QWidget):
         self._count.setForegroundRole(theme.INK if over > 0 else theme.INK2)
 
 
-class ChoiceRow(QWidget):
-    """A radio button with an explanation under it; a click on the explanation chooses too."""
+class _Explained(QWidget):
+    """A button to check, its text, and an explanation under it; both wrap, and a click on them presses the button."""
 
-    def __init__(self, text: str, explanation: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        self.radio = QRadioButton()
-        self.radio.setAccessibleName(text)
-        self.radio.setAccessibleDescription(explanation)
-        row = QHBoxLayout()
+    def __init__(self, button: QAbstractButton, text: str, explanation: str) -> None:
+        super().__init__()
+        self.button = button
+        row, words = QHBoxLayout(self), QVBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.S)
-        row.addWidget(self.radio, 0, Qt.AlignmentFlag.AlignTop)
-        words = QVBoxLayout()
         words.setSpacing(2)
-        self.title = Label(text, theme.Role.LABEL)
-        words.addWidget(self.title)
-        self.explanation = Label(explanation, theme.Role.NOTE, theme.INK2)
-        self.explanation.setVisible(bool(explanation))
-        words.addWidget(self.explanation)
+        self._title, self._explanation = Label(role=theme.Role.LABEL), Label(role=theme.Role.NOTE, ink=theme.INK2)
+        words.addWidget(self._title)
+        words.addWidget(self._explanation)
+        row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
-        column.addLayout(row)
-        for label in (self.title, self.explanation):
-            label.mousePressEvent = lambda _event: self.radio.click()  # type: ignore[method-assign]
+        self.say(text, explanation)
 
     def say(self, text: str, explanation: str = "") -> None:
         """Change the words."""
-        self.title.setText(text)
-        self.explanation.setText(explanation)
-        self.explanation.setVisible(bool(explanation))
-        self.radio.setAccessibleName(text)
-        self.radio.setAccessibleDescription(explanation)
+        self._title.setText(text)
+        self._explanation.setText(explanation)
+        self._explanation.setVisible(bool(explanation))
+        self.button.setAccessibleName(text)
+        self.button.setAccessibleDescription(explanation)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self.button.isEnabled():
+            self.button.setFocus(Qt.FocusReason.MouseFocusReason)
+            self.button.click()
+
+
+class ChoiceRow(_Explained):
+    """One of several: a radio button."""
+
+    def __init__(self, text: str, explanation: str = "") -> None:
+        self.radio = QRadioButton()
+        super().__init__(self.radio, text, explanation)
+
+
+class CheckRow(_Explained):
+    """Yes or no: a check box."""
+
+    def __init__(self, text: str, explanation: str = "") -> None:
+        self.box = QCheckBox()
+        super().__init__(self.box, text, explanation)
 
 
 class ListBox(QComboBox):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton, PrimaryButton
-from elicit_app.gui.inputs import ChoiceRow, ListBox, named
+from elicit_app.gui.inputs import CheckRow, ChoiceRow, ListBox, named
 from elicit_app.gui.scrolled import Header, ScrolledPage
 from elicit_app.gui.section import Section
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
@@ -41,8 +41,8 @@ class SettingsPage(ScrolledPage):
         self.text_size.setMaximumWidth(theme.em(260))
         for percent in FONT_PERCENTS:
             self.text_size.addItem("as the system has it" if percent == 100 else f"{percent} %", percent)
-        self.animation = QCheckBox("A new question fades in")
-        self.numbers_only = QCheckBox("Numbers only, without the squares")
+        self.animation = CheckRow("A new question fades in")
+        self.numbers_only = CheckRow("Numbers only, without the squares")
         self.body.addWidget(self._section("Appearance", *self._appearance_rows()))
         self.body.addWidget(self._section("Text", named("Size of all text", self.text_size)))
         self.body.addWidget(self._section("Questions", self.animation, self.numbers_only))
@@ -57,8 +57,8 @@ class SettingsPage(ScrolledPage):
         self.done.clicked.connect(self.back_wanted)
         self.back.clicked.connect(self.back_wanted)
         self.text_size.activated.connect(self._changed)
-        for box in (self.animation, self.numbers_only):
-            box.clicked.connect(self._changed)
+        for check in (self.animation, self.numbers_only):
+            check.box.clicked.connect(self._changed)
         self.settle()
 
     def show_settings(self, settings: Settings, place: str) -> None:
@@ -66,8 +66,8 @@ class SettingsPage(ScrolledPage):
         self._settings = settings
         self.appearances[settings.appearance].radio.setChecked(True)
         self.text_size.setCurrentIndex(self.text_size.findData(settings.font_percent))
-        self.animation.setChecked(settings.animation)
-        self.numbers_only.setChecked(settings.numbers_only)
+        self.animation.box.setChecked(settings.animation)
+        self.numbers_only.box.setChecked(settings.numbers_only)
         self.place.setText(f"Kept in {place}. Nothing leaves this computer.")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
@@ -98,7 +98,7 @@ class SettingsPage(ScrolledPage):
             self._settings,
             appearance=chosen,
             font_percent=int(self.text_size.currentData()),
-            animation=self.animation.isChecked(),
-            numbers_only=self.numbers_only.isChecked(),
+            animation=self.animation.box.isChecked(),
+            numbers_only=self.numbers_only.box.isChecked(),
         )
         self.changed.emit(self._settings)

@@ -59,8 +59,7 @@ class SittingOverPage(ScrolledPage):
 
     def show_view(self, view: SittingOverView) -> None:
         """Show why the sitting is over."""
-        answers = "1 answer" if view.answers == 1 else f"{view.answers} answers"
-        self.title.setText(f"{answers}, all kept")
+        self.title.setText("Enough for now" if view.reason == "budget" else "No more questions are needed")
         self.sentence.setText(view.sentence)
         self.more.setVisible(view.can_continue)
         self.notice.say(view.unsaved, button="Try again")

@@ -5,14 +5,15 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from elicit_app.gui.results import words
 from elicit_app.gui.results.axis import LinearAxis, LogAxis
 from elicit_app.gui.results.winners import CostLines, slider_axis
 from elicit_app.session.views import ModelView, RatioView
 from elicit_app.study.model import Mistake
 from elicit_app.study.wording import default_wording
-from hypothesis import given
-from hypothesis import strategies as st
 
 POSITIVE = st.floats(1e-3, 1e4)
 
@@ -51,6 +52,8 @@ def test_ranges_are_said_by_the_ends_that_are_known():
     assert words.span((5, 12)) == "5 to 12"
     assert words.span((0, 0.2)) == "at most 0.2"
     assert words.span((4, math.inf)) == "at least 4"
+    assert words.span((0.268, 0.273)) == "0.268 to 0.273"
+    assert words.span((0.27, 0.27)) == "about 0.27"
 
 
 def test_probabilities_near_the_ends_are_not_said_to_be_certain():

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+
 from elicit_app.gui.settings import Settings, load_settings, save_settings
 from elicit_app.gui.setup.draft import flow, keys_of, matches, mistake_at, with_mistake, with_nouns
 from elicit_app.gui.setup.guesses import keys_to_guess, ratio_typed, yardstick_key

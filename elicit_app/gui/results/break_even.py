@@ -159,18 +159,17 @@ class BreakEvenTrack(QSlider):
         """Write who is best beside the changes; a name without room is left out, the sentence below says it."""
         painter.setFont(font(Role.LABEL, weight=600))
         painter.setPen(colours.ink)
-        metrics, gap, free = QFontMetricsF(painter.font()), em(10), 0.0
+        metrics, gap, free = QFontMetricsF(painter.font()), em(10), float(self.width())
         last = len(self._segments) - 1
-        for index, segment in enumerate(self._segments):
+        for index, segment in reversed(list(enumerate(self._segments))):
             said = f"{segment.name} is best"
             width = metrics.horizontalAdvance(said) + 2
-            left, right = self._x(segment.low), self._x(segment.high)
             # The first name ends at its change, the others begin at theirs: both sides of a tick are named.
-            start = right - gap - width if index == 0 and last > 0 else left + gap
-            start = min(max(start, 0.0), self.width() - width) if last else (self.width() - width) / 2
-            if start >= free:
+            beside = self._x(segment.high) - gap - width if index == 0 else self._x(segment.low) + gap
+            start = min(beside if last else (self.width() - width) / 2, free - width)
+            if start >= 0:
                 painter.drawText(QRectF(start, 0, width, em(24)), _CENTRE, said)
-                free = start + width + gap
+                free = start - gap
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
         x, y, radius = self._x(self._ratio), self._y(), em(10)

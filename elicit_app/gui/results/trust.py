@@ -71,7 +71,8 @@ class TrustCard(Card):
         for finding in good:
             column.addWidget(self._finding(finding))
         if view.held_out:
-            column.addWidget(_held_out(view.held_out))
+            said = any("kept aside" in finding.detail for finding in good)
+            column.addWidget(_held_out(view.held_out, said))
         if bad and (good or view.held_out):
             column.addWidget(Divider())
         for finding in bad:
@@ -98,14 +99,16 @@ class TrustCard(Card):
         return row
 
 
-def _held_out(rules: Sequence[HeldOutView]) -> QWidget:
-    """Return the table of how many answers kept aside each rule predicts."""
+def _held_out(rules: Sequence[HeldOutView], said: bool) -> QWidget:
+    """Return the table of how many answers kept aside each rule predicts; `said` where a finding leads over to it."""
     block = QWidget()
     grid = QGridLayout(block)
     grid.setContentsMargins(theme.em(15) + 12, 0, 0, 0)
     grid.setHorizontalSpacing(12)
     grid.setVerticalSpacing(6)
-    grid.addWidget(Label(f"Agreement on {rules[0].total} answers kept aside:", theme.Role.NOTE, theme.INK2), 0, 0, 1, 3)
+    if not said:
+        caption = f"Agreement on {rules[0].total} answers kept aside:"
+        grid.addWidget(Label(caption, theme.Role.NOTE, theme.INK2), 0, 0, 1, 3)
     for line, rule in enumerate(rules, start=1):
         role = theme.Role.STRONG if line == 1 else theme.Role.BODY
         grid.addWidget(Label(rule.name, role), line, 0)

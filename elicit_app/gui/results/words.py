@@ -11,18 +11,18 @@ from elicit_app.study.model import Mistake, Wording
 NOT_KNOWN = "–"
 
 
-def amount(value: float) -> str:
-    """Return a ratio for people: two significant digits, no exponent: 7.5, 0.04, 12, 1,300."""
+def amount(value: float, digits: int = 2) -> str:
+    """Return a ratio for people: a few significant digits, no exponent: 7.5, 0.04, 12, 1,300."""
     if value == 0:
         return "0"
     if not math.isfinite(value):
         return "any number"
-    digits = 1 - math.floor(math.log10(abs(value)))
-    rounded = round(value, digits)
-    if abs(rounded) >= 10:
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, decimals)
+    if decimals <= 0 or abs(rounded) >= 10 ** (digits - 1):
         return f"{rounded:,.0f}"
     # Rounding may have gained a digit: 0.0999 is 0.10, said as 0.1.
-    return f"{rounded:.{max(digits, 0)}f}".rstrip("0").rstrip(".")
+    return f"{rounded:,.{decimals}f}".rstrip("0").rstrip(".")
 
 
 def cost(value: float) -> str:
@@ -46,7 +46,11 @@ def span(bounds: tuple[float, float]) -> str:
         return f"at least {amount(low)}" if low > 0 else "any number"
     if low <= 0:
         return f"at most {amount(high)}"
-    return f"{amount(low)} to {amount(high)}"
+    for digits in (2, 3, 4):
+        ends = amount(low, digits), amount(high, digits)
+        if ends[0] != ends[1]:
+            return f"{ends[0]} to {ends[1]}"
+    return f"about {amount(low, 3)}"
 
 
 def mistake_of(ratio: RatioView, wording: Wording) -> Mistake:

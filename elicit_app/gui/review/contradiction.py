@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
@@ -73,13 +73,13 @@ class ContradictionCard(Card):
         head.addWidget(GlyphSign(Glyph.SWAP, 16))
         head.addWidget(self._title, 1)
         column.addLayout(head)
-        answers = QHBoxLayout()
-        answers.setSpacing(theme.M)
+        self._answers = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._answers.setSpacing(theme.M)
         self._first, self._second = _Said(), _Said()
-        answers.addWidget(self._first, 1)
-        answers.addWidget(GlyphSign(Glyph.SWAP, 20), 0, Qt.AlignmentFlag.AlignVCenter)
-        answers.addWidget(self._second, 1)
-        column.addLayout(answers)
+        self._answers.addWidget(self._first, 1)
+        self._answers.addWidget(GlyphSign(Glyph.SWAP, 20), 0, Qt.AlignmentFlag.AlignVCenter)
+        self._answers.addWidget(self._second, 1)
+        column.addLayout(self._answers)
         column.addWidget(Divider())
         self._buttons: dict[Kept, Button] = {
             "first": OutlineButton(),
@@ -113,15 +113,18 @@ class ContradictionCard(Card):
         self._buttons["equal"].setVisible("equal" not in (first.reply, second.reply))
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """One row of buttons, or two by two on a compact page."""
+        """One row of buttons, two by two on a compact page, one below the other with a large font."""
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._answers.setDirection(down if breakpoint_.large else across)
+        per_row = 1 if breakpoint_.large else 2
         for button in self._buttons.values():
             self._grid.removeWidget(button)
         buttons = list(self._buttons.values())
         for index, button in enumerate(buttons):
             if breakpoint_.compact:
-                self._grid.addWidget(button, index // 2, index % 2)
+                self._grid.addWidget(button, index // per_row, index % per_row)
             else:
                 self._grid.addWidget(button, 0, index if index < 3 else 4)
         for column in range(5):
-            wide = column == 3 if not breakpoint_.compact else column < 2
+            wide = column == 3 if not breakpoint_.compact else column < per_row
             self._grid.setColumnStretch(column, int(wide))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton
-from elicit_app.gui.inputs import ListBox, NumberBox, named
+from elicit_app.gui.inputs import CheckRow, ListBox, NumberBox, named
 from elicit_app.gui.section import Section
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.sitting import SITTING
@@ -45,8 +45,8 @@ class AskingSection(Section):
         self._classes = 2
         self.questions = NumberBox("Questions", 5, 200)
         self.questions.setValue(SITTING)
-        self.early = QCheckBox("Stop earlier when the answers already say enough")
-        self.early.setChecked(True)
+        self.early = CheckRow("Stop earlier when the answers already say enough")
+        self.early.box.setChecked(True)
         self._minutes = Label(role=theme.Role.NOTE, ink=theme.INK2)
         row = QHBoxLayout()
         row.setSpacing(12)
@@ -99,7 +99,7 @@ class AskingSection(Section):
                 procedure="bayes",
                 family=family,
                 questions=questions,
-                stop=self.early.isChecked(),
+                stop=self.early.box.isChecked(),
                 checks=True,
                 seed=seed,
                 person=True,

@@ -121,6 +121,7 @@ class BeginPage(ScrolledPage):
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
         self.header.arrange(breakpoint_)
+        self.guesses.arrange(breakpoint_)
 
     @property
     def _family(self) -> Family:

@@ -60,7 +60,7 @@ class GuessesSection(Section):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Your first guess, before the questions", parent=parent)
-        self._rows = QWidget()
+        self._rows, self._units, self._large = QWidget(), list[Label](), False
         self.fields: dict[Key, Field] = {}
         self.column.addWidget(self._rows)
 
@@ -75,7 +75,7 @@ class GuessesSection(Section):
         self.column.removeWidget(self._rows)
         self._rows.hide()
         self._rows.deleteLater()
-        self._rows, self.fields = QWidget(), {}
+        self._rows, self._units, self.fields = QWidget(), [], {}
         grid = QGridLayout(self._rows)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
@@ -87,11 +87,23 @@ class GuessesSection(Section):
             field.setFixedWidth(theme.em(96))
             grid.addWidget(Label(f"One {mistake.one} is as bad as", theme.Role.LABEL), row, 0)
             grid.addWidget(field, row, 1)
-            grid.addWidget(Label(yardstick.many, ink=theme.INK2), row, 2)
+            unit = Label(yardstick.many, ink=theme.INK2)
+            grid.addWidget(unit, row, 2)
+            self._units.append(unit)
             self.fields[key] = field
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(2, 1)
         self.column.addWidget(self._rows)
+        self._show_units()
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """With a large font the yardstick stands in the sentence above only."""
+        self._large = breakpoint_.large
+        self._show_units()
+
+    def _show_units(self) -> None:
+        for unit in self._units:
+            unit.setVisible(not self._large)
 
     def guesses(self) -> tuple[Guess, ...]:
         """Return what was guessed.

@@ -1,0 +1,57 @@
+"""The application of all tests of the window: offscreen, DejaVu Sans, light; and a study with long words."""
+
+import os
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import numpy as np
+import pytest
+
+from elicit_app.gui import theme
+from elicit_app.study import Study
+from elicit_app.study.model import Predictions
+from elicit_app.study.wording import default_wording
+
+
+@pytest.fixture(autouse=True)
+def appearance(qapp):
+    """Every test begins with the light theme and the widest common font."""
+    theme.apply(qapp, family="DejaVu Sans")
+    yield qapp
+    theme.apply(qapp, family="DejaVu Sans")
+
+
+def predictions(name, k, n, seed):
+    rng = np.random.default_rng(seed)
+    y_true = np.arange(n) % k
+    scores = rng.standard_normal((n, k)) + 1.5 * np.eye(k)[y_true]
+    proba = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    return Predictions(name, y_true.astype(np.int64), proba)
+
+
+def study_of(classes, *, cases="patients", n=400, models=("first model", "second model")):
+    """Return a study of random predictions with default words."""
+    k = len(classes)
+    made = tuple(predictions(name, k, n, seed) for seed, name in enumerate(models))
+    return Study(
+        name="made-up",
+        title="Made-up study",
+        classes=tuple(classes),
+        models=made,
+        population=1000,
+        stated_prevalence=None,
+        wording=default_wording(classes, cases.rstrip("s"), cases),
+        yardstick=(1, 0),
+        kind="bundled",
+        digest="sha256:" + "0" * 64,
+    )
+
+
+@pytest.fixture(scope="session")
+def long_words():
+    """A study whose words are as long as words get."""
+    return study_of(
+        ("Herzrhythmusstörungsverdacht", "Lungenentzündungsverdacht", "Nebenschilddrüsenunterfunktion"),
+        cases="Krankenhauspatientinnen",
+        models=("EfficientNet-B0-noisy-student-ensemble", "ViT-L/16-pretrained-imagenet21k"),
+    )

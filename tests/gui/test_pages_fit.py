@@ -1,0 +1,174 @@
+"""Every page fits a small window with long words, and a screen reader finds names on everything it can reach."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QTableView
+
+from elicit_app.gui import theme
+from elicit_app.gui.error import ErrorPage, Trouble
+from elicit_app.gui.help import HelpPage
+from elicit_app.gui.opening import OpeningPage
+from elicit_app.gui.results.page import ResultsPage
+from elicit_app.gui.review.page import ReviewPage
+from elicit_app.gui.settings import Settings
+from elicit_app.gui.settings_page import SettingsPage
+from elicit_app.gui.setup.begin_page import BeginPage
+from elicit_app.gui.setup.study_page import StudyPage
+from elicit_app.gui.sitting_over import SittingOverPage
+from elicit_app.gui.start.cards import ContinueView
+from elicit_app.gui.start.page import StartPage, StartView
+from elicit_app.gui.start.rows import RowView
+from elicit_app.problem import Finding
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.results import result_view
+from elicit_app.session.session import Session
+from elicit_app.session.showing import review_view, sitting_over_view
+
+
+@pytest.fixture(scope="module")
+def answered(long_words, tmp_path_factory):
+    """A session of eight answers about the study with long words, with its review and result."""
+    path = tmp_path_factory.mktemp("sessions") / "long.session.jsonl"
+    costs = np.array([[0, 5, 2], [1, 0, 1], [0.3, 0.5, 0]])
+    setting = ProcedureSetting(family="lpm", questions=8, checks=True, seed=5)
+    with Session.create(long_words, setting, path, expert="Kardiologie") as session:
+        while (asking := session.asking()) is not None:
+            a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
+            session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "a") else "right", seconds=7.0)
+        yield sitting_over_view(session), review_view(session), result_view(session)
+
+
+def start_page(study, answered):
+    page = StartPage()
+    row = RowView(f"{study.title} of {study.classes[0]}", f"Finished, {study.classes[1]}", "yesterday", "x")
+    current = ContinueView(f"{study.title} · {study.classes[2]}", f"6 answers kept · {study.classes[0]}", 0.4, "x")
+    page.show_view(StartView(current, (row,) * 4, (row,) * 9))
+    return page
+
+
+def study_page(study, answered, tmp_path):
+    page = StudyPage()
+    page.show_study(study, tmp_path / study.classes[0])
+    return page
+
+
+def begin_page(study, answered, tmp_path):
+    page = BeginPage()
+    page.show_study(study, str(tmp_path), 1)
+    page.asking.researchers.setChecked(True)
+    return page
+
+
+def results_page(study, answered):
+    page = ResultsPage()
+    page.show_result(answered[2], study, "Kardiologie")
+    return page
+
+
+def review_page(study, answered):
+    page = ReviewPage()
+    page.show_review(answered[1], study.wording, "lpm")
+    return page
+
+
+def contradicting_page(study, answered):
+    page = ReviewPage()
+    page.show_review(replace(answered[1], contradictions=((0, 1), (2, 3)), can_undo=True), study.wording, "lpm")
+    return page
+
+
+def error_page(study, answered, tmp_path):
+    page = ErrorPage()
+    findings = tuple(Finding(f"Row 214: {name} has no column", f"Add proba_{name}.") for name in study.classes)
+    page.show_trouble(Trouble("This file cannot be used yet", f"{study.classes[0]}.csv was read.", findings, tmp_path))
+    return page
+
+
+def sitting_page(study, answered):
+    page = SittingOverPage()
+    page.show_view(answered[0])
+    return page
+
+
+def settings_page(study, answered, tmp_path):
+    page = SettingsPage()
+    page.show_settings(Settings(), str(tmp_path))
+    return page
+
+
+def opening_page(study, answered):
+    page = OpeningPage()
+    page.say(f"Opening {study.classes[0]}", "Reading the predictions.")
+    return page
+
+
+def help_page(study, answered):
+    return HelpPage()
+
+
+PAGES = [
+    start_page,
+    study_page,
+    begin_page,
+    results_page,
+    review_page,
+    contradicting_page,
+    error_page,
+    sitting_page,
+    settings_page,
+    opening_page,
+    help_page,
+]
+
+
+@pytest.fixture(params=PAGES, ids=lambda make: make.__name__)
+def page(request, qtbot, long_words, answered, tmp_path):
+    make = request.param
+    extra = (tmp_path,) if "tmp_path" in make.__code__.co_varnames[: make.__code__.co_argcount] else ()
+    made = make(long_words, answered, *extra)
+    qtbot.addWidget(made)
+    return made
+
+
+def overflow(page):
+    """Return what is wider than the page: nothing may be cut off on the right."""
+    inner = page.area.widget()
+    return max(inner.minimumSizeHint().width(), page.minimumSizeHint().width())
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_every_page_fits_a_small_window(page, qtbot, appearance, scale):
+    theme.apply(appearance, family="DejaVu Sans", scale=scale)
+    page.resize(800, 600)
+    page.show()
+    qtbot.waitExposed(page)
+    assert page.minimumSizeHint().width() <= 800
+    assert page.minimumSizeHint().height() <= 600
+    assert overflow(page) <= 800
+
+
+def test_everything_that_takes_the_focus_has_a_name(page):
+    kinds = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox, QAbstractSlider, QTableView)
+    nameless = []
+    for kind in kinds:
+        for widget in page.findChildren(kind):
+            inside = isinstance(widget.parent(), QAbstractSpinBox | QComboBox)
+            shown = widget.isVisibleTo(page) and not widget.objectName().startswith("qt_")
+            if inside or not shown or not widget.focusPolicy().value:
+                continue
+            text = widget.text() if isinstance(widget, QAbstractButton) else ""
+            if not (widget.accessibleName() or text):
+                nameless.append(widget)
+    assert nameless == []
+
+
+def test_plots_say_what_they_show(qtbot, long_words, answered):
+    page = results_page(long_words, answered)
+    qtbot.addWidget(page)
+    plot = page.told.findChild(type(page.told._plot))
+    assert len([row for row in plot.accessibleDescription().split(". ") if row]) >= 6
+    for name in (model.name for model in long_words.models):
+        assert name in page.models.table.accessibleDescription()
+    assert "called" in page.costs.costs.grid.accessibleDescription()
