@@ -79,9 +79,10 @@ def _run(wish: Wish, study: Study, path: Path, talk: Console, scratch: str | Non
     from elicit_app.session.results import export
 
     session = _open(wish, study, path, talk)
-    talk.print(f"Every answer is kept in {session.path} as it is given. Nothing leaves this computer.")
+    if scratch is None:
+        talk.print(f"Every answer is kept in {session.path} as it is given. Nothing leaves this computer.")
     read = lines if wish.simulate is None else _simulated(session, wish.simulate, talk)
-    view = Terminal(session, talk, read).run()
+    view = Terminal(session, talk, read, waits=wish.simulate is None and sys.stdin.isatty()).run()
     if view is None:
         talk.print(f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
         return None

@@ -40,14 +40,16 @@ class Terminal:
         Where questions and messages go (standard error, so that results stay apart).
     read : callable
         Returns the next line; given the question that stands, or None at another prompt.
+    waits : bool
+        Somebody types: use the time to compute what comes next.
     """
 
-    def __init__(self, session: Session, console: Console, read: Read) -> None:
+    def __init__(self, session: Session, console: Console, read: Read, *, waits: bool = False) -> None:
         self._session = session
         self._console = console
         self._read = read
         self._views: queue.SimpleQueue[View] = queue.SimpleQueue()
-        self._runner = SessionRunner(session, self._views.put)
+        self._runner = SessionRunner(session, self._views.put, look_ahead=waits)
         self._full = False
         self._left = False
 

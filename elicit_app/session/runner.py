@@ -52,10 +52,13 @@ class SessionRunner:
         The open session; the runner closes it.
     listener : callable
         Called with each view. After `close` returned it is called no more.
+    look_ahead : bool
+        Compute what follows every reply while the expert thinks; useless where nobody does.
     """
 
-    def __init__(self, session: Session, listener: Listener) -> None:
+    def __init__(self, session: Session, listener: Listener, *, look_ahead: bool = True) -> None:
         self._session = session
+        self._looks_ahead = look_ahead
         self._listener = listener
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="session")
         self._requests = itertools.count(1)
@@ -271,6 +274,8 @@ class SessionRunner:
 
     def _prepare(self) -> None:
         """Compute what follows every reply, one reply a piece of work, so that the expert never waits."""
+        if not self._looks_ahead:
+            return
         if isinstance(self._view, SittingOverView):
             self._later(self._session.look_further)
         if not isinstance(self._view, QuestionView) or self._view.again is not None:

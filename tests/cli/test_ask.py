@@ -1,0 +1,143 @@
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from elicit_app.cli.asking import Wish, ask_in_terminal
+from elicit_app.cli.keys import read_key
+from elicit_app.elicitation.questions import Strength
+from elicit_app.problem import Problem
+from elicit_app.session.listing import list_sessions
+from elicit_app.session.session import Session
+from metrics import ElicitedMetric
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """Returns what a piped run with these lines gives."""
+
+    def run(lines, data, **wish):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        return ask_in_terminal(Wish(**{"study": "breast-cancer", "seed": 4, **wish}), data=data)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("line", "reply", "strength", "command"),
+    [
+        ("1", "left", None, "unknown"),
+        (" A ", "left", None, "unknown"),
+        ("2+", "right", Strength.CLEARLY, "unknown"),
+        ("1-", "left", Strength.SLIGHTLY, "unknown"),
+        ("0", "equal", None, "unknown"),
+        ("s", "unsure", None, "unknown"),
+        ("0+", None, None, "unknown"),
+        ("s-", None, None, "unknown"),
+        ("", None, None, "unknown"),
+        ("+", None, None, "unknown"),
+        ("u", None, None, "undo"),
+        ("r", None, None, "redo"),
+        ("Q", None, None, "stop"),
+        ("f", None, None, "full"),
+        ("?", None, None, "help"),
+        ("3", None, None, "unknown"),
+    ],
+)
+def test_keys(line, reply, strength, command):
+    assert read_key(line) == (reply, strength, command)
+
+
+def test_piped_answers_end_with_the_result_and_the_metric_file(typed, tmp_path, capsys):
+    out = tmp_path / "ada.metric.json"
+    lines = ["1", "2+", "nonsense", "?", "0", "u", "1-", "f", "2", "s", "r", "1", "2", "q", "", ""]
+    result = typed(lines, tmp_path, expert="Ada", out=out)
+    shown = capsys.readouterr()
+    assert f"Metric file: {out}" in shown.out
+    assert "counts as" in shown.out
+    assert "which result would you rather have?" in shown.err
+    assert "There is nothing to redo." in shown.err
+    metric = ElicitedMetric.load(out)
+    assert metric.provenance.expert == "Ada"
+    (one,) = list_sessions(data=tmp_path)
+    assert (one.answers, one.finished, one.expert) == (7, True, "Ada")
+    assert result.answers == 7
+    with Session.open(one.path) as session:
+        entries = session.state.entries
+        assert [entry.answer.strength for entry in entries[:3]] == [None, "clearly", "slightly"]
+        assert [entry.event.full_picture for entry in entries] == [False] * 3 + [True] * 4
+        assert all(entry.answer.seconds >= 0 for entry in entries)
+
+
+def test_where_the_input_ends_the_session_can_go_on(typed, tmp_path, capsys):
+    path = tmp_path / "mine.session.jsonl"
+    assert typed(["1", "2"], tmp_path, session=path).answers == 2
+    assert "Too few answers for a metric file" in capsys.readouterr().err
+    assert typed(["1", "2", "0", "1"], tmp_path, session=path).answers == 6
+    shown = capsys.readouterr()
+    assert "Going on after 2 answers" in shown.err
+    assert "Question 3" in shown.err
+    assert str(tmp_path / "mine.metric.json") in shown.out
+    assert typed([], tmp_path, session=tmp_path / "empty.session.jsonl") is None
+    assert "There is no result yet" in capsys.readouterr().err
+
+
+def test_an_unfinished_session_is_pointed_out(typed, tmp_path, capsys):
+    typed(["1"], tmp_path)
+    typed(["1"], tmp_path)
+    assert "There is an unfinished session (1 answer" in capsys.readouterr().err
+    assert len(list_sessions(data=tmp_path)) == 2
+
+
+def test_a_sitting_that_is_over_can_go_on(typed, tmp_path, capsys):
+    result = typed(["1", "2", "1", "m", "2", "q", "l 1", "2", "t 2", "u", "m", "1", "q", ""], tmp_path, questions=3)
+    shown = capsys.readouterr().err
+    assert "That is a sitting" in shown
+    assert "Question 1, again" in shown
+    assert "taken out" in shown
+    assert result.answers == 5
+
+
+def test_a_simulated_expert_leaves_nothing_among_the_sessions(typed, tmp_path, capsys):
+    result = typed([], tmp_path, simulate="-3,-1", questions=12)
+    assert list_sessions(data=tmp_path) == ()
+    other = next(view for view in result.ratios if not view.is_yardstick)
+    expected = 3.0 if other.true == 0 else 1 / 3
+    assert other.ninety[0] <= expected <= other.ninety[1]
+    assert "A simulated expert answers" in capsys.readouterr().err
+    again = typed([], tmp_path, simulate="-3,-1", questions=12)
+    assert [view.ratio for view in again.ratios] == [view.ratio for view in result.ratios]
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"), [("1,2", "wrong sign"), ("-1,x", "numbers with commas"), ("-1", "takes")]
+)
+def test_weights_that_are_none_are_refused(typed, tmp_path, weights, words):
+    with pytest.raises(Problem, match=words):
+        typed([], tmp_path, simulate=weights)
+
+
+def test_the_command_itself(tmp_path):
+    environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path), "OMP_NUM_THREADS": "1"}
+
+    def elicit(*arguments, lines=""):
+        return subprocess.run(
+            [sys.executable, "-c", "from elicit_app.cli.main import run; run()", *arguments],
+            input=lines,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    out = tmp_path / "x.metric.json"
+    done = elicit("ask", "breast-cancer", "--seed", "1", "--out", str(out), lines="1\n2\n1\n2\n1\nq\n\n")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(out.read_text())["provenance"]["questions"] == 5
+    refused = elicit("ask", "wine", "--procedure", "lpm", "--family", "dlpm")
+    assert refused.returncode == 2
+    assert "elicits the family lpm only" in refused.stderr
+    assert "Traceback" not in refused.stderr
