@@ -14,7 +14,7 @@ from elicit_app.elicitation.frontier import RestrictedFrontier
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.procedures.published import Published, Run
 from elicit_app.elicitation.procedures.search import Ask, Asking, Interval, Line, Rules, Searching, shrink, take_turns
-from elicit_app.elicitation.questions import Bound, Matrix, Outcome, StopReason
+from elicit_app.elicitation.questions import Bound, Family, Matrix, Outcome, StopReason
 
 MOST_A_STEP = {"all": 4, "needed": 2}
 
@@ -40,6 +40,8 @@ class Dlpm(Published):
         The classes in the plural, for sentences about what could not be learned.
     """
 
+    family_name: Family = "dlpm"
+
     def __init__(
         self,
         cases: Cases,
@@ -51,18 +53,19 @@ class Dlpm(Published):
         population: int | None = None,
         names: Sequence[str] = (),
     ) -> None:
-        super().__init__("dlpm", questions, population)
+        super().__init__(self.family_name, questions, population)
         self.rules = Rules(epsilon, ask, repair)
-        self.n_classes = cases.n_classes
+        self.n_classes, self.prevalence = cases.n_classes, cases.prevalence
         self.frontiers = {i: RestrictedFrontier(cases, 0, i) for i in range(1, cases.n_classes)}
-        self.lines = {i: Line(self._showing(nu), last=1.0) for i, nu in self.frontiers.items()}
+        self.lines = {i: Line(self.showing(nu), last=1.0) for i, nu in self.frontiers.items()}
         self.names = tuple(names) or tuple(f"cases of class {i + 1}" for i in range(cases.n_classes))
 
     def run(self) -> Run:
         """Return a fresh run of algorithm 1."""
         return _Ratios(self)
 
-    def _showing(self, nu: Callable[[float], Matrix]) -> Callable[[float], Matrix]:
+    def showing(self, nu: Callable[[float], Matrix]) -> Callable[[float], Matrix]:
+        """Return a line's matrices as they are shown."""
         return lambda m: self.shown(nu(m))
 
     def stretch(self, i: int, m: float) -> Interval:

@@ -45,6 +45,8 @@ class Lpm(Published):
         that is asked about is a whole case.
     """
 
+    family_name: Family = "lpm"
+
     def __init__(
         self,
         sphere: Sphere,
@@ -55,12 +57,11 @@ class Lpm(Published):
         repair: bool = False,
         questions: int | None = None,
         population: int | None = None,
-        name: Family = "lpm",
     ) -> None:
         rules = Rules(epsilon, ask, repair)
         if population is not None:
             population = raised(population, sphere, rules)
-        super().__init__(name, questions, population, hypothetical=True)
+        super().__init__(self.family_name, questions, population, hypothetical=True)
         self.sphere, self.rules = sphere, rules
         self.cycles = cycles if cycles is not None else CYCLES if ask == "all" else "auto"
 

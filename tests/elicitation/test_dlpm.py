@@ -1,0 +1,132 @@
+"""DLPM: the published table, the same result with fewer questions, bounds, and what wrong answers do."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elicit_app.elicitation.driver import run
+from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.oracles import FlipOracle, LinearOracle
+from elicit_app.elicitation.procedures.dlpm import Dlpm, ratio_bounds
+from elicit_app.elicitation.questions import Choice
+from metrics.weights import normalise_weights, weight_matrix
+
+TABLE_2 = [
+    ("softmax-3", (0.21, 0.59, 0.20), 56, (0.2094, 0.5908, 0.1998)),
+    ("softmax-3", (0.23, 0.15, 0.62), 56, (0.2293, 0.1494, 0.6213)),
+    ("softmax-4", (0.22, 0.13, 0.14, 0.52), 84, (0.2174, 0.1283, 0.1394, 0.5149)),
+    ("softmax-4", (0.58, 0.17, 0.08, 0.18), 84, (0.5735, 0.1680, 0.0790, 0.1794)),
+    ("paper-3", (0.21, 0.59, 0.20), 56, (0.2094, 0.5908, 0.1998)),
+]
+
+
+def expert(weights) -> LinearOracle:
+    return LinearOracle(weight_matrix(weights, "dlpm"))
+
+
+@pytest.mark.parametrize(("name", "row", "questions", "elicited"), TABLE_2)
+def test_table_2(law, name, row, questions, elicited):
+    truth, cases = normalise_weights(row, "dlpm"), Cases.law(law(name))
+    outcome, asked = run(Dlpm(cases, ask="all"), expert(truth))
+    assert outcome.questions == len(asked) == questions
+    assert np.abs(outcome.weights - truth).max() < 0.015
+    np.testing.assert_allclose(outcome.weights, elicited, atol=6e-5)
+    assert outcome.stopped == "tolerance"
+    assert outcome.bounded == (None,) * len(row)
+    needed, fewer = run(Dlpm(cases, ask="needed"), expert(truth))
+    np.testing.assert_array_equal(needed.weights, outcome.weights)
+    assert len(fewer) <= questions // 2
+
+
+@pytest.mark.parametrize("name", ["softmax-3", "softmax-4", "paper-3", "paper-4"])
+def test_needed_is_all_in_at_most_half_the_questions_for_random_metrics(law, name):
+    # The frontiers of the paper's laws are flat over most of their length: ties are the rule there.
+    cases, rng = Cases.law(law(name)), np.random.default_rng(2019)
+    everything, needed = Dlpm(cases, ask="all"), Dlpm(cases, ask="needed")
+    for _ in range(125):
+        oracle = expert(rng.dirichlet(np.ones(cases.n_classes)))
+        full, asked = run(everything, oracle)
+        short, fewer = run(needed, oracle)
+        np.testing.assert_array_equal(short.weights, full.weights)
+        assert 2 * len(fewer) <= len(asked)
+
+
+@pytest.mark.parametrize(("name", "share", "error"), [("softmax-3", 0.97, 0.015), ("softmax-4", 0.93, 0.015)])
+def test_random_metrics_come_out(law, name, share, error):
+    # Class 1 is the reference of every ratio: where it weighs next to nothing, all weights suffer.
+    cases, rng = Cases.law(law(name)), np.random.default_rng(7)
+    procedure, errors = Dlpm(cases), []
+    for _ in range(200):
+        truth = rng.dirichlet(np.ones(cases.n_classes))
+        outcome, _ = run(procedure, expert(truth))
+        errors.append(np.abs(outcome.weights - truth).max())
+    assert np.mean(np.array(errors) <= error) >= share
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["paper-3", "paper-4"]))
+def test_a_bound_holds_the_truth_and_says_when_nothing_more_can_be_told(law, seed, name):
+    cases = Cases.law(law(name))
+    truth = np.random.default_rng(seed).dirichlet(np.ones(cases.n_classes))
+    procedure = Dlpm(cases)
+    outcome, _ = run(procedure, expert(truth))
+    reach = {i: (procedure.stretch(i, 0.0)[1], procedure.stretch(i, 1.0)[0]) for i in procedure.frontiers}
+    best = {i: truth[0] / (truth[0] + truth[i]) for i in procedure.frontiers}
+    if all(low + 0.01 < best[i] < high - 0.01 for i, (low, high) in reach.items()):
+        assert outcome.bounded == (None,) * cases.n_classes
+    elif any(best[i] < low - 0.01 or best[i] > high + 0.01 for i, (low, high) in reach.items()):
+        assert outcome.stopped == "bounded"
+        assert outcome.notes
+        for weight, (low, high) in zip(truth, outcome.bounded, strict=True):
+            assert low - 1e-9 <= weight <= high + 1e-9
+
+
+def test_a_bounded_ratio_is_said_in_words(law):
+    cases = Cases.law(law("paper-3"))
+    outcome, _ = run(Dlpm(cases, names=("cats", "dogs", "birds")), expert([0.23, 0.15, 0.62]))
+    assert outcome.stopped == "bounded"
+    assert outcome.notes == (
+        "How much dogs count compared with cats could only be bounded: at most 0.753 times as much. "
+        "No decision of this model tells more.",
+    )
+
+
+def test_ratio_bounds():
+    assert ratio_bounds((0.0, 0.2)) == (4.0, np.inf)
+    assert ratio_bounds((0.5, 1.0)) == (0.0, 1.0)
+    assert ratio_bounds((0.0, 1.0)) == (0.0, np.inf)
+
+
+@pytest.mark.parametrize(("repair", "mean"), [(False, 0.093), (True, 0.047)])
+def test_what_one_wrong_answer_in_ten_does(law, repair, mean):
+    # Mean max-norm error of the published 56 questions, truths Dirichlet(2): our simulation of 400 draws.
+    cases, errors = Cases.law(law("softmax-3")), []
+    procedure = Dlpm(cases, ask="all", repair=repair)
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        truth = rng.dirichlet(np.full(3, 2.0))
+        outcome, _ = run(procedure, FlipOracle(expert(truth), 0.1, rng))
+        errors.append(np.abs(outcome.weights - truth).max())
+    assert np.mean(errors) == pytest.approx(mean, rel=0.3)
+
+
+def test_people_are_shown_whole_cases_and_never_two_identical_matrices(law):
+    rng = np.random.default_rng(3)
+    proba = rng.dirichlet(np.full(3, 0.4), 120)
+    cases = Cases.counted(np.append([0, 1, 2], rng.integers(0, 3, 117)), proba)
+    for weights in rng.dirichlet(np.ones(3), 20):
+        _, asked = run(Dlpm(cases, population=100), expert(weights))
+        for question, answer in asked:
+            assert question.population == 100
+            for matrix in (question.a, question.b):
+                np.testing.assert_allclose(matrix * 100, np.rint(matrix * 100), atol=1e-9)
+                np.testing.assert_allclose(matrix.sum(axis=1), asked[0].question.a.sum(axis=1), atol=1e-12)
+            assert not np.array_equal(question.a, question.b)
+            assert answer.choice in Choice
+
+
+def test_a_cap_stops_the_search(law):
+    outcome, asked = run(Dlpm(Cases.law(law("softmax-3")), questions=5), expert([0.2, 0.3, 0.5]))
+    assert outcome.stopped == "budget"
+    assert outcome.questions == len(asked) == 5

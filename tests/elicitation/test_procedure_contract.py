@@ -1,0 +1,220 @@
+"""What every procedure owes to whoever drives it."""
+
+import numpy as np
+import pytest
+
+from elicit_app.elicitation.driver import run
+from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle, RecordedOracle, UtilityOracle
+from elicit_app.elicitation.procedures.bayes import Bayes
+from elicit_app.elicitation.procedures.dlfpm import Dlfpm
+from elicit_app.elicitation.procedures.dlpm import Dlpm
+from elicit_app.elicitation.procedures.lfpm import Lfpm
+from elicit_app.elicitation.procedures.lpm import Lpm
+from elicit_app.elicitation.procedures.published import Published
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Question, Step
+from elicit_app.elicitation.sphere import Sphere
+
+COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
+
+
+def counted() -> Cases:
+    rng = np.random.default_rng(11)
+    proba = rng.dirichlet(np.full(3, 0.5), 150)
+    return Cases.counted([rng.choice(3, p=row) for row in proba], proba)
+
+
+CASES = counted()
+SPHERE = Sphere.around(CASES.prevalence, 0.03)
+PROCEDURES = {
+    "dlpm": lambda: Dlpm(CASES, epsilon=0.05, population=1000),
+    "dlpm-all": lambda: Dlpm(CASES, epsilon=0.05, ask="all"),
+    "dlpm-repair": lambda: Dlpm(CASES, epsilon=0.05, repair=True, population=1000),
+    "lpm": lambda: Lpm(SPHERE, epsilon=0.1, cycles=1, population=1000),
+    "lpm-all": lambda: Lpm(SPHERE, epsilon=0.2, cycles=1, ask="all"),
+    "dlfpm": lambda: Dlfpm(CASES, epsilon=0.1, population=1000),
+    "lfpm": lambda: Lfpm(SPHERE, epsilon=0.2, cycles=1, population=1000),
+    "bayes": lambda: Bayes([CASES], family="lpm", seed=3, population=1000, questions=6),
+    "bayes-dlpm": lambda: Bayes([CASES], family="dlpm", seed=3, population=1000, questions=6),
+}
+PUBLISHED = [name for name in PROCEDURES if not name.startswith("bayes")]
+
+
+@pytest.fixture(scope="module", params=list(PROCEDURES))
+def procedure(request):
+    return PROCEDURES[request.param]()
+
+
+@pytest.fixture(params=PUBLISHED)
+def published(request) -> Published:
+    return PROCEDURES[request.param]()
+
+
+class Cycling:
+    """Answers with every kind of answer in turn."""
+
+    def __init__(self) -> None:
+        self.answers = 0
+
+    def answer(self, question: Question) -> Answer:
+        self.answers += 1
+        return Answer((Choice.A, Choice.EQUAL, Choice.UNSURE, Choice.B, Choice.UNSURE)[self.answers % 5])
+
+
+def first(procedure, history=()) -> Step | Outcome:
+    elicitation = procedure.begin(history)
+    try:
+        return next(elicitation)
+    except StopIteration as end:
+        return end.value
+    finally:
+        elicitation.close()
+
+
+def same_outcome(one: Outcome, other: Outcome) -> bool:
+    return np.array_equal(one.weights, other.weights) and (one.stopped, one.questions) == (
+        other.stopped,
+        other.questions,
+    )
+
+
+def oracles():
+    rng = np.random.default_rng(2)
+    linear = LinearOracle(-COSTS)
+    yield "linear", linear
+    yield "flip", FlipOracle(linear, 0.2, rng)
+    yield "logit", LogitOracle(linear.utility, 50.0, rng)
+    yield "every kind", Cycling()
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_every_oracle_drives_it_to_an_outcome_of_the_right_shape(procedure, which):
+    _, oracle = list(oracles())[which]
+    outcome, asked = run(procedure, oracle)
+    size = 3 if procedure.family.startswith("d") else 6
+    assert outcome.family == procedure.family
+    assert outcome.weights.shape == (size,)
+    assert np.isfinite(outcome.weights).all()
+    assert len(outcome.bounded) == size
+    assert outcome.questions == len(asked) > 0
+    if procedure.family == "dlpm":
+        assert outcome.weights.min() >= 0
+        assert outcome.weights.sum() == pytest.approx(1)
+    if procedure.family == "lpm":
+        assert outcome.weights.max() <= 0
+        assert np.linalg.norm(outcome.weights) == pytest.approx(1)
+
+
+def test_beginning_after_any_part_of_a_history_asks_what_was_asked_next(procedure):
+    outcome, asked = run(procedure, Cycling())
+    for n in [*range(0, len(asked), max(1, len(asked) // 12)), len(asked) - 1]:
+        step = first(procedure, asked[:n])
+        assert isinstance(step, Step)
+        assert step.progress.asked == n
+        np.testing.assert_array_equal(step.question.a, asked[n].question.a)
+        np.testing.assert_array_equal(step.question.b, asked[n].question.b)
+        assert (step.question.purpose, step.question.repeat_of) == (
+            asked[n].question.purpose,
+            asked[n].question.repeat_of,
+        )
+    finished = first(procedure, asked)
+    assert isinstance(finished, Outcome)
+    assert same_outcome(finished, outcome)
+
+
+def test_it_can_be_stopped_after_any_answer(procedure):
+    _, asked = run(procedure, LinearOracle(-COSTS))
+    for n in (0, 1, len(asked) // 2, len(asked) - 1):
+        outcome = procedure.conclude(asked[:n])
+        assert (outcome.stopped, outcome.questions) == ("expert", n)
+        assert np.isfinite(outcome.weights).all()
+
+
+def test_a_record_of_the_answers_gives_the_same_outcome(procedure):
+    outcome, asked = run(procedure, Cycling())
+    again, _ = run(procedure, RecordedOracle(asked))
+    assert same_outcome(again, outcome)
+
+
+def test_only_prevalence_keeping_matrices_are_shown(procedure):
+    _, asked = run(procedure, LinearOracle(-COSTS))
+    rows = asked[0].question.a.sum(axis=1)
+    for question, _ in asked:
+        for matrix in (question.a, question.b):
+            assert matrix.min() >= -1e-12
+            np.testing.assert_allclose(matrix.sum(axis=1), rows, atol=1e-9)
+
+
+def test_recorded_answers_count_whichever_side_was_which(published):
+    outcome, asked = run(published, LinearOracle(-COSTS))
+    turned = [
+        Asked(Question(question.b, question.a, question.population), Answer(answer.choice.swapped()))
+        for question, answer in asked
+    ]
+    assert same_outcome(first(published, turned), outcome)
+
+
+def test_a_recorded_question_that_differs_by_rounding_is_the_truth(published):
+    outcome, asked = run(published, LinearOracle(-COSTS))
+    moved = [
+        Asked(Question(question.a + 4e-10, question.b - 4e-10, question.population), answer)
+        for question, answer in asked
+    ]
+    assert same_outcome(first(published, moved), outcome)
+
+
+def test_after_an_edit_recorded_answers_are_used_where_their_question_comes_back(published):
+    _, asked = run(published, LinearOracle(-COSTS))
+    changed = Answer(Choice.B if asked[1].answer.choice is Choice.A else Choice.A)
+    edited = [asked[0], Asked(asked[1].question, changed), *asked[2:]]
+    step = first(published, edited)
+    # Only what the new course shares with the old one is used; nothing is asked twice.
+    used = step.progress.asked if isinstance(step, Step) else step.questions
+    assert 2 <= used <= len(asked)
+    if isinstance(step, Step):
+        for question, _ in edited:
+            assert not question.same_as(step.question)
+    without = [asked[0], *asked[2:]]
+    again = first(published, without)
+    assert isinstance(again, Step)
+    assert again.question.same_as(asked[1].question)
+    put_back = first(published, [*without, asked[1]])
+    assert same_outcome(put_back, first(published, asked))
+
+
+def test_where_the_expert_cannot_say_the_question_comes_again_as_a_repeat(published):
+    step = first(published)
+    history = [Asked(step.question, Answer(Choice.UNSURE))]
+    for _ in range(200):
+        step = first(published, history)
+        if step.question.repeat_of is not None:
+            break
+        history.append(Asked(step.question, LinearOracle(-COSTS).answer(step.question)))
+    assert step.question.repeat_of == 0
+    assert step.question.same_as(history[0].question)
+    history.append(Asked(step.question, Answer(Choice.UNSURE)))
+    following = first(published, history)
+    # Twice "cannot say" is a tie: the search goes on.
+    assert isinstance(following, Outcome) or not following.question.same_as(step.question)
+
+
+@pytest.mark.parametrize("cap", [1, 4])
+def test_a_cap_is_kept(cap):
+    for build in (
+        lambda: Dlpm(CASES, questions=cap),
+        lambda: Lpm(SPHERE, questions=cap),
+        lambda: Dlfpm(CASES, questions=cap),
+        lambda: Lfpm(SPHERE, questions=cap),
+        lambda: Bayes([CASES], family="lpm", seed=1, population=1000, questions=cap),
+    ):
+        outcome, asked = run(build(), UtilityOracle(lambda matrix: float(np.trace(matrix))))
+        assert (outcome.stopped, outcome.questions, len(asked)) == ("budget", cap, cap)
+
+
+def test_progress_ends_at_nothing(published):
+    _, asked = run(published, LinearOracle(-COSTS))
+    last = first(published, asked[:-1])
+    assert isinstance(last, Step)
+    assert last.progress.fewest <= last.progress.most
+    assert last.progress.most <= 4
+    assert last.progress.asked == len(asked) - 1
