@@ -93,10 +93,14 @@ def parts_of(models: Sequence[Path], rows: int = PART_ROWS) -> list[Part]:
     return parts
 
 
-def tally_part(part: Part, metric: ElicitedMetric) -> Tally:
-    """Add up one part; this is what a worker runs."""
-    file = replace(open_predictions(part.path), start=part.start, stop=part.stop)
-    return tally_rows(file, metric, part.before)
+def tally_part(part: Part, metric: ElicitedMetric) -> Tally | Problem:
+    """Add up one part, or return what is wrong with it; this is what a worker runs."""
+    try:
+        file = replace(open_predictions(part.path), start=part.start, stop=part.stop)
+        return tally_rows(file, metric, part.before)
+    except Problem as problem:
+        # not raised: a file does not get better by trying again
+        return problem
 
 
 def tally_on_cluster(
@@ -155,8 +159,10 @@ def _finished(
         for position, part in enumerate(parts)
     }
     try:
-        for future, tally in distributed.as_completed(futures, with_results=True):
-            yield futures[future], tally
+        for future, done in distributed.as_completed(futures, with_results=True):
+            if isinstance(done, Problem):
+                raise done
+            yield futures[future], done
     except distributed.KilledWorker as error:
         raise Problem("Workers were lost again and again: give them more memory.") from error
 

@@ -131,13 +131,14 @@ def _read_models(
 
 
 def distinct_names(files: Sequence[Path]) -> list[str]:
-    """Return the files' names without their endings, with folder or number where two are the same."""
+    """Return a name for each file: without its ending where that tells all apart, else more of the path or a number."""
     names = [file.stem for file in files]
-    if len(set(names)) < len(names):
-        names = [f"{file.resolve().parent.name}/{file.stem}" for file in files]
-    return [
-        name if names.index(name) == at else f"{name} ({names[:at].count(name) + 1})" for at, name in enumerate(names)
-    ]
+    for more in ([file.name for file in files], [f"{file.resolve().parent.name}/{file.name}" for file in files]):
+        if len(set(names)) == len(names):
+            return names
+        names = more
+    before = [names[:at].count(name) for at, name in enumerate(names)]
+    return [f"{name} ({times + 1})" if times else name for name, times in zip(names, before, strict=True)]
 
 
 def _demand_same_cases(first_file: Path, first: Read, file: Path, other: Read) -> None:

@@ -72,10 +72,10 @@ class PredictionsFile:
         missing = [name for name in classes if name not in self.classes]
         extra = [name for name in self.classes if name not in classes]
         if missing or extra:
-            found = [f"there is no column for {listed(missing)}"] if missing else []
-            found += [f"there is a column for {listed(extra)}"] if extra else []
+            found = [f"no column for {listed(missing)}"] if missing else []
+            found += [f"a column for {listed(extra)}"] if extra else []
             remedy = f"The classes must be {listed(list(classes), 12)}."
-            raise refused(self.table.path, Finding(" and ".join(found), remedy))
+            raise refused(self.table.path, Finding(f"There is {' and '.join(found)}", remedy))
         columns = dict(zip(self.classes, self.positions[1:], strict=True))
         return replace(self, classes=tuple(classes), positions=(self.positions[0], *(columns[n] for n in classes)))
 

@@ -1,6 +1,7 @@
 """Scoring on a Dask cluster: the same figures as here, also when a worker is killed in the middle."""
 
 import os
+import pickle
 import signal
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.study.cluster import parts_of, tally_on_cluster
+from elicit_app.study.cluster import parts_of, tally_on_cluster, tally_part
 from elicit_app.study.reading import open_predictions
 from elicit_app.study.scoring import ranked, tally_file
 from elicit_app.study.tables import BATCH_ROWS
@@ -77,6 +78,17 @@ def test_parts_cover_every_row_once(tmp_path):
         (0, 900, None, 900),
         (1, 0, None, 0),
     ]
+
+
+def test_a_worker_hands_back_what_is_wrong_with_a_file(tmp_path, metric):
+    rows = frame(10)
+    rows[7, "proba_a"] = 2.0
+    rows.write_parquet(tmp_path / "m.parquet")
+    (part,) = parts_of([tmp_path / "m.parquet"])
+    problem = pickle.loads(pickle.dumps(tally_part(part, metric)))
+    assert isinstance(problem, Problem)
+    assert problem.findings[0].what.startswith("Row 8: proba_a is 2, above 1")
+    assert problem.findings[0].what in problem.sentence
 
 
 def test_faults_in_a_part_keep_their_row_numbers(tmp_path):

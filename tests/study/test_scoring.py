@@ -154,5 +154,5 @@ def test_files_of_any_format_and_column_order_give_the_same_figures(tmp_path, se
 def test_a_file_with_other_classes_is_refused(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text("y_true,proba_red,proba_blue\nred,1,0\nblue,0,1\n")
-    with pytest.raises(Problem, match="no column for “yellow”, “green” and there is a column for “blue”"):
+    with pytest.raises(Problem, match="no column for “yellow”, “green” and a column for “blue”"):
         tally_file(open_predictions(path), metric())

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from elicit_app.problem import Problem
 from elicit_app.study import Mistake, create_study, open_study, save_study
+from elicit_app.study.making import distinct_names
 from elicit_app.study.wording import default_wording
 
 THREE = "y_true,proba_a,proba_b,proba_c\n" + "a,0.7,0.2,0.1\nb,0.6,0.3,0.1\nc,0.1,0.2,0.7\nb,0.1,0.8,0.1\n"
@@ -100,7 +102,7 @@ def test_models_of_other_cases_are_refused(tmp_path, files):
         create_study(tmp_path / "s", [files[0], other])
     fewer = tmp_path / "fewer.csv"
     fewer.write_text("y_true,proba_a,proba_b\na,1,0\nb,0,1\n")
-    with pytest.raises(Problem, match="there is no column for “c”"):
+    with pytest.raises(Problem, match="no column for “c”"):
         create_study(tmp_path / "s", [files[0], fewer])
     assert not (tmp_path / "s").exists()
 
@@ -234,5 +236,15 @@ def test_models_of_files_with_one_name_are_told_apart(tmp_path, files):
         (tmp_path / folder / "p.csv").write_text(THREE)
     twice = [tmp_path / "x" / "p.csv", tmp_path / "y" / "p.csv", tmp_path / "y" / "p.csv"]
     study = create_study(tmp_path / "s", twice)
-    assert [model.name for model in study.models] == ["x/p", "y/p", "y/p (2)"]
+    assert [model.name for model in study.models] == ["x/p.csv", "y/p.csv", "y/p.csv (2)"]
     same(open_study(tmp_path / "s"), study)
+
+
+def test_names_hold_as_much_of_the_path_as_is_needed():
+    def names(*files):
+        return distinct_names([Path(file) for file in files])
+
+    assert names("/a/x.csv", "/a/y.csv") == ["x", "y"]
+    assert names("/a/x.csv", "/a/x.parquet") == ["x.csv", "x.parquet"]
+    assert names("/a/x.csv", "/b/x.csv") == ["a/x.csv", "b/x.csv"]
+    assert names("/a/x.csv", "/a/x.csv") == ["a/x.csv", "a/x.csv (2)"]
