@@ -157,7 +157,7 @@ def _held_out_found(held_out: tuple[HeldOutView, ...]) -> list[TrustView]:
         return []
     ours, others = held_out[0], held_out[1:]
     detail = f"Agreement on {ours.total} answers kept aside:"
-    if ours.right == ours.total or 2 * ours.right > ours.total and ours.right > max(other.right for other in others):
+    if ours.right == ours.total or (2 * ours.right > ours.total and ours.right > max(other.right for other in others)):
         return [TrustView(True, "It predicts answers it was not shown", detail)]
     return [TrustView(False, "It predicts answers it was not shown no better than a plain score", detail)]
 
