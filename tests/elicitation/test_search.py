@@ -1,6 +1,6 @@
 """The decision table of "shrink interval", its repair, and who waits when the expert cannot say."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -55,7 +55,7 @@ ALL = list(product(Slope, repeat=4))
 @pytest.mark.parametrize("repair", [False, True])
 def test_all_follows_the_table_for_every_combination_of_answers(repair):
     for slopes in ALL:
-        neighbours = dict(zip(zip(POINTS, POINTS[1:], strict=False), slopes, strict=True))
+        neighbours = dict(zip(pairwise(POINTS), slopes, strict=True))
         interval, asked = answered(neighbours, Rules(0.01, "all", repair))
         wanted = table(*(repaired(slopes) if repair else slopes))
         assert (interval, asked) == (INTERVALS[wanted], 4), slopes
@@ -66,7 +66,7 @@ def test_needed_decides_as_all_does_wherever_answers_rise_to_a_peak_and_fall():
     for slopes in ALL:
         if sorted(slopes, key=order.__getitem__) != list(slopes):
             continue
-        neighbours = dict(zip(zip(POINTS, POINTS[1:], strict=False), slopes, strict=True))
+        neighbours = dict(zip(pairwise(POINTS), slopes, strict=True))
         wanted, _ = answered(neighbours, Rules(0.01, "all"))
         found, asked = answered(neighbours, Rules(0.01, "needed"))
         assert found == wanted, slopes
@@ -75,7 +75,7 @@ def test_needed_decides_as_all_does_wherever_answers_rise_to_a_peak_and_fall():
 
 def test_needed_with_repair_decides_as_all_does_for_every_combination_of_answers():
     for slopes in ALL:
-        neighbours = dict(zip(zip(POINTS, POINTS[1:], strict=False), slopes, strict=True))
+        neighbours = dict(zip(pairwise(POINTS), slopes, strict=True))
         wanted, _ = answered(neighbours, Rules(0.01, "all", repair=True))
         found, asked = answered(neighbours, Rules(0.01, "needed", repair=True))
         assert found == wanted, slopes
