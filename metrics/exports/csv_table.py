@@ -31,7 +31,7 @@ def render(metric: ElicitedMetric) -> str:
     empty for right answers.
     """
     text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
+    table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     table.writerow(_COLUMNS)
     factors = metric.release_factors()
     class_weight = [*metric.class_weight.values()]
@@ -39,6 +39,6 @@ def render(metric: ElicitedMetric) -> str:
         for j, predicted in enumerate(metric.classes):
             low, high = (math.nan, math.nan) if metric.intervals is None else metric.intervals[i, j]
             numbers = (metric.cost_matrix[i, j], low, high, factors[i, j], class_weight[i])
-            cells = [repr(float(x)) if math.isfinite(x) else "" for x in numbers]
+            cells = [float(x) if math.isfinite(x) else "" for x in numbers]
             table.writerow([true, predicted, *cells, "" if i == j else mistake_name(metric, i, j)])
     return text.getvalue()

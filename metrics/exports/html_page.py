@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from metrics.exchange_rates import ExchangeRate, called, exchange_rates, headline, mistake_name, two_digits
 from metrics.exports.wording import (
-    cost_text,
+    Cells,
+    cost_texts,
     day,
-    factor_text,
+    factor_texts,
     one_line,
     provenance_rows,
     rates_question,
@@ -58,6 +59,7 @@ _PAGE = """<!DOCTYPE html>
 
 _ROW_HEIGHT = 34
 _MOST_RATES = 12
+_MOST_FOLDED = 400
 _FEW_CLASSES = 5
 
 
@@ -72,22 +74,21 @@ def render(metric: ElicitedMetric) -> str:
         question=escape(rates_question(metric)),
         rates=_rates(metric),
         wide=' class="wide"' if len(metric.classes) > _FEW_CLASSES else "",
-        costs=_matrix(metric, cost_text),
-        factors=_matrix(metric, factor_text),
+        costs=_matrix(metric.classes, cost_texts(metric)),
+        factors=_matrix(metric.classes, factor_texts(metric)),
         release=escape(release_sentence(metric)),
         weights=_facts(weights),
         facts=_facts(provenance_rows(metric)),
     )
 
 
-def _matrix(metric: ElicitedMetric, cell: Callable[[ElicitedMetric, int, int], tuple[str, str]]) -> str:
+def _matrix(classes: Sequence[str], rows: Cells) -> str:
     """Return a table with the truth in rows; each cell a number and what stands small beneath it."""
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in metric.classes)
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in classes)
     lines = [f"<thead><tr><th>truth</th>{heads}</tr></thead>"]
-    for i, name in enumerate(metric.classes):
+    for i, (name, row) in enumerate(zip(classes, rows, strict=True)):
         cells = []
-        for j in range(len(metric.classes)):
-            number, beneath = cell(metric, i, j)
+        for j, (number, beneath) in enumerate(row):
             small = f"<small>{escape(beneath)}</small>" if beneath else ""
             cells.append(f'<td class="hit">{number}</td>' if i == j else f"<td><b>{number}</b>{small}</td>")
         lines.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>')
@@ -108,6 +109,8 @@ def _rates(metric: ElicitedMetric) -> str:
     table = _rate_table(metric, shown, axis)
     if len(shown) == len(rates):
         return table
+    if len(rates) > _MOST_FOLDED:
+        return f'{table}<p class="quiet">All {len(rates):,} mistakes are in the metric file.</p>'
     return f"{table}<details><summary>All {len(rates)} mistakes</summary>{_rate_table(metric, rates, axis)}</details>"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from metrics.exchange_rates import exchange_rates, headline, mistake_name, two_digits
-from metrics.exports.wording import cost_text, one_line, provenance_rows, release_sentence
+from metrics.exports.wording import cost_texts, factor_texts, one_line, provenance_rows, release_sentence
 
 if TYPE_CHECKING:
     from metrics.elicited_metric import ElicitedMetric
@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
 def render(metric: ElicitedMetric) -> str:
     """Return exchange rates, costs, release factors, class weights and provenance as GitHub-flavoured Markdown."""
-    k = range(len(metric.classes))
-    factors = metric.release_factors()
-    costs = ([_cell(*cost_text(metric, i, j)) for j in k] for i in k)
-    release = (["–" if i == j else two_digits(float(factors[i, j])) for j in k] for i in k)
+    costs = ([f"{cost} ({range_})" if range_ else cost for cost, range_ in row] for row in cost_texts(metric))
+    release = ([factor for factor, _ in row] for row in factor_texts(metric))
     rates = [
         (escaped(mistake_name(metric, rate.true, rate.predicted)), rate.in_words(), rate.range_in_words())
         for rate in exchange_rates(metric)
@@ -59,7 +57,3 @@ def _matrix(metric: ElicitedMetric, rows: Iterable[list[str]]) -> str:
     names = [escaped(name) for name in metric.classes]
     body = ([f"**{name}**", *row] for name, row in zip(names, rows, strict=True))
     return table(["truth \\\\ model says", *names], body)
-
-
-def _cell(cost: str, interval: str) -> str:
-    return f"{cost} ({interval})" if interval else cost

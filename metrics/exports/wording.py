@@ -14,6 +14,8 @@ from metrics.exchange_rates import called, exchange_rates, mistake_words, two_di
 if TYPE_CHECKING:
     from metrics.elicited_metric import ElicitedMetric
 
+Cells = list[list[tuple[str, str]]]
+
 _FAMILIES = {
     "dlpm": "all wrong answers for the same truth are equally bad",
     "lpm": "some wrong answers for the same truth hurt more than others",
@@ -65,12 +67,23 @@ def cost_text(metric: ElicitedMetric, true: int, predicted: int) -> tuple[str, s
     return cost, f"{two_digits(low)} to {two_digits(high)}" if low < high else ""
 
 
-def factor_text(metric: ElicitedMetric, true: int, predicted: int) -> tuple[str, str]:
-    """Return a release factor as people read it, and "worst" for the worst mistake of its true class."""
-    if true == predicted:
-        return "–", ""
-    factor = float(metric.release_factors()[true, predicted])
-    return two_digits(factor), "worst" if factor == 1 and metric.cost_matrix[true].any() else ""
+def cost_texts(metric: ElicitedMetric) -> Cells:
+    """Return `cost_text` of every cell."""
+    k = range(len(metric.classes))
+    return [[cost_text(metric, i, j) for j in k] for i in k]
+
+
+def factor_texts(metric: ElicitedMetric) -> Cells:
+    """Return every release factor as people read it, and "worst" for the worst mistakes of a true class."""
+    return [
+        [
+            ("–", "")
+            if i == j
+            else (two_digits(factor), "worst" if factor == 1 and metric.cost_matrix[i].any() else "")
+            for j, factor in enumerate(row)
+        ]
+        for i, row in enumerate(metric.release_factors().tolist())
+    ]
 
 
 def rates_question(metric: ElicitedMetric) -> str:
