@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
+from elicit_app.study.ahead import read_ahead
 from elicit_app.study.checking import demand_comparable
 from elicit_app.study.reading import PredictionsFile
 from metrics import ElicitedMetric
@@ -170,7 +171,7 @@ def tally_file(file: PredictionsFile, metric: ElicitedMetric, advance: Advance |
 def tally_rows(file: PredictionsFile, metric: ElicitedMetric, before: int, advance: Advance | None = None) -> Tally:
     """Add up the rows of a part of a model's predictions, `before` of which come earlier; see `tally_file`."""
     tally, seen = Tally(metric), before
-    for batch in file.ordered(metric.classes).batches():
+    for batch in read_ahead(file.ordered(metric.classes).batches()):
         tally.update(batch.y_true, batch.y_proba, seen)
         seen += len(batch.y_true)
         if advance is not None:
