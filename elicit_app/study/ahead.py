@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -25,11 +26,11 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
     wanted.set()
 
     def offer(item: T | None, error: BaseException | None) -> None:
-        while wanted.is_set():
-            try:
-                return ready.put((item, error), timeout=0.1)
-            except queue.Full:
-                continue
+        offered = False
+        while wanted.is_set() and not offered:
+            with suppress(queue.Full):
+                ready.put((item, error), timeout=0.1)
+                offered = True
 
     def work() -> None:
         try:
