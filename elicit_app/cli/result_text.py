@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elicit_app.gui.results import words
+from elicit_app.session import result_words as words
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 

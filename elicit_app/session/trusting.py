@@ -10,6 +10,7 @@ import numpy as np
 from elicit_app.elicitation.questions import Asked, Choice, Matrix, Outcome, Purpose
 from elicit_app.session.events import TakenOut
 from elicit_app.session.fitting import fits, predicted, repeats
+from elicit_app.session.result_words import flow_of, value_of
 from elicit_app.session.session import Session
 from elicit_app.session.state import SessionState, apply
 from elicit_app.session.views import HeldOutView, RatioView, TrustView
@@ -166,29 +167,14 @@ def _bounded_found(study: Study, ratios: tuple[RatioView, ...]) -> list[TrustVie
     bounded = [view for view in ratios if view.bounded]
     if not bounded:
         return []
-    told = [f"{_named(study, view)}: {bound_words(view)}." for view in bounded[:3]]
+    told = [f"{_capital(flow_of(view, study.wording))}: {value_of(view)}." for view in bounded[:3]]
     more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
     headline = "One mistake is only bounded" if len(bounded) == 1 else f"{len(bounded)} mistakes are only bounded"
     return [TrustView(False, headline, " ".join([*told, *more, "No question could tell more."]))]
 
 
-def bound_words(view: RatioView) -> str:
-    """Return "at most 0.2", "at least 20" or "0.2 to 0.5"."""
-    if view.ninety is None:
-        return "not known"
-    low, high = view.ninety
-    if np.isinf(high):
-        return f"at least {low:.2g}"
-    return f"at most {high:.2g}" if low <= 0 else f"{low:.2g} to {high:.2g}"
-
-
-def _named(study: Study, view: RatioView) -> str:
-    words = study.wording
-    if view.predicted is None:
-        return words.any_mistake[view.true].name
-    called = words.class_one[view.predicted]
-    name = f"{words.class_one[view.true]} called {called}"
-    return name[:1].upper() + name[1:]
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _sentence(findings: list[TrustView]) -> str:
