@@ -1,80 +1,226 @@
-"""Which pair to ask about: the most information expected for the effort of reading it."""
+"""Pairs that may be asked about: neither side dominates, the difference is clear, few cells differ."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.pool import Pool
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
+from elicit_app.elicitation.tradeoffs import imagined, mixtures
+from elicit_app.problem import Problem
 
-_SAME = 1e-12  # rates closer than this are the same
+SAME = 1e-12  # rates closer than this are the same
+
 _CLEAR = 0.01  # share of the cases that the largest difference of a pair must reach
-_KEPT = 40_000  # pairs kept of a pool
-_FEWEST = 300  # pairs needed before "few cells" can be demanded
-_READING, _PER_CELL = 12.0, 1.0  # effort of a question, in rows read: the page itself, and each mistake that differs
+_LOOKED_AT = 4_000_000  # numbers computed to find pairs of a pool
+_KEPT = 40_000  # pairs kept
+_ENOUGH = 20_000  # pairs of a pool that need no constructed ones beside them
+_MIXED, _IMAGINED = 240, 6_000  # constructed pairs
+_MIX_UP_TO = 5  # classes: with more, feasible trades in few cells are too small to judge
+_CANDIDATES = 800  # pairs looked at for one question
+_POOL_SEED = 20  # the pairs belong to the study, not to the session
 
 
 @dataclass(frozen=True, eq=False)
 class PairSet:
-    """Pairs that may be asked about: neither side dominates, the difference is clear, few cells differ.
+    """Pairs of confusion matrices.
 
     Parameters
     ----------
     first, second : ndarray of shape (n, k, k)
-        The matrices.
+        The matrices, as rates.
     gains : ndarray of shape (n, m)
         ``WeightPrior.gain`` of each pair.
-    cells : ndarray of int, shape (n,)
-        Numbers of weights that take part.
+    hypothetical : ndarray of bool, shape (n,)
+        Whether a matrix is not what one of the models does.
     """
 
     first: Matrix
     second: Matrix
     gains: Matrix
-    cells: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, pool: Pool, prior: WeightPrior, max_cells: int, rng: np.random.Generator) -> PairSet:
-        """Pair up the matrices of a pool; where the pool has too few simple pairs the simplest ones are taken."""
-        first, second = np.triu_indices(len(pool.matrices), 1)
-        gains = prior.gain(pool.matrices[first], pool.matrices[second])
-        ok = (gains > _SAME).any(axis=1) & (gains < -_SAME).any(axis=1) & (np.abs(gains).max(axis=1) >= _CLEAR - _SAME)
-        first, second, gains = first[ok], second[ok], gains[ok]
-        cells = (np.abs(gains) > _SAME).sum(axis=1)
-        limit = max(max_cells, int(np.sort(cells)[min(_FEWEST, len(cells)) - 1]))
-        simple = np.flatnonzero(cells <= limit)
-        if len(simple) > _KEPT:
-            simple = np.sort(rng.choice(simple, _KEPT, replace=False))
-        return cls(pool.matrices[first[simple]], pool.matrices[second[simple]], gains[simple], cells[simple])
+    hypothetical: NDArray[np.bool_]
 
     def __len__(self) -> int:
-        return len(self.cells)
+        return len(self.gains)
+
+    @property
+    def cells(self) -> NDArray[np.intp]:
+        """Return in how many weighed cells the two matrices differ, shape (n,)."""
+        return np.asarray((np.abs(self.gains) > SAME).sum(axis=1))
+
+    def __getitem__(self, some: NDArray[np.intp]) -> PairSet:
+        return PairSet(self.first[some], self.second[some], self.gains[some], self.hypothetical[some])
+
+    @classmethod
+    def of(cls, first: Matrix, second: Matrix, prior: WeightPrior, hypothetical: bool) -> PairSet:
+        """Put matrices side by side and keep what can be asked: a clear difference, and no side dominates."""
+        gains = prior.gain(first, second)
+        fair = (gains > SAME).any(axis=1) & (gains < -SAME).any(axis=1)
+        kept = np.flatnonzero(fair & (np.abs(gains).max(axis=1) >= _CLEAR - SAME))
+        return cls(first[kept], second[kept], gains[kept], np.full(len(kept), hypothetical))
+
+    @classmethod
+    def joined(cls, parts: Sequence[PairSet]) -> PairSet:
+        """Return all pairs of several sets, in order."""
+        return cls(
+            np.concatenate([part.first for part in parts]),
+            np.concatenate([part.second for part in parts]),
+            np.concatenate([part.gains for part in parts]),
+            np.concatenate([part.hypothetical for part in parts]),
+        )
 
 
-def information(belief: Posterior, gains: Matrix, graded: bool = False) -> Matrix:
-    """Return the mutual information, in bits, between the answer and everything unknown.
+class PairSource(Protocol):
+    """Where questions come from."""
+
+    @property
+    def population(self) -> int | None:
+        """Return what the matrices are shown for, None in exact rates."""
+
+    def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
+        """Return pairs to choose from, given draws of the positive weights, shape (n, m)."""
+
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return the gains, shape (<= n, m), of random pairs of achievable matrices that are not the same."""
+
+
+class FrontierPairs:
+    """Pairs of the matrices that a study's models achieve, and trades in few cells made from them.
 
     Parameters
     ----------
-    belief : Posterior
-        The draws.
-    gains : ndarray of shape (pairs, m)
-        Of the pairs.
-    graded : bool
-        Whether slightly and clearly are among the answers.
+    pool : Pool
+        Achievable matrices.
+    prior : WeightPrior
+        Says which cells are weighed.
+    max_cells : int
+        Most cells that may differ in a pair.
     """
-    chances = np.maximum(belief.chances(gains, graded), 1e-12)
-    expected = chances.mean(axis=1)
-    noise = (chances * np.log2(chances)).mean(axis=1).sum(axis=0)
-    return np.asarray(noise - (expected * np.log2(expected)).sum(axis=0))
+
+    def __init__(self, pool: Pool, prior: WeightPrior, max_cells: int) -> None:
+        self.pool, self.prior = pool, prior
+        self.population: int | None = pool.population
+        rng = np.random.default_rng([_POOL_SEED, 1])
+        achieved = self._achieved(max_cells, rng)
+        self.groups = [achieved]
+        if len(achieved) < _ENOUGH and prior.size > 2:
+            make, n = (mixtures, _MIXED) if prior.n_classes <= _MIX_UP_TO else (imagined, _IMAGINED)
+            made = PairSet.of(*make(pool, prior, max_cells, n, rng), prior, hypothetical=True)
+            self.groups.append(made[np.flatnonzero(made.cells <= max_cells)])
+        if not sum(map(len, self.groups)):
+            raise Problem(
+                "No two decisions of these models trade one mistake for another, so there is nothing to ask. "
+                "Use predictions whose probabilities differ from case to case, of classes that all occur."
+            )
+
+    def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
+        """Return pairs to choose from: as many achieved as constructed ones where there are both."""
+        share = _CANDIDATES // len(self.groups)
+        return PairSet.joined(
+            [
+                group[rng.choice(len(group), min(share, len(group)), replace=False)]
+                for group in self.groups
+                if len(group)
+            ]
+        )
+
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return the gains of random pairs of the pool, shape (<= n, m)."""
+        first, second = rng.integers(len(self.pool.matrices), size=(2, n))
+        gains = self.prior.gain(self.pool.matrices[first], self.pool.matrices[second])
+        return np.asarray(gains[np.abs(gains).max(axis=1) > SAME])
+
+    def _achieved(self, max_cells: int, rng: np.random.Generator) -> PairSet:
+        matrices, most = self.pool.matrices, _LOOKED_AT // self.prior.size
+        first, second = np.triu_indices(len(matrices), 1)
+        if len(first) > most:
+            some = np.sort(rng.choice(len(first), most, replace=False))
+            first, second = first[some], second[some]
+        simple = np.flatnonzero(
+            (np.abs(self.prior.gain(matrices[first], matrices[second])) > SAME).sum(axis=1) <= max_cells
+        )
+        if len(simple) > _KEPT:
+            simple = np.sort(rng.choice(simple, _KEPT, replace=False))
+        return PairSet.of(matrices[first[simple]], matrices[second[simple]], self.prior, hypothetical=False)
 
 
-def best_pair(belief: Posterior, gains: Matrix, cells: NDArray[np.intp], graded: bool = False) -> int:
-    """Return the index of the pair with the most bits per effort; of equal ones the first."""
-    effort = _READING + _PER_CELL * cells
-    return int(np.argmax(np.round(information(belief, gains, graded) / effort, 9)))
+class SpherePairs:
+    """Pairs of points on the lower boundary of a sphere in the space of confusions, for the laboratory.
+
+    Parameters
+    ----------
+    centre : ndarray of shape (k, k)
+        Centre, as a matrix of rates.
+    radius : float
+        lambda (Hiranandani et al. 2019, section 4.2).
+    prior : WeightPrior
+        Of the family lpm.
+    """
+
+    population: int | None = None
+
+    def __init__(self, centre: Matrix, radius: float, prior: WeightPrior) -> None:
+        if prior.family != "lpm":
+            raise Problem("The sphere is a space of errors: use it with the family lpm.")
+        self.centre, self.radius, self.prior = np.asarray(centre, dtype=np.float64), radius, prior
+
+    def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
+        """Return pairs that about halve what the draws of the weights leave open, and some random ones.
+
+        The two points lie symmetrically about a plausible direction, so that a metric of this direction is
+        indifferent; what they differ in is a main axis of the draws, or the difference of two draws.
+        """
+        unit = weights / np.linalg.norm(weights, axis=1, keepdims=True)
+        n, m = unit.shape
+        middle = unit.mean(axis=0)
+        count = _CANDIDATES * 3 // 4
+        apart = unit[rng.integers(n, size=count)] - unit[rng.integers(n, size=count)]
+        apart[:m] = np.linalg.eigh(np.cov(unit.T))[1].T
+        about = 0.5 * unit[rng.integers(n, size=count)] + 0.5 * middle
+        about[:m] = middle
+        about /= np.linalg.norm(about, axis=1, keepdims=True)
+        apart -= (apart * about).sum(axis=1, keepdims=True) * about
+        apart /= np.maximum(np.linalg.norm(apart, axis=1, keepdims=True), 1e-300)
+        # As far apart as both points stay where all weights are positive.
+        angle = np.arctan(np.min(about / np.maximum(np.abs(apart), 1e-300), axis=1))[:, None]
+        first = about * np.cos(angle) + apart * np.sin(angle)
+        second = about * np.cos(angle) - apart * np.sin(angle)
+        others = self._anywhere(2 * (_CANDIDATES - count), m, rng).reshape(2, -1, m)
+        a, b = np.concatenate([first, others[0]]), np.concatenate([second, others[1]])
+        return PairSet(self._points(a), self._points(b), self.radius * (a - b), np.zeros(len(a), dtype=bool))
+
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return the gains of random pairs of points, shape (n, q)."""
+        first, second = self._anywhere(2 * n, self.prior.size, rng).reshape(2, n, self.prior.size)
+        return np.asarray(self.radius * (first - second))
+
+    def _anywhere(self, n: int, m: int, rng: np.random.Generator) -> Matrix:
+        points = np.abs(rng.standard_normal((n, m)))
+        return np.asarray(points / np.linalg.norm(points, axis=1, keepdims=True))
+
+    def _points(self, directions: Matrix) -> Matrix:
+        """Return the matrices, shape (n, k, k), at centre - radius * direction, row sums kept."""
+        errors = ~np.eye(self.prior.n_classes, dtype=bool)
+        moved = np.zeros((len(directions), *self.centre.shape))
+        moved[:, errors] = -self.radius * directions
+        moved -= np.eye(len(self.centre)) * moved.sum(axis=2, keepdims=True)
+        return np.asarray(self.centre + moved)
+
+
+@lru_cache(maxsize=8)
+def _frontier_pairs(cases: tuple[Cases, ...], population: int | None, max_cells: int, family: str) -> FrontierPairs:
+    pool = Pool.of(cases, population, np.random.default_rng([_POOL_SEED, 0]))
+    return FrontierPairs(pool, WeightPrior.of(family, cases[0].n_classes), max_cells)  # type: ignore[arg-type]
+
+
+def frontier_pairs(cases: Sequence[Cases], population: int | None, max_cells: int, prior: WeightPrior) -> FrontierPairs:
+    """Return the pairs of a study; computed once for the same cases, whatever the session and its seed."""
+    return _frontier_pairs(tuple(cases), population, max_cells, prior.family)

@@ -35,6 +35,15 @@ GRADED_ANSWERS = (
 )
 
 
+# An oracle on the sphere hardly ever errs, and what it is asked about becomes very small.
+LABORATORY: dict[str, float] = {
+    "sure_above": -2.4,
+    "sure_slope": 10.0,
+    "logit_lapse": -8.0,
+    "log_tie": float(np.log(0.02)),
+}
+
+
 class Evidence(NamedTuple):
     """Answers as the likelihood sees them; "cannot say" is left out.
 

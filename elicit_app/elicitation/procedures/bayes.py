@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from elicit_app.elicitation.agenda import (
+    dominated,
+    informative,
+    next_item,
+    questions_left,
+    repeatable_answers,
+    slow_half,
+)
 from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.choosing import Goal, best_pair
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.memory import Recent, beginnings
-from elicit_app.elicitation.pairs import PairSet, best_pair
-from elicit_app.elicitation.pool import Pool
+from elicit_app.elicitation.pairs import PairSource, SpherePairs, frontier_pairs
 from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior
 from elicit_app.elicitation.questions import (
     Asked,
@@ -26,14 +35,18 @@ from elicit_app.elicitation.questions import (
     Step,
     StopReason,
 )
-from elicit_app.elicitation.response import ResponseModel, evidence
+from elicit_app.elicitation.response import LABORATORY, ResponseModel, evidence
+from elicit_app.elicitation.stopping import enough, still_needed
 from elicit_app.problem import Problem
+from metrics.frequencies import natural_frequencies
 
 PARTICLES = 320
 SWEEPS = 8
-CANDIDATES = 800
+
+_FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
+_TARGETS = 300  # random pairs that stand for what the metric will be used for
 _REMEMBERED = 160  # beliefs and steps kept for undo and looking ahead
-_BELIEF, _PAIR, _POOL, _SCALE = range(4)  # separate streams of chance
+_BELIEF, _PAIR, _SCALE, _TARGET = range(4)  # separate streams of chance
 
 
 class Bayes:
@@ -65,17 +78,21 @@ class Bayes:
         if not cases:
             raise Problem("The procedure bayes needs the predictions of at least one model.")
         self.family: Family = family
-        self.questions, self.strength, self._seed = questions, strength, seed
+        self.questions, self.stop, self.checks, self.strength = questions, stop, checks, strength
+        self._seed = seed
         self.prior = WeightPrior.of(family, cases[0].n_classes, prior, constraints)
-        self.pool = Pool.of(cases, population, self._chance(0, _POOL))
-        self.pairs = PairSet.of(self.pool, self.prior, max_cells, self._chance(1, _POOL))
-        if not len(self.pairs):
-            raise Problem(
-                "No two decisions of these models trade one mistake for another, so there is nothing to ask. "
-                "Use predictions with probabilities strictly between 0 and 1."
-            )
-        self._random_gains = self._achievable_gains()
-        self.response = ResponseModel(scale=self._scale())
+        self._models = _as_they_are(cases, population)
+        self._goal: Goal
+        self.source: PairSource
+        if space == "sphere":
+            if sphere is None:
+                raise Problem("The space sphere needs a centre and a radius.")
+            self.source, self._goal, person = SpherePairs(*sphere, self.prior), "closeness", LABORATORY
+        else:
+            self.source = frontier_pairs(cases, population, max_cells, self.prior)
+            self._goal, person = ("order" if self.prior.size > _FEW_WEIGHTS else "weights"), {}
+        self._targets = self.source.random_gains(_TARGETS, self._chance(0, _TARGET))
+        self.response = ResponseModel(scale=self._scale(), **person)
         self._beliefs: Recent[Posterior] = Recent(_REMEMBERED)
         self._steps: Recent[Step] = Recent(_REMEMBERED)
 
@@ -120,39 +137,62 @@ class Bayes:
         return belief
 
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
-        return "budget" if len(history) >= self.questions else None
+        if next_item(history, self.questions, self.checks) is None:
+            return "budget"
+        return enough(self.belief(history), self._models, informative(history)) if self.stop else None
 
     def _step(self, history: Sequence[Asked]) -> Step:
-        key = beginnings(history)[-1]
+        # Times taken steer only which answer is repeated.
+        key = beginnings(history)[-1] + repr([asked.answer.seconds for asked in history] * self.checks).encode()
         step = self._steps.recall(key)
         if step is None:
             belief = self.belief(history)
-            left = self.questions - len(history)
-            progress = Progress(len(history), left, left)
-            step = Step(self._question(history, belief), progress, belief.summary(self._random_gains))
+            step = Step(self._question(history, belief), self._progress(history, belief), belief.summary(self._targets))
             self._steps.keep(key, step)
         return step
 
+    def _progress(self, history: Sequence[Asked], belief: Posterior) -> Progress:
+        most = questions_left(history, self.questions, self.checks)
+        return Progress(len(history), *(still_needed(belief, most) if self.stop else (most, most)))
+
     def _question(self, history: Sequence[Asked], belief: Posterior) -> Question:
         rng = self._chance(len(history), _PAIR)
-        some = rng.choice(len(self.pairs), min(CANDIDATES, len(self.pairs)), replace=False)
-        chosen = some[best_pair(belief, self.pairs.gains[some], self.pairs.cells[some], self.strength)]
-        pair = self.pairs.first[chosen], self.pairs.second[chosen]
-        a, b = pair if rng.integers(2) else pair[::-1]
-        return Question(a, b, self.pool.population, Purpose.INFORMATIVE)
+        item = next_item(history, self.questions, self.checks)
+        if item is not None and item.place is not None:
+            return replace(history[item.place].question, repeat_of=item.place)
+        if item is not None and item.kind == "repeat":
+            return self._repeat(history, belief)
+        if item is not None and item.kind == "check":
+            return dominated(belief, self._models, self.source.population, rng)
+        pairs = self.source.candidates(belief.weights, rng)
+        chosen = best_pair(belief, pairs, self._goal, self._targets, self.strength)
+        ends = pairs.first[chosen], pairs.second[chosen]
+        a, b = ends if rng.integers(2) else ends[::-1]
+        return Question(a, b, self.source.population, hypothetical=bool(pairs.hypothetical[chosen]))
 
-    def _achievable_gains(self, n: int = 400) -> Matrix:
-        rng = self._chance(2, _POOL)
-        first, second = rng.integers(len(self.pool.matrices), size=(2, n))
-        gains = self.prior.gain(self.pool.matrices[first], self.pool.matrices[second])
-        return np.asarray(gains[(gains != 0).any(axis=1)])
+    def _repeat(self, history: Sequence[Asked], belief: Posterior) -> Question:
+        """Ask a slow answer again, sides swapped; of the slow ones the least certain."""
+        among = slow_half(history, repeatable_answers(history))
+        gains = np.array([self.prior.gain(history[n].question.a, history[n].question.b) for n in among])
+        chances = belief.chances(gains).mean(axis=1)
+        index = among[int(np.argmin(np.round(np.abs(chances[0] - chances[1]), 9)))]
+        asked = history[index].question
+        return replace(asked, a=asked.b, b=asked.a, purpose=Purpose.REPEAT, repeat_of=index)
 
     def _scale(self) -> float:
         """Return the median utility difference of what may be asked, over prior weights: the unit of sensitivity."""
         rng = self._chance(0, _SCALE)
         weights = np.exp(self.prior.log_weights(rng.standard_normal((300, self.prior.size))))
-        gains = self.pairs.gains[rng.integers(len(self.pairs), size=300)]
+        gains = self.source.candidates(weights, rng).gains[:300]
         return float(np.median(np.abs(weights @ gains.T)))
 
     def _chance(self, n: int, stream: int) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, n, stream])))
+
+
+def _as_they_are(cases: Sequence[Cases], population: int | None) -> Matrix:
+    """Return the matrices of the models' most probable classes, shape (n, k, k), as a person would see them."""
+    matrices = [model.least_cost(1.0 - np.eye(model.n_classes)) for model in cases]
+    if population is None:
+        return np.array(matrices)
+    return np.array([natural_frequencies(matrix, population) / population for matrix in matrices])

@@ -1,0 +1,147 @@
+"""What kind of question comes next: a new one, one to ask again, a repeat, or a check.
+
+A sitting has at most 18 informative questions; with checks, three repeats and one dominated pair come on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.questions import Asked, Choice, Matrix, Purpose, Question
+
+SITTING = 18  # informative questions
+_EXTRAS: tuple[tuple[float, Purpose], ...] = (
+    (0.45, Purpose.REPEAT),
+    (0.6, Purpose.CHECK),
+    (0.8, Purpose.REPEAT),
+    (0.95, Purpose.REPEAT),
+)  # after which share of a sitting
+_LATER = 4  # questions between "cannot say" and asking again
+
+_SPOILT = 0.5  # share of a class's hits that a check turns into errors
+_PLAIN = 0.97  # probability of a right answer that a check should have
+
+Kind = Literal["new", "again", "repeat", "check"]
+
+
+class Item(NamedTuple):
+    """The next item of a sitting; `place` is the answered question that is asked again."""
+
+    kind: Kind
+    place: int | None = None
+
+
+def informative(history: Sequence[Asked]) -> int:
+    """Count the informative questions that were asked."""
+    return sum(asked.question.purpose is Purpose.INFORMATIVE for asked in history)
+
+
+def extras(asked: int, questions: int) -> list[Purpose]:
+    """Return the repeats and checks that are due after `asked` of `questions` informative questions."""
+    due = []
+    for start in range(0, asked + 1, SITTING):
+        length = min(SITTING, questions - start)
+        due += [purpose for share, purpose in _EXTRAS if start + max(1, round(share * length)) <= asked]
+    return due
+
+
+def next_item(history: Sequence[Asked], questions: int, checks: bool) -> Item | None:
+    """Return what comes next, or None when all informative questions and what belongs to them were asked.
+
+    Parameters
+    ----------
+    history : sequence of Asked
+        What was answered so far.
+    questions : int
+        Informative questions to ask.
+    checks : bool
+        Whether repeats and checks come on top.
+    """
+    asked = informative(history)
+    if checks:
+        due = extras(asked, questions)
+        done = len(history) - asked
+        if done < len(due):
+            wanted = due[done]
+            repeatable = wanted is Purpose.REPEAT and bool(repeatable_answers(history))
+            return Item("repeat") if repeatable else Item("check")
+    if asked >= questions:
+        return None
+    again = next((n for n in _unsure(history) if len(history) - n > _LATER or asked + 1 >= questions), None)
+    return Item("new") if again is None else Item("again", again)
+
+
+def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> int:
+    """Return how many questions come until the informative ones are used up, repeats and checks included."""
+    asked = informative(history)
+    extra = len(extras(questions, questions)) - (len(history) - asked) if checks else 0
+    return max(questions - asked, 0) + max(extra, 0)
+
+
+def repeatable_answers(history: Sequence[Asked]) -> list[int]:
+    """Return the indices of preferences that were not asked about twice yet."""
+    repeated = {asked.question.repeat_of for asked in history}
+    return [
+        n
+        for n, (question, answer) in enumerate(history)
+        if question.purpose is Purpose.INFORMATIVE
+        and question.repeat_of is None
+        and answer.choice in (Choice.A, Choice.B)
+        and n not in repeated
+    ]
+
+
+def slow_half(history: Sequence[Asked], indices: Sequence[int]) -> list[int]:
+    """Return the half of the answers that took longest, or all where the times were not recorded."""
+    seconds = [history[n].answer.seconds for n in indices]
+    timed = [second for second in seconds if second is not None]
+    if len(timed) < len(indices):
+        return list(indices)
+    middle = float(np.median(timed))
+    return [n for n, second in zip(indices, timed, strict=True) if second >= middle]
+
+
+def dominated(belief: Posterior, matrices: Matrix, population: int | None, rng: np.random.Generator) -> Question:
+    """Return a pair of which one side is better whatever the expert values: the same, but for errors on top.
+
+    Parameters
+    ----------
+    belief : Posterior
+        A mistake is taken of which the expert is expected to see that it is worse.
+    matrices : ndarray of shape (n, k, k)
+        Achievable matrices; the most accurate is taken.
+    population : int or None
+        Errors come in whole cases of it.
+    rng : numpy.random.Generator
+        Chooses the mistake and the side.
+    """
+    better = matrices[int(np.argmax(np.trace(matrices, axis1=1, axis2=2)))]
+    worse = []
+    for true, predicted in np.argwhere(~np.eye(len(better), dtype=bool)):
+        more = better[true, true] * _SPOILT
+        more = more if population is None else np.ceil(more * population) / population
+        spoilt = better.copy()
+        spoilt[true, predicted] += more
+        spoilt[true, true] -= more
+        worse.append(spoilt)
+    seen = belief.chances(belief.prior.gain(better, np.array(worse)))[0].mean(axis=0)
+    clear = np.flatnonzero(seen >= min(_PLAIN, seen.max()))
+    ends = better, worse[int(rng.choice(clear))]
+    a, b = ends if rng.integers(2) else ends[::-1]
+    return Question(a, b, population, Purpose.CHECK, hypothetical=True)
+
+
+def _unsure(history: Sequence[Asked]) -> list[int]:
+    again = {asked.question.repeat_of for asked in history}
+    return [
+        n
+        for n, (question, answer) in enumerate(history)
+        if answer.choice is Choice.UNSURE
+        and question.purpose is Purpose.INFORMATIVE
+        and question.repeat_of is None
+        and n not in again
+    ]
