@@ -73,7 +73,7 @@ def _load(path: Path) -> dict[str, NDArray[Any]]:
     except ValueError as error:
         found = Finding("An array holds Python objects", "Save labels as text or numbers, probabilities as floats.")
         raise refused(path, found) from error
-    except (EOFError, zipfile.BadZipFile, zlib.error, KeyError) as error:
+    except (EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
         raise refused(path, damaged) from error
 
 

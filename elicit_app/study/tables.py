@@ -119,10 +119,15 @@ def _open_parquet(path: Path) -> Table:
         raise _damaged(path) from error
 
     def frames(wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
+        expected = (rows if stop is None else min(stop, rows)) - start
         try:
-            yield from _batches(scan, [columns[position] for position in wanted], start, stop)
-        except pl.exceptions.PolarsError as error:
+            for frame in _batches(scan, [columns[position] for position in wanted], start, stop):
+                expected -= frame.height
+                yield frame
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise _damaged(path) from error
+        if expected:
+            raise _damaged(path)
 
     return Table(path, tuple(columns), frames, rows)
 
