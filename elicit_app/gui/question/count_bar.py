@@ -173,7 +173,7 @@ class CountBar(QLabel):
             return
         outline = bar.outline()
         painter.fillPath(outline, soft)
-        painter.setBrush(QBrush(hue, Qt.BrushStyle.BDiagPattern) if bar.solid else QBrush(hue))
+        painter.setBrush(QBrush(hue, Qt.BrushStyle.BDiagPattern) if bar.scale.solid else QBrush(hue))
         painter.drawRects(bar.surplus)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.strokePath(outline, QPen(hue, OUTLINE, j=Qt.PenJoinStyle.MiterJoin))

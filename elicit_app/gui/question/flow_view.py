@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QWidget
@@ -17,9 +19,8 @@ from elicit_app.study.model import Wording
 MOST_CLASSES = 5
 """Above this many classes what is the same is joined."""
 
-_LEAST_LEAF, _MOST_LEAF = 19, 36
-_HEAD = 48
-_AROUND_BRANCH = 11
+_MOST_LEAF = 36
+
 _FEWEST_LEAVES = 2
 """A truth takes the height of at least this many leaves, so that its box has room."""
 
@@ -48,11 +49,11 @@ class FlowView(QLabel):
 
     def needed_height(self) -> int:
         """Return the least height in which no line is cut."""
-        return _height(self._condensed, em(_LEAST_LEAF))
+        return _TIGHT.height(self._condensed)
 
     def wanted_height(self) -> int:
         """Return the height at which the view looks best."""
-        return _height(self._full, em(_MOST_LEAF))
+        return _EASY.height(self._full, _MOST_LEAF)
 
     def sizeHint(self) -> QSize:
         return QSize(em(600), self.wanted_height())
@@ -62,15 +63,16 @@ class FlowView(QLabel):
 
     def shown(self) -> tuple[Branch, ...]:
         """Return what there is room for: everything, or what differs with the rest joined."""
-        return self._full if _height(self._full, em(_LEAST_LEAF)) <= self.height() else self._condensed
+        return self._full if _TIGHT.height(self._full) <= self.height() else self._condensed
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = self.shown()
         if not shown:
             return
-        colours, head = theme.tokens(self), em(_HEAD)
+        air = _EASY if _EASY.height(shown) <= self.height() else _TIGHT
+        colours, head = theme.tokens(self), em(air.head)
         place = flow_place(shown, self.width(), compact=self._compact)
-        free = self.height() - head - len(shown) * (_AROUND_BRANCH + 1)
+        free = self.height() - head - len(shown) * (air.around + 1)
         leaf_height = free / sum(_leaves(branch) for branch in shown)
         y = float(head)
         with QPainter(self) as painter:
@@ -79,17 +81,29 @@ class FlowView(QLabel):
             for branch in shown:
                 painter.fillRect(QRectF(theme.S, round(y), self.width() - 2 * theme.S, 1), colours.line)
                 high = leaf_height * _leaves(branch)
-                y += 1 + _AROUND_BRANCH / 2
+                y += 1 + air.around / 2
                 parts.branch(branch, QRectF(0, y, self.width(), high), leaf_height)
-                y += high + _AROUND_BRANCH / 2
+                y += high + air.around / 2
+
+
+class Air(NamedTuple):
+    """Heights at the base font: head, a leaf at least, and the free pixels around a branch."""
+
+    head: int
+    leaf: int
+    around: int
+
+    def height(self, shown: tuple[Branch, ...], leaf: int | None = None) -> int:
+        """Return the height of `shown` with leaves of this height."""
+        high = em(leaf or self.leaf)
+        return em(self.head) + sum(_leaves(branch) * high + self.around + 1 for branch in shown)
+
+
+_EASY, _TIGHT = Air(48, 20, 11), Air(36, 17, 4)
 
 
 def _leaves(branch: Branch) -> int:
     return max(_FEWEST_LEAVES, len(branch.leaves))
-
-
-def _height(shown: tuple[Branch, ...], leaf: float) -> int:
-    return round(em(_HEAD) + sum(_leaves(branch) * leaf + _AROUND_BRANCH + 1 for branch in shown))
 
 
 def _spoken(branch: Branch) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QGroupBox, QWidget
 
@@ -29,14 +29,7 @@ class LedgerCard(QGroupBox):
     """A group, so that screen readers tell its name; it is where the focus goes on a new question.
 
     The page calls `show_pair`, then `fit` with its plan, asks for heights, sets the geometry and calls `place`.
-
-    Signals
-    -------
-    painted : ()
-        Emitted after each painting: the question is on the screen.
     """
-
-    painted = Signal()
 
     def __init__(self, parent: QWidget | None = None, *, practice: bool = False) -> None:
         super().__init__(parent)
@@ -189,7 +182,6 @@ class LedgerCard(QGroupBox):
             box(painter, QRectF(self.rect()), theme.CARD_RADIUS, fill=colours.surface, border=colours.line)
             if self.hasFocus() and self._ring:
                 focus_ring(painter, QRectF(self.rect()), theme.CARD_RADIUS, colours.ink)
-        self.painted.emit()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show the ring only to those who came by the Tab key: a new question must not look selected."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QPropertyAnimation, Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QElapsedTimer, QPropertyAnimation, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
 
 from elicit_app.elicitation.questions import Family, Strength
@@ -22,8 +22,6 @@ from elicit_app.session.views import QuestionView, Reply, UnsavedView
 from elicit_app.study.model import Study
 
 LOCK_MS = 350
-"""For this long after a question is on the screen answers are ignored: a double press must not answer it."""
-
 FADE_MS = 120
 _IMAGINED = "No model of this study gives exactly these results; imagine one that does."
 
@@ -33,6 +31,11 @@ class QuestionPage(PairPage):
 
     Call `begin` once for a session, then `show_question` for every view; `show_unsaved` where an answer could not be
     written. Nothing else is needed: what the expert does comes as a signal.
+
+    Parameters
+    ----------
+    lock_ms : int
+        For this long after a question is on the screen answers are ignored: a double press must not answer it.
 
     Signals
     -------
@@ -50,7 +53,7 @@ class QuestionPage(PairPage):
     retry_requested = Signal()
     leave_requested = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, lock_ms: int = LOCK_MS) -> None:
         self.undo = FlatButton("Undo", glyph=Glyph.UNDO)
         self.stop = OutlineButton("Stop and see the result")
         super().__init__(TopBar((self.undo, self.stop), ("Undo", "Stop")), parent=parent)
@@ -60,7 +63,7 @@ class QuestionPage(PairPage):
         self._study: Study | None = None
         self._family: Family = "lpm"
         self._question: QuestionView | None = None
-        self._animated = True
+        self._animated, self._lock_ms = True, lock_ms
         self._saw_full, self._answered, self._fresh = False, True, True
         self._since_painted = QElapsedTimer()
         self._opacity = QGraphicsOpacityEffect(self.card)
@@ -82,7 +85,6 @@ class QuestionPage(PairPage):
         self.break_card.went_on.connect(self._go_on)
         self.break_card.left.connect(self.leave_requested)
         self.card.fold.toggle.clicked.connect(self.toggle_full_picture)
-        self.card.painted.connect(self._painted)
         self._fade.finished.connect(lambda: self._opacity.setEnabled(False))
         bind_answers(self, self._answer)
         bind(self, "Ctrl+Z", self._undo)
@@ -180,6 +182,7 @@ class QuestionPage(PairPage):
         for widget in (self.area, self.strip, self.answers):
             widget.show()
         self._since_painted.invalidate()
+        self.update()
         self.card.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def under_bar(self) -> QWidget | None:
@@ -197,14 +200,15 @@ class QuestionPage(PairPage):
 
     # what is answered
 
-    def _painted(self) -> None:
-        if not self._since_painted.isValid():
-            self._since_painted.start()
+    @property
+    def on_screen(self) -> bool:
+        """Tell whether the question has been painted."""
+        return self._since_painted.isValid()
 
     @property
     def locked(self) -> bool:
         """Tell whether an answer would be ignored now."""
-        waiting = not self._since_painted.isValid() or self._since_painted.elapsed() < LOCK_MS
+        waiting = not self.on_screen or self._since_painted.elapsed() < self._lock_ms
         return self._question is None or self._answered or waiting or not self.break_card.isHidden()
 
     def _answer(self, reply: Reply, strength: Strength | None) -> None:
@@ -236,7 +240,8 @@ class QuestionPage(PairPage):
         self._opacity.setEnabled(True)
         self._fade.start()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange:
-            self.update()
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Note when a new question reaches the screen: `show_question` has the whole page painted anew."""
+        super().paintEvent(event)
+        if not self._since_painted.isValid():
+            self._since_painted.start()

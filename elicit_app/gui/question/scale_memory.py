@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from elicit_app.gui.question.squares import Scale, scale_for
 
 _PROBE = 1000
@@ -38,9 +40,12 @@ class ScaleMemory:
             What identifies the size of window and font.
         """
         wanted, kept = scale_for(self._largest, width, height), self._scales.get(window)
-        if kept is not None and kept.height <= height and kept.length(self._largest) <= width:
-            smaller = kept.length(_PROBE) <= wanted.length(_PROBE)
-            if smaller and kept.solid >= wanted.solid:
+        if kept is not None:
+            fits = kept.height <= height and kept.length(self._largest) <= width
+            longest = kept.length(_PROBE)
+            if fits and longest <= wanted.length(_PROBE) and kept.solid >= wanted.solid:
                 return kept
+            if wanted.solid:
+                wanted = replace(wanted, per_case=min(wanted.per_case, longest / _PROBE))
         self._scales[window] = wanted
         return wanted

@@ -12,8 +12,8 @@ MOST_SQUARES = 500
 
 LARGEST_PITCH, SMALLEST_PITCH, SMALLEST_OF_FIVE = 12.0, 3.0, 7.0
 OUTLINE = 1.5
-_OUTLINE_AT = 2.25
-"""How far the middle of the outline is from the squares."""
+_BEYOND_GAP = 0.25
+"""How far beyond the gap around the squares the middle of the outline is."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Bar:
     """
 
     def __init__(self, count: int, common: int, scale: Scale, x: float, y: float, outwards: int) -> None:
-        self._scale, self._x, self._y, self._outwards = scale, x, y, outwards
+        self.scale, self._x, self._y, self._outwards = scale, x, y, outwards
         if scale.solid:
             self.common = [self._stretch(0, common)] if common else []
             self.surplus = [self._stretch(common, count)] if count > common else []
@@ -101,14 +101,9 @@ class Bar:
             self.common = [self._square(n) for n in range(common)]
             self.surplus = [self._square(n) for n in range(common, count)]
 
-    @property
-    def solid(self) -> bool:
-        """Tell whether one stretch stands for the squares."""
-        return self._scale.solid
-
     def outline(self) -> QPainterPath:
         """Return one outline around the surplus."""
-        at = _OUTLINE_AT
+        at = self.scale.gap + _BEYOND_GAP
         path = QPainterPath()
         path.setFillRule(Qt.FillRule.WindingFill)
         for rect in self.surplus:
@@ -116,7 +111,7 @@ class Bar:
         return path.simplified()
 
     def _square(self, number: int) -> QRectF:
-        scale = self._scale
+        scale = self.scale
         side = scale.pitch - scale.gap
         column, above = divmod(number, scale.rows)
         start = self._x + self._outwards * column * scale.pitch
@@ -128,6 +123,6 @@ class Bar:
         )
 
     def _stretch(self, first: int, last: int) -> QRectF:
-        near = self._x + self._outwards * first * self._scale.per_case
-        far = self._x + self._outwards * last * self._scale.per_case
-        return QRectF(min(near, far), self._y, abs(far - near), self._scale.height)
+        near = self._x + self._outwards * first * self.scale.per_case
+        far = self._x + self._outwards * last * self.scale.per_case
+        return QRectF(min(near, far), self._y, abs(far - near), self.scale.height)
