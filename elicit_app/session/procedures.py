@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -45,6 +44,8 @@ _ONLY: dict[str, tuple[str, ...]] = {
 DEFAULT_EPSILON = 0.01
 DEFAULT_QUESTIONS = 20
 DEFAULT_CELLS = 6
+_SPHERES: dict[tuple[str, tuple[float, ...] | None, str | None], Sphere] = {}
+_MOST_SPHERES = 8
 
 
 class WrongPairing(Problem):
@@ -212,10 +213,16 @@ def models_asked(study: Study, setting: ProcedureSetting) -> tuple[Predictions |
 
 def sphere_for(study: Study, setting: ProcedureSetting) -> Sphere:
     """Return the sphere that a procedure asks on: the largest one, or that of the stated radius."""
-    return _largest_sphere(study, models_asked(study, setting)[0]).with_radius(setting.radius)
+    model = models_asked(study, setting)[0]
+    # By what is in it, not by which object it is: a study that comes from another process is the same one.
+    key = (study.digest or str(id(study)), study.stated_prevalence, None if model is None else model.name)
+    if key not in _SPHERES:
+        while len(_SPHERES) >= _MOST_SPHERES:
+            _SPHERES.pop(next(iter(_SPHERES)))
+        _SPHERES[key] = _largest_sphere(study, model)
+    return _SPHERES[key].with_radius(setting.radius)
 
 
-@lru_cache(maxsize=4)
 def _largest_sphere(study: Study, model: Predictions | None) -> Sphere:
     """Return the sphere of a study's law or of one model; linear programmes, seconds for ten thousand cases."""
     law = study.law

@@ -1,0 +1,310 @@
+"""The laboratory: a procedure asks simulated experts, and the elicited metric is compared with the true one."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from elicit_app.elicitation.driver import run as drive
+from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome, Procedure
+from elicit_app.experiments.achievable import Achievable, LowerBoundary, ModelDecisions
+from elicit_app.experiments.measures import TestPairs, errors
+from elicit_app.experiments.noise import NO_NOISE, Noise
+from elicit_app.experiments.truths import Kind, Metric, random_metric, stated_metric
+from elicit_app.session.procedures import ProcedureSetting, WrongPairing, cases_of, procedure_for, sphere_for
+from elicit_app.study.model import Study
+
+# Streams of chance within one run.
+_TRUTH, _PAIRS, _ORACLE, _PROCEDURE = range(4)
+
+
+@dataclass(frozen=True)
+class Experts:
+    """Who is simulated.
+
+    Parameters
+    ----------
+    weights : tuple of float or None
+        The same true weights in every run; None draws them.
+    truth : str
+        iid or structured random weights.
+    noise : Noise
+        How the experts err.
+    votes : int
+        Each question is asked this often, and the majority counts.
+    strength : bool
+        Answers say slightly or clearly.
+    """
+
+    weights: tuple[float, ...] | None = None
+    truth: Kind = "iid"
+    noise: Noise = NO_NOISE
+    votes: int = 1
+    strength: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRun:
+    """One simulated expert.
+
+    Parameters
+    ----------
+    true_weights, elicited_weights : tuple of float
+        In the family's normalisation.
+    bounded : tuple
+        Per weight None, or (lo, hi).
+    questions : int
+        Every answer counts, votes included.
+    stopped : str
+        Why the procedure stopped.
+    error_l1, error_l2, error_linf : float
+        Norms of elicited minus true weights.
+    agreement : float
+        Share of random pairs of achievable matrices on which both metrics prefer the same side.
+    regret : float
+        How much of the possible utility is lost by choosing with the elicited metric, in [0, 1].
+    seconds : float
+        Time the procedure and its answers took.
+    outcome : Outcome
+        All that was learned.
+    asked : tuple of Asked
+        The transcript.
+    """
+
+    true_weights: tuple[float, ...]
+    elicited_weights: tuple[float, ...]
+    bounded: tuple[Bound, ...]
+    questions: int
+    stopped: str
+    error_l1: float
+    error_l2: float
+    error_linf: float
+    agreement: float
+    regret: float
+    seconds: float
+    outcome: Outcome
+    asked: tuple[Asked, ...] = field(repr=False)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the run as `elicit simulate --json` prints it; an end without end is null."""
+        bounded = [None if one is None else [_finite(one[0]), _finite(one[1])] for one in self.bounded]
+        numbers = {name: getattr(self, name) for name in MEASURES}
+        return {
+            "true_weights": list(self.true_weights),
+            "elicited_weights": list(self.elicited_weights),
+            "bounded": bounded,
+            "stopped": self.stopped,
+            **numbers,
+        }
+
+
+MEASURES = ("questions", "error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Simulated experts of one study and setting.
+
+    Parameters
+    ----------
+    study : Study
+        What they were asked about.
+    setting : ProcedureSetting
+        How.
+    runs : tuple of SimulatedRun
+        In order of their seeds.
+    """
+
+    study: Study
+    setting: ProcedureSetting
+    runs: tuple[SimulatedRun, ...]
+
+    def values(self, measure: str) -> Matrix:
+        """Return one of `MEASURES` for every run."""
+        return np.array([getattr(run, measure) for run in self.runs], dtype=np.float64)
+
+    @cached_property
+    def summary(self) -> dict[str, object]:
+        """Return mean, median, least and most of every measure, and how often each reason to stop was met."""
+        found: dict[str, object] = {"runs": len(self.runs)}
+        for measure in MEASURES:
+            values = self.values(measure)
+            found[measure] = {
+                "mean": float(values.mean()),
+                "median": float(np.median(values)),
+                "least": float(values.min()),
+                "most": float(values.max()),
+            }
+        found["stopped"] = dict(sorted(Counter(run.stopped for run in self.runs).items()))
+        found["bounded"] = sum(any(one is not None for one in run.bounded) for run in self.runs)
+        return found
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that `elicit simulate --json` prints."""
+        return {
+            "study": self.study.name,
+            "procedure": self.setting.procedure,
+            "family": self.setting.resolved_family,
+            "space": self.setting.resolved_space,
+            "classes": list(self.study.classes),
+            "runs": [run.as_json() for run in self.runs],
+            "summary": self.summary,
+        }
+
+
+class Laboratory:
+    """One study and setting, ready for any number of runs.
+
+    Parameters
+    ----------
+    study : Study
+        Real predictions or a law.
+    setting : ProcedureSetting
+        How to ask; its seed is that of the first run's series.
+    experts : Experts
+        Who answers.
+    """
+
+    def __init__(self, study: Study, setting: ProcedureSetting, experts: Experts) -> None:
+        self.study, self.setting, self.experts = study, setting, experts
+        if experts.votes < 1:
+            raise WrongPairing("--votes must be at least 1.")
+
+    @cached_property
+    def achievable(self) -> Achievable:
+        """Return what agreement and regret are judged on: counted decisions of all models, or the sphere."""
+        if self.setting.resolved_space == "sphere":
+            return LowerBoundary(sphere_for(self.study, self.setting))
+        models = self.study.models or (None,)
+        return ModelDecisions([cases_of(self.study, model) for model in models])
+
+    @cached_property
+    def _prevalence(self) -> Matrix:
+        return cases_of(self.study, self.study.models[0] if self.study.models else None).prevalence
+
+    @cached_property
+    def _procedure(self) -> Procedure:
+        return procedure_for(self.study, self.setting)
+
+    def procedure(self, seed: int) -> Procedure:
+        """Return the procedure for one run; the published ones use no chance and are made once."""
+        if self.setting.procedure != "bayes":
+            return self._procedure
+        return procedure_for(self.study, self.setting.model_copy(update={"seed": seed}))
+
+    def truth(self, rng: np.random.Generator) -> Metric:
+        """Return the true metric of a run."""
+        family = self.setting.resolved_family
+        if self.experts.weights is not None:
+            return stated_metric(self.experts.weights, family, self.study.n_classes)
+        sphere = self.setting.resolved_space == "sphere"
+        return random_metric(family, self._prevalence, rng, on_the_sphere=sphere, kind=self.experts.truth)
+
+    def run(self, number: int) -> SimulatedRun:
+        """Simulate run `number`; everything random comes from SeedSequence([seed, number])."""
+        chance = np.random.SeedSequence([self.setting.seed, number]).spawn(4)
+        truth = self.truth(np.random.default_rng(chance[_TRUTH]))
+        pairs = TestPairs.draw(truth, self.achievable, np.random.default_rng(chance[_PAIRS]))
+        oracle = self.experts.noise.oracle(
+            truth,
+            pairs,
+            np.random.default_rng(chance[_ORACLE]),
+            votes=self.experts.votes,
+            strength=self.experts.strength,
+        )
+        started = time.perf_counter()
+        outcome, asked = drive(self.procedure(int(chance[_PROCEDURE].generate_state(1)[0])), oracle)
+        seconds = time.perf_counter() - started
+        elicited = Metric.elicited(outcome)
+        l1, l2, linf = errors(truth, elicited)
+        return SimulatedRun(
+            true_weights=tuple(map(float, truth.weights)),
+            elicited_weights=tuple(map(float, outcome.weights)),
+            bounded=outcome.bounded,
+            questions=len(asked) * self.experts.votes,
+            stopped=outcome.stopped,
+            error_l1=l1,
+            error_l2=l2,
+            error_linf=linf,
+            agreement=pairs.agreement(elicited),
+            regret=pairs.regret(truth, elicited),
+            seconds=seconds,
+            outcome=outcome,
+            asked=tuple(asked),
+        )
+
+
+def simulate(
+    study: Study,
+    setting: ProcedureSetting,
+    experts: Experts | None = None,
+    *,
+    runs: int = 1,
+    jobs: int = 1,
+    advance: Callable[[int], object] = lambda done: None,
+) -> Simulation:
+    """Let a procedure ask simulated experts.
+
+    Parameters
+    ----------
+    study : Study
+        Real predictions or a law.
+    setting : ProcedureSetting
+        How to ask; run r draws everything from SeedSequence([setting.seed, r]).
+    experts : Experts, optional
+        Who answers; by default noise-free experts of random metrics.
+    runs : int
+        How many, at least 1.
+    jobs : int
+        Processes at once; the result does not depend on it.
+    advance : callable
+        Told how many more runs are done.
+
+    Raises
+    ------
+    WrongPairing
+        Options that do not go together.
+    Problem
+        What the study cannot give.
+    """
+    if runs < 1 or jobs < 1:
+        raise WrongPairing("--runs and --jobs must be at least 1.")
+    laboratory = Laboratory(study, setting, experts or Experts())
+    # What cannot be asked, or drawn, is said before any process is started.
+    laboratory.procedure(setting.seed)
+    laboratory.truth(np.random.default_rng(0))
+    if jobs == 1 or runs == 1:
+        return Simulation(study, setting, tuple(_one_by_one(laboratory, range(runs), advance)))
+    from joblib import Parallel, delayed
+
+    # A few portions a process: each prepares the study once.
+    portions = [list(part) for part in np.array_split(np.arange(runs), min(runs, 4 * jobs))]
+    found: list[SimulatedRun] = []
+    waiting = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(_portion)(study, setting, laboratory.experts, [int(number) for number in part]) for part in portions
+    )
+    for portion in waiting:
+        found.extend(portion)
+        advance(len(portion))
+    return Simulation(study, setting, tuple(found))
+
+
+def _portion(study: Study, setting: ProcedureSetting, experts: Experts, numbers: Sequence[int]) -> list[SimulatedRun]:
+    return _one_by_one(Laboratory(study, setting, experts), numbers, lambda done: None)
+
+
+def _one_by_one(laboratory: Laboratory, numbers: Sequence[int], advance: Callable[[int], object]) -> list[SimulatedRun]:
+    found = []
+    for number in numbers:
+        found.append(laboratory.run(number))
+        advance(1)
+    return found
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
