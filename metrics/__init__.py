@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from metrics.concern import release_matrix as release_matrix
     from metrics.confusion import confusion_matrix as confusion_matrix
     from metrics.cost_curves import cost_curve as cost_curve
+    from metrics.cost_sensitive_classifier import CostSensitiveClassifier as CostSensitiveClassifier
     from metrics.costs import expected_misclassification_cost as expected_misclassification_cost
     from metrics.costs import misclassification_cost as misclassification_cost
     from metrics.decisions import cost_sensitive_decisions as cost_sensitive_decisions
@@ -58,6 +59,7 @@ _NAMES = {
     "metrics.concern": ("MetaPatternConcernScore", "meta_pattern_concern_score", "release_matrix"),
     "metrics.confusion": ("confusion_matrix",),
     "metrics.cost_curves": ("cost_curve",),
+    "metrics.cost_sensitive_classifier": ("CostSensitiveClassifier",),
     "metrics.costs": ("expected_misclassification_cost", "misclassification_cost"),
     "metrics.decisions": ("cost_sensitive_decisions",),
     "metrics.elicited_metric": ("ElicitedMetric",),
