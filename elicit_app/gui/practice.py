@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family, Strength
 from elicit_app.gui import theme
@@ -39,13 +39,20 @@ class FeedbackCard(Card):
         words.addWidget(self.headline)
         words.addWidget(self.sentence)
         words.addStretch(1)
-        across = QHBoxLayout(self)
-        across.setContentsMargins(theme.L, theme.M, theme.L, theme.M)
-        across.setSpacing(theme.M)
-        across.addWidget(self.sign, 0, Qt.AlignmentFlag.AlignTop)
-        across.addLayout(words, 1)
-        across.addWidget(self.again, 0, Qt.AlignmentFlag.AlignVCenter)
-        across.addWidget(self.next, 0, Qt.AlignmentFlag.AlignVCenter)
+        said = QHBoxLayout()
+        said.setSpacing(theme.M)
+        said.addWidget(self.sign, 0, Qt.AlignmentFlag.AlignTop)
+        said.addLayout(words, 1)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(12)
+        buttons.addStretch(1)
+        buttons.addWidget(self.again, 0, Qt.AlignmentFlag.AlignVCenter)
+        buttons.addWidget(self.next, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._parts = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._parts.setContentsMargins(theme.L, theme.M, theme.L, theme.M)
+        self._parts.setSpacing(theme.M)
+        self._parts.addLayout(said, 1)
+        self._parts.addLayout(buttons)
 
     def say(self, feedback: Feedback) -> None:
         """Show feedback."""
@@ -54,9 +61,12 @@ class FeedbackCard(Card):
         self.headline.setText(feedback.headline)
         self.sentence.setText(feedback.sentence)
         self.setAccessibleName(f"{feedback.headline}. {feedback.sentence}")
+        self._parts.activate()
 
     def arrange(self, room: Breakpoint) -> None:
-        """Take the text sizes for the room there is."""
+        """Take the text sizes for the room there is; with a large font the buttons go below."""
+        directions = QBoxLayout.Direction
+        self._parts.setDirection(directions.TopToBottom if room.large else directions.LeftToRight)
         small = room.compact or room.large
         self.headline.set_role(theme.Role.SECTION if small else theme.Role.TITLE, compact=False)
         self.sentence.set_role(theme.Role.NOTE if small else theme.Role.FLOW)

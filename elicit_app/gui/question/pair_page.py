@@ -201,7 +201,7 @@ class PairPage(Page):
     def minimumSizeHint(self) -> QSize:
         """Return the least size in which every word is whole; the ledger scrolls where it is higher than its place."""
         width = max(self.bar.minimum_width(), self.answers.minimum_width(), self.headline.minimumSizeHint().width())
-        size, content = frame(self.room), max(width, em(400))
+        size, content = frame(self.room), max(width, theme.content_width(self.width()))
         fixed = size.top + self.bar.needed_height(content) + size.headline + size.bottom + size.strip_gap
         fixed += self.bottom_height(content) + self.strip.heightForWidth(content)
         return QSize(width + 2 * theme.MARGIN, fixed + em(100))
