@@ -64,7 +64,8 @@ def _load(path: Path) -> dict[str, NDArray[Any]]:
     if not zipfile.is_zipfile(path):
         raise refused(path, damaged)
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # opened here, because numpy leaves a damaged file open
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             for name in (TRUTH, PROBABILITIES):
                 if name not in archive.files:
                     there = listed(archive.files) or "nothing"
