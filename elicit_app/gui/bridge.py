@@ -6,12 +6,15 @@ import itertools
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from elicit_app.problem import Problem
-from elicit_app.session.views import View
+
+if TYPE_CHECKING:
+    # What follows pulls in numpy, which the first page does without.
+    from elicit_app.session.views import View
 
 _log = logging.getLogger(__name__)
 

@@ -24,6 +24,8 @@ from elicit_app.gui.elements import (
 from elicit_app.gui.scrolled import ScrolledPage
 from elicit_app.problem import Finding, Problem
 
+_NUMBERS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
+
 
 class Trouble(NamedTuple):
     """What the page shows: a headline, what was read, findings, and the file to read again (None: nothing to read).
@@ -41,7 +43,12 @@ class Trouble(NamedTuple):
     def of_file(cls, problem: Problem, source: Path) -> Trouble:
         """Say that a file or a folder cannot be used yet."""
         title = "This study folder cannot be used yet" if source.is_dir() else "This file cannot be used yet"
-        return cls(title, problem.sentence, problem.findings, source, choose=True)
+        sentence = problem.sentence
+        if problem.findings:
+            count = len(problem.findings)
+            things = "One thing has" if count == 1 else f"{_NUMBERS.get(count, str(count))} things have"
+            sentence = f"{source.name} was read. {things} to be put right first."
+        return cls(title, sentence, problem.findings, source, choose=True)
 
     @property
     def text(self) -> str:

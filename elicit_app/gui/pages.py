@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from elicit_app.gui.error import ErrorPage
     from elicit_app.gui.help import HelpPage
     from elicit_app.gui.opening import OpeningPage
-    from elicit_app.gui.question import PracticePage, QuestionPage
+    from elicit_app.gui.practice import PracticePage
+    from elicit_app.gui.question import QuestionPage
     from elicit_app.gui.results.page import ResultsPage
     from elicit_app.gui.review.page import ReviewPage
     from elicit_app.gui.settings_page import SettingsPage
@@ -84,7 +85,7 @@ class Pages:
     @cached_property
     def practice(self) -> PracticePage:
         """Return the practice page."""
-        from elicit_app.gui.question import PracticePage
+        from elicit_app.gui.practice import PracticePage
 
         return self._add(PracticePage())
 

@@ -76,9 +76,10 @@ class SessionFlow(QObject):
         if "practice" not in self._connected:
             self._connected.add("practice")
             page.finished.connect(self._practised)
-        page.set_numbers_only(self._settings.numbers_only)
-        page.begin(session.study, session.setting.resolved_family)
+            page.skipped.connect(self._run_unpractised)
+        page.card.set_numbers_only(self._settings.numbers_only)
         self._pages.show(page)
+        page.begin(session.study, session.setting.resolved_family)
 
     def go_on(self, session: Session) -> None:
         """Show where a session stands."""
@@ -106,6 +107,10 @@ class SessionFlow(QObject):
         except Problem as problem:
             self.troubled.emit(problem.sentence)
         self._run()
+
+    def _run_unpractised(self) -> None:
+        if self._session is not None and self._runner is None:
+            self._run()
 
     def _run(self) -> None:
         assert self._session is not None

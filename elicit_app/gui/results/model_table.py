@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from elicit_app.gui.results import marks, words
 from elicit_app.gui.results.axis import LinearAxis
+from elicit_app.gui.results.model_columns import CENTRE, RIGHT, Columns, text_between, weighted
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views import ModelView
-
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_CENTRE = Qt.AlignmentFlag.AlignCenter
 
 
 def sentence(model: ModelView, yardsticks: str) -> str:
@@ -34,23 +30,6 @@ def sentence(model: ModelView, yardsticks: str) -> str:
         f"Rank {model.rank}, {model.name}: cost {words.cost(model.cost)} {yardsticks}{more},"
         f" MPCS {model.mpcs:.2f}, accuracy {100 * model.accuracy:.1f} %{best}."
     )
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """Left ends of the columns in pixels; `mpcs` is None where MPCS and accuracy stand under the name."""
-
-    rank: float
-    name: float
-    cost: float
-    plot: float
-    plot_end: float
-    mpcs: float | None
-    best: float
-    end: float
-
-    def x(self, axis: LinearAxis, value: float) -> float:
-        return self.plot + axis.share(value) * (self.plot_end - self.plot)
 
 
 class ModelTable(QWidget):
@@ -83,106 +62,141 @@ class ModelTable(QWidget):
         colours, columns = tokens(self), self._columns()
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            paint_row = self._paint_stacked_row if self._stacked() else self._paint_row
             self._paint_head(painter, colours, columns)
             self._paint_axis(painter, colours, columns)
             for index, model in enumerate(self._models):
                 top = self._head() + index * self._row()
-                self._paint_row(painter, colours, columns, model, QRectF(0, top, self.width(), self._row()))
+                paint_row(painter, colours, columns, model, QRectF(0, top, self.width(), self._row()))
             self._paint_bracket(painter, colours, columns)
 
     def _compact(self) -> bool:
         return self.width() * 15 < 820 * em(15)
 
+    def _stacked(self) -> bool:
+        return self.width() * 15 < 600 * em(15)
+
     def _head(self) -> float:
-        return float(em(50))
+        return float(em(74 if self._stacked() else 50))
 
     def _row(self) -> float:
-        return float(em(54))
+        return float(em(104 if self._stacked() else 54))
 
     def _tied(self) -> int:
         return sum(model.rank == self._models[0].rank for model in self._models)
 
-    def _columns(self) -> _Columns:
+    def _columns(self) -> Columns:
         compact = self._compact()
         body, small = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
         rank = em(4)
         name = rank + em(44)
+        if self._stacked():
+            end = self.width() - em(4)
+            return Columns(rank, name, end - em(110), name, end - em(30), None, name, end)
         longest = max((body.horizontalAdvance(model.name) for model in self._models), default=0)
         cost = name + min(max(longest, em(100)), self.width() * 0.22) + em(24)
         heads = max(
             small.horizontalAdvance(f"Cost per {self._cases}"), small.horizontalAdvance(f"in {self._yardsticks}")
         )
-        plot = cost + min(heads, self.width() * 0.2) + em(20)
+        plot = cost + min(heads, self.width() * 0.26) + em(20)
         end = self.width() - em(4)
         best = end - em(120 if compact else 190)
         mpcs = None if compact else best - em(160)
-        return _Columns(rank, name, cost, plot, (mpcs if mpcs is not None else best) - em(28), mpcs, best, end)
+        return Columns(rank, name, cost, plot, (mpcs if mpcs is not None else best) - em(28), mpcs, best, end)
 
-    def _paint_head(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
+    def _paint_head(self, painter: QPainter, colours: Tokens, at: Columns) -> None:
         upper, lower = QRectF(0, 0, self.width(), em(24)), QRectF(0, em(20), self.width(), em(22))
         painter.setPen(colours.ink2)
         painter.setFont(font(Role.NOTE))
-        _text(painter, at.rank, at.name, upper, "Rank")
-        _text(painter, at.name, at.cost, upper, "Model")
-        _text(painter, at.cost, at.plot - em(10), upper, f"Cost per {self._cases}")
-        _text(painter, at.plot, at.plot_end + em(20), upper, "More than the first")
+        if self._stacked():
+            said = f"Cost per {self._cases}, in {self._yardsticks}. Below: more than the first, line: 90 % plausible."
+            painter.drawText(QRectF(0, 0, self.width(), self._head()), Qt.TextFlag.TextWordWrap, said)
+            return
+        text_between(painter, at.rank, at.name, upper, "Rank")
+        text_between(painter, at.name, at.cost, upper, "Model")
+        text_between(painter, at.cost, at.plot - em(10), upper, f"Cost per {self._cases}")
+        text_between(painter, at.plot, at.plot_end + em(20), upper, "More than the first")
         if at.mpcs is not None:
-            _text(painter, at.mpcs - em(20), at.mpcs + em(48), upper, "MPCS", _RIGHT)
-            _text(painter, at.mpcs + em(50), at.best - em(14), upper, "Accuracy", _RIGHT)
-        _text(painter, at.best, at.end, upper, "Best" if self._compact() else "Best, with probability")
+            text_between(painter, at.mpcs - em(20), at.mpcs + em(48), upper, "MPCS", RIGHT)
+            text_between(painter, at.mpcs + em(50), at.best - em(14), upper, "Accuracy", RIGHT)
+        text_between(painter, at.best, at.end, upper, "Best" if self._compact() else "Best, with probability")
         painter.setFont(font(Role.CAPTION))
-        _text(painter, at.cost, at.plot - em(10), lower, f"in {self._yardsticks}")
-        _text(painter, at.plot, at.plot_end + em(20), lower, "line: 90 % plausible")
+        text_between(painter, at.cost, at.plot - em(10), lower, f"in {self._yardsticks}")
+        text_between(painter, at.plot, at.plot_end + em(20), lower, "line: 90 % plausible")
 
-    def _paint_axis(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
+    def _paint_axis(self, painter: QPainter, colours: Tokens, at: Columns) -> None:
         bottom = self._head() + len(self._models) * self._row()
         zero = round(at.x(self._axis, 0.0)) + 0.5
         painter.setPen(marks.pen(colours.ink3, 1.5))
-        painter.drawLine(QPointF(zero, self._head()), QPointF(zero, bottom))
+        for index in range(len(self._models)):
+            foot = self._head() + (index + 1) * self._row()
+            height = em(44) if self._stacked() else self._row()
+            painter.drawLine(QPointF(zero, foot - height), QPointF(zero, foot))
         painter.setFont(font(Role.CAPTION))
         room = QFontMetricsF(painter.font()).horizontalAdvance("+1,000") + em(8)
         for tick in self._axis.ticks(max(1, int((at.plot_end - at.plot) // room))):
             x = at.x(self._axis, tick)
             painter.setPen(colours.ink2)
             said = "0" if tick == 0 else f"{'+' if tick > 0 else '−'}{words.cost(abs(tick))}"
-            painter.drawText(QRectF(x - room, bottom + em(4), 2 * room, em(20)), _CENTRE, said)
+            painter.drawText(QRectF(x - room, bottom + em(4), 2 * room, em(20)), CENTRE, said)
 
-    def _paint_row(self, painter: QPainter, colours: Tokens, at: _Columns, model: ModelView, room: QRectF) -> None:
+    def _paint_row(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
         first = model.rank == self._models[0].rank
         ink, mark = (colours.ink, colours.ink) if first else (colours.ink2, colours.unit)
         painter.setPen(marks.pen(colours.line, 1))
         painter.drawLine(QPointF(0, room.top() + 0.5), QPointF(room.right(), room.top() + 0.5))
         painter.drawLine(QPointF(0, room.bottom() + 0.5), QPointF(room.right(), room.bottom() + 0.5))
         painter.setPen(ink)
-        painter.setFont(_weighted(Role.LABEL, 600 if first else 400))
-        _text(painter, at.rank, at.name, room, str(model.rank))
+        painter.setFont(weighted(Role.LABEL, 600 if first else 400))
+        text_between(painter, at.rank, at.name, room, str(model.rank))
         self._paint_name(painter, colours, at, model, room)
         painter.setPen(ink)
-        painter.setFont(_weighted(Role.LEAD, 600 if first else 400))
-        _text(painter, at.cost, at.plot, room, words.cost(model.cost))
+        painter.setFont(weighted(Role.LEAD, 600 if first else 400))
+        text_between(painter, at.cost, at.plot, room, words.cost(model.cost))
         self._paint_difference(painter, colours, at, model, room.center().y(), mark)
         painter.setFont(font(Role.BODY))
         painter.setPen(ink)
         if at.mpcs is not None:
-            _text(painter, at.mpcs - em(20), at.mpcs + em(48), room, f"{model.mpcs:.2f}", _RIGHT)
-            _text(painter, at.mpcs + em(50), at.best - em(14), room, f"{100 * model.accuracy:.1f} %", _RIGHT)
+            text_between(painter, at.mpcs - em(20), at.mpcs + em(48), room, f"{model.mpcs:.2f}", RIGHT)
+            text_between(painter, at.mpcs + em(50), at.best - em(14), room, f"{100 * model.accuracy:.1f} %", RIGHT)
         self._paint_best(painter, colours, at, model, room)
 
-    def _paint_name(self, painter: QPainter, colours: Tokens, at: _Columns, model: ModelView, room: QRectF) -> None:
+    def _paint_stacked_row(
+        self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF
+    ) -> None:
+        """Paint a row of three lines, for a large font: name and cost, the other numbers, the difference."""
+        first = model.rank == self._models[0].rank
+        ink, mark = (colours.ink, colours.ink) if first else (colours.ink2, colours.unit)
+        painter.setPen(marks.pen(colours.line, 1))
+        painter.drawLine(QPointF(0, room.top() + 0.5), QPointF(room.right(), room.top() + 0.5))
+        line = QRectF(0, room.top() + em(8), room.width(), em(28))
+        painter.setPen(ink)
+        painter.setFont(weighted(Role.LEAD, 600 if first else 400))
+        text_between(painter, at.rank, at.name, line, str(model.rank))
+        text_between(painter, at.name, at.cost, line, model.name)
+        text_between(painter, at.cost, at.end, line, words.cost(model.cost), RIGHT)
+        painter.setFont(font(Role.CAPTION))
+        painter.setPen(colours.ink2)
+        best = "" if model.probability_best is None else f", best {words.percent(model.probability_best)}"
+        said = f"MPCS {model.mpcs:.2f}, {100 * model.accuracy:.1f} % right{best}"
+        text_between(painter, at.name, at.end, line.translated(0, em(25)), said)
+        self._paint_difference(painter, colours, at, model, room.bottom() - em(22), mark)
+
+    def _paint_name(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
         metrics = QFontMetricsF(painter.font())
         name = metrics.elidedText(model.name, Qt.TextElideMode.ElideMiddle, at.cost - at.name - em(8))
         if at.mpcs is not None:
-            _text(painter, at.name, at.cost, room, name)
+            text_between(painter, at.name, at.cost, room, name)
             return
         half = room.height() / 2
-        _text(painter, at.name, at.cost, room.adjusted(0, em(4), 0, -half + em(2)), name)
+        text_between(painter, at.name, at.cost, room.adjusted(0, em(4), 0, -half + em(2)), name)
         painter.setFont(font(Role.CAPTION))
         painter.setPen(colours.ink2)
         below = f"MPCS {model.mpcs:.2f}, {100 * model.accuracy:.1f} % right"
-        _text(painter, at.name, at.plot, room.adjusted(0, half - em(2), 0, -em(4)), below)
+        text_between(painter, at.name, at.plot, room.adjusted(0, half - em(2), 0, -em(4)), below)
 
     def _paint_difference(
-        self, painter: QPainter, colours: Tokens, at: _Columns, model: ModelView, y: float, ink: QColor
+        self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, y: float, ink: QColor
     ) -> None:
         if model.difference_range is not None and model.difference_range[0] < model.difference_range[1]:
             low, high = (at.x(self._axis, end) for end in model.difference_range)
@@ -191,12 +205,12 @@ class ModelTable(QWidget):
                 marks.head(painter, ink, high, y, 1)
         marks.dot(painter, ink, colours.surface, at.x(self._axis, model.difference), y)
 
-    def _paint_best(self, painter: QPainter, colours: Tokens, at: _Columns, model: ModelView, room: QRectF) -> None:
+    def _paint_best(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
         first = model.rank == self._models[0].rank
         said = words.percent(model.probability_best)
-        painter.setFont(_weighted(Role.BODY, 600 if first else 400))
+        painter.setFont(weighted(Role.BODY, 600 if first else 400))
         number = QFontMetricsF(painter.font()).horizontalAdvance("> 99 %") + em(4)
-        _text(painter, at.best, at.end, room, said, _RIGHT)
+        text_between(painter, at.best, at.end, room, said, RIGHT)
         if model.probability_best is None:
             return
         track = QRectF(at.best, room.center().y() - em(6), at.end - at.best - number - em(8), em(12))
@@ -204,7 +218,7 @@ class ModelTable(QWidget):
         track.setWidth(max(track.width() * model.probability_best, 1.0))
         painter.fillRect(track, colours.ink if first else colours.unit)
 
-    def _paint_bracket(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
+    def _paint_bracket(self, painter: QPainter, colours: Tokens, at: Columns) -> None:
         tied = self._tied()
         if tied < 2:
             return
@@ -212,15 +226,3 @@ class ModelTable(QWidget):
         right, left = at.name - em(14), at.name - em(22)
         painter.setPen(marks.pen(colours.ink))
         painter.drawPolyline([QPointF(left, top), QPointF(right, top), QPointF(right, bottom), QPointF(left, bottom)])
-
-
-def _weighted(role: Role, weight: int) -> QFont:
-    return font(role, compact=True, weight=weight)
-
-
-def _text(
-    painter: QPainter, left: float, right: float, room: QRectF, text: str, align: Qt.AlignmentFlag = _LEFT
-) -> None:
-    """Paint `text` between two columns, shortened in its middle where it does not fit."""
-    fitting = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideMiddle, right - left)
-    painter.drawText(QRectF(left, room.top(), right - left, room.height()), align, fitting)

@@ -92,7 +92,9 @@ class BeginPage(ScrolledPage):
         row.addWidget(self.words)
         self.body.addLayout(row)
         self.body.addStretch(1)
+        self.first_focus = self.expert
         self.begin.clicked.connect(self._begin)
+        self.expert.returnPressed.connect(self.begin.click)
         self.words.clicked.connect(self.words_wanted)
         self.back.clicked.connect(self.start_wanted)
         self.family.changed.connect(self._family_changed)

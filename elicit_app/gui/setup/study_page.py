@@ -185,6 +185,7 @@ class StudyPage(ScrolledPage):
         for section in (self.yardstick, self.population):
             section.edited.connect(self._edited)
         self.place.choose_wanted.connect(self.choose_wanted)
+        self.first_focus = self.nouns.name
         self.save.clicked.connect(self._save)
         self.back.clicked.connect(self.start_wanted)
         self.settle()

@@ -67,6 +67,10 @@ class StartPage(ScrolledPage):
         self.help, self.settings = LinkButton("Help"), LinkButton("Settings")
         self._lists = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._build()
+        # What there is to do is read in the background; until then there is no empty card.
+        for card in (self.current, self.examples, self.recent, self.all_recent):
+            card.hide()
+        self.drop.set_first(False)
         self._connect()
         self.settle()
 
@@ -77,6 +81,8 @@ class StartPage(ScrolledPage):
             self.current.show_view(view.current)
         self.drop.set_first(view.current is None)
         self.examples.show_rows(view.examples)
+        for card in (self.examples, self.recent):
+            card.show()
         self._recent_views = view.recent
         self.recent.show_rows(view.recent[:FEW], _NOTHING)
         self.all_recent.setVisible(len(view.recent) > FEW)

@@ -1,0 +1,298 @@
+"""Every page of the app as pictures, from a real session that a simulated expert answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+from PySide6.QtCore import QEventLoop
+from PySide6.QtWidgets import QApplication
+
+from elicit_app.elicitation.oracles import LogitOracle
+from elicit_app.elicitation.questions import Choice, Question
+from elicit_app.gui import theme
+from elicit_app.gui.app import application, make_window
+from elicit_app.gui.flow import Places
+from elicit_app.gui.window import Window
+from elicit_app.problem import Problem
+from elicit_app.session.views import QuestionView, Reply
+from elicit_app.study import open_study
+from elicit_app.study.folder import write_folder
+
+Progress = Callable[[int, int], None]
+_PATIENCE = 120.0
+_SENSITIVITY = 60.0
+_CLEARLY = 0.05
+_REPLIES: dict[Choice, Reply] = {Choice.A: "left", Choice.B: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
+
+
+class Variant(NamedTuple):
+    """How a page is rendered: size in pixels, dark or light, size of text (1 is the system's)."""
+
+    width: int
+    height: int
+    dark: bool = False
+    scale: float = 1.0
+
+    @property
+    def name(self) -> str:
+        """Return the end of a file name: "1280x800-light", "1280x800-dark-150"."""
+        size = f"-{round(100 * self.scale)}" if self.scale != 1 else ""
+        return f"{self.width}x{self.height}-{'dark' if self.dark else 'light'}{size}"
+
+
+VARIANTS = (
+    Variant(1280, 800),
+    Variant(1280, 800, dark=True),
+    Variant(800, 600),
+    Variant(800, 600, dark=True),
+    Variant(1280, 800, scale=1.5),
+    Variant(1280, 800, dark=True, scale=2.0),
+)
+
+
+def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progress | None = None) -> Iterator[Path]:
+    """Render every page in every variant.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the PNG files go; made where it is missing.
+    variants : sequence of Variant
+        Sizes and appearances.
+    progress : callable, optional
+        Called with the pages done and their number.
+
+    Yields
+    ------
+    Path
+        The files, as they are written.
+
+    Raises
+    ------
+    Problem
+        Where the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Problem(f"{folder} cannot be made ({error.strerror or error}). Choose another folder.") from error
+    with TemporaryDirectory(prefix="elicit-") as scratch:
+        script = Script(Path(scratch))
+        try:
+            for done, name in enumerate(script.stops()):
+                for variant in variants:
+                    yield script.picture(folder / f"{name}-{variant.name}.png", variant)
+                if progress is not None:
+                    progress(done + 1, len(STOPS))
+        finally:
+            script.close()
+
+
+STOPS = (
+    "01-start-first-run",
+    "02-error",
+    "03-before-the-questions",
+    "04-words-of-the-study",
+    "05-practice",
+    "06-practice-feedback",
+    "07-question",
+    "08-question-full-picture",
+    "09-break",
+    "10-sitting-over",
+    "11-review",
+    "12-result-what-you-told-us",
+    "13-result-which-model",
+    "14-result-costs-and-files",
+    "15-question-two-classes",
+    "16-question-ten-classes",
+    "17-words-ten-classes",
+    "18-start",
+    "19-help",
+    "20-settings",
+    "21-opening",
+)
+
+
+class Script:
+    """Drives the window from page to page, as a person would, with a simulated expert for the answers."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._scratch = scratch
+        self._app: QApplication = application()
+        self._window: Window = make_window(self._app, Places(scratch / "settings.json", scratch / "data"))
+        self._flow, self._pages = self._window.flow, self._window.pages
+        self._rng = np.random.default_rng(np.random.SeedSequence(7))
+        self._window.show()
+
+    def close(self) -> None:
+        """Close the window and what is open."""
+        self._window.close()
+
+    def picture(self, path: Path, variant: Variant) -> Path:
+        """Render the page that is shown, and return `path`."""
+        theme.apply(self._app, dark=variant.dark, scale=variant.scale)
+        self._window.setMinimumSize(variant.width, variant.height)
+        self._window.resize(variant.width, variant.height)
+        for _ in range(3):
+            self._app.processEvents()
+        pixels = self._window.grab()
+        if not pixels.save(str(path), "PNG"):
+            raise Problem(f"{path} could not be written. Is the disk full, or may nothing be written there?")
+        self._window.setMinimumSize(0, 0)
+        return path
+
+    def stops(self) -> Iterator[str]:
+        """Go from page to page; after each name the page is shown."""
+        names = iter(STOPS)
+        for part in (self._first_pages, self._session, self._other_classes, self._last_pages):
+            for _ in part():
+                yield next(names)
+
+    # --- the parts of the script; each yields where a picture is due
+
+    def _first_pages(self) -> Iterator[None]:
+        pages = self._pages
+        self._flow.show_start()
+        self._until(lambda: bool(pages.start.examples.rows))
+        yield
+        self._flow.open_files((self._faulty_file(),))
+        self._until(lambda: pages.shown is pages.error)
+        yield
+        study = write_folder(self._scratch / "traffic-light", open_study("traffic-light"))
+        self._flow.open(str(study.folder))
+        self._until(lambda: pages.shown is pages.begin)
+        yield
+        pages.begin.words.click()
+        yield
+        pages.study.save.click()
+        self._until(lambda: pages.shown is pages.begin)
+
+    def _session(self) -> Iterator[None]:
+        pages = self._pages
+        truth = np.array([[0, 4.0, 9.0], [0.6, 0, 2.0], [1.0, 0.3, 0]])
+        pages.begin.expert.setText("road safety")
+        for (true, predicted), field in pages.begin.guesses.fields.items():
+            if predicted is not None:
+                field.setText(f"{truth[true, predicted] / truth[2, 0] * np.exp(self._rng.normal(0.4, 0.5)):.1g}")
+        pages.begin.begin.click()
+        yield from self._practice()
+        self._answer(truth, until=7)
+        yield
+        pages.question.toggle_full_picture()
+        yield
+        pages.question.toggle_full_picture()
+        self._answer(truth, until=13)
+        yield
+        self._answer(truth, until=None)
+        yield
+        pages.sitting_over.stop.click()
+        self._until(lambda: pages.shown is pages.review)
+        yield
+        pages.review.finish.click()
+        self._until(lambda: pages.shown is pages.results)
+        for tab in range(3):
+            pages.results.tabs.setCurrentIndex(tab)
+            yield
+
+    def _practice(self) -> Iterator[None]:
+        pages = self._pages
+        self._until(lambda: pages.shown is pages.practice)
+        yield
+        pages.practice.answers.given.emit("right", None)
+        yield
+        pages.practice.feedback.next.click()
+        pages.practice.skip.click()
+        self._until(lambda: self._question() is not None)
+
+    def _other_classes(self) -> Iterator[None]:
+        pages = self._pages
+        for name, until in (("breast-cancer", 3), ("digits", 4)):
+            study = open_study(name)
+            truth = np.exp(self._rng.standard_normal((study.n_classes, study.n_classes)))
+            np.fill_diagonal(truth, 0.0)
+            self._flow.open(name)
+            self._until(lambda: pages.shown is pages.begin)
+            pages.begin.begin.click()
+            self._until(lambda: pages.shown is pages.practice)
+            pages.practice.skip.click()
+            self._answer(truth, until=until)
+            yield
+        study = write_folder(self._scratch / "digits", open_study("digits"))
+        self._flow.open(str(study.folder))
+        self._until(lambda: pages.shown is pages.begin)
+        pages.begin.words.click()
+        pages.study.area.ensureWidgetVisible(pages.study.mistakes)
+        yield
+
+    def _last_pages(self) -> Iterator[None]:
+        pages = self._pages
+        self._flow.show_start()
+        self._until(lambda: not pages.start.current.isHidden())
+        yield
+        self._flow.show_help()
+        yield
+        self._flow.show_settings()
+        yield
+        self._flow.announce("lesions.csv")
+        yield
+
+    # --- answering
+
+    def _question(self) -> QuestionView | None:
+        """Return the question on the page, where it is the one that is shown."""
+        page = self._pages.question
+        return page._question if self._pages.shown is page else None
+
+    def _answer(self, truth: np.ndarray[tuple[int, int], np.dtype[np.float64]], until: int | None) -> None:
+        """Answer until question number `until` stands, or the sitting is over."""
+        scale = float(truth.max())
+        oracle = LogitOracle(
+            lambda matrix: -float((truth * matrix).sum()) / scale, _SENSITIVITY, self._rng, clear=_CLEARLY
+        )
+        answered = 0
+        while True:
+            self._until(lambda: self._question_after(answered) or self._pages.shown is self._pages.sitting_over)
+            view = self._question()
+            if view is None or view.number == until:
+                return
+            shown = Question(view.left / view.population, view.right / view.population, population=view.population)
+            answer = oracle.answer(shown)
+            seconds = float(np.exp(self._rng.normal(2.3, 0.5)))
+            answered = view.request
+            page = self._pages.question
+            page.chosen.emit(view.request, _REPLIES[answer.choice], answer.strength, seconds, False)
+
+    def _question_after(self, request: int) -> bool:
+        view = self._question()
+        return view is not None and view.request > request
+
+    def _faulty_file(self) -> Path:
+        """Write a predictions file with two faults, and return its path."""
+        path = self._scratch / "lesions.csv"
+        rng = np.random.default_rng(5)
+        names = ("melanoma", "naevus", "keratosis")
+        lines = ["y_true," + ",".join(f"proba_{name}" for name in names)]
+        for row in range(1, 301):
+            shares = rng.dirichlet(np.ones(3))
+            if row == 214:
+                shares[0] -= 0.13
+            truth = "SCC" if row % 41 == 0 else names[row % 3]
+            lines.append(truth + "," + ",".join(f"{share:.4f}" for share in shares))
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return path
+
+    def _until(self, condition: Callable[[], bool]) -> None:
+        """Let the window work until `condition` holds."""
+        give_up = time.monotonic() + _PATIENCE
+        while not condition():
+            self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
+            if time.monotonic() > give_up:
+                shown = type(self._pages.shown).__name__
+                raise Problem(f"The pictures could not be finished: the window stands at {shown} and does not go on.")
+            time.sleep(0.002)
+        self._app.processEvents()

@@ -1,0 +1,213 @@
+"""From the start page to a metric file that loads: set-up, practice, twenty answers by keys, undo, review, result."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
+
+from elicit_app.gui.app import make_window
+from elicit_app.gui.dialogs import Dialogs
+from elicit_app.gui.flow import Places
+from metrics import ElicitedMetric
+
+COSTS = np.array([[0, 6, 2], [1, 0, 0.6], [0.4, 1.5, 0]])
+
+
+class Answers(Dialogs):
+    """The person at the system's dialogs."""
+
+    def __init__(self):
+        self.save_as = None
+        self.asked = []
+
+    def save(self, parent, proposed):
+        self.asked.append(proposed)
+        return self.save_as
+
+
+@pytest.fixture
+def places(tmp_path):
+    return Places(tmp_path / "config" / "settings.json", tmp_path / "data")
+
+
+@pytest.fixture
+def window(qtbot, appearance, places, monkeypatch):
+    # A third of a second a question adds up over twenty of them; its own test holds the lock.
+    monkeypatch.setattr("elicit_app.gui.question.page.LOCK_MS", 20)
+    made = make_window(appearance, places)
+    made.flow._dialogs = Answers()
+    qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())
+    made.resize(1280, 800)
+    with qtbot.waitActive(made):
+        made.flow.show_start()
+        made.show()
+        made.activateWindow()
+    return made
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    rng = np.random.default_rng(4)
+    classes = ("melanoma", "naevus", "keratosis")
+    y = rng.choice(3, 600, p=(0.15, 0.6, 0.25))
+    scores = rng.standard_normal((600, 3)) + 1.6 * np.eye(3)[y]
+    proba = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    table = {"y_true": [classes[i] for i in y]}
+    table |= {f"proba_{name}": proba[:, column] for column, name in enumerate(classes)}
+    path = tmp_path / "lesions.csv"
+    pl.DataFrame(table).write_csv(path)
+    return path
+
+
+def press(widget, key, modifier=Qt.KeyboardModifier.NoModifier):
+    QTest.keyClick(widget, key, modifier)
+
+
+def drop(page, path):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    button, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    page.dropEvent(QDropEvent(QPoint(50, 50), Qt.DropAction.CopyAction, data, button, none))
+
+
+def on(qtbot, window, page, timeout=20_000):
+    qtbot.waitUntil(lambda: window.pages.shown is page, timeout=timeout)
+
+
+def waits_for_answer(page):
+    return page._question is not None and not page.locked
+
+
+def answer(qtbot, page):
+    """Answer the question that stands by the arrow key of the cheaper side, and return its number."""
+    if not page.break_card.isHidden():
+        page.break_card.go_on.click()
+    qtbot.waitUntil(lambda: waits_for_answer(page), timeout=20_000)
+    view = page._question
+    dearer_left = float(((view.left - view.right) * COSTS).sum()) > 0
+    press(page.card, Qt.Key.Key_Right if dearer_left else Qt.Key.Key_Left)
+    qtbot.waitUntil(lambda: page._question is not view or not page.isVisible(), timeout=20_000)
+    return view.number
+
+
+def practise(qtbot, window):
+    page = window.pages.practice
+    on(qtbot, window, page)
+    for better in (Qt.Key.Key_Right, Qt.Key.Key_Left):
+        press(page.card, better)
+        assert page.feedback.headline.text().startswith("You chose")
+        press(page.feedback.next, Qt.Key.Key_Return)
+
+
+@pytest.mark.long
+def test_the_whole_way_by_keyboard(qtbot, window, predictions, places, tmp_path):
+    drop(window.pages.start, predictions)
+    study = window.pages.study
+    on(qtbot, window, study)
+    study.nouns.name.setText("Skin lesions")
+    study.nouns.name.textEdited.emit("Skin lesions")
+    study.nouns.case.setText("patient")
+    study.nouns.cases.setText("patients")
+    study.nouns.cases.textEdited.emit("patients")
+    words = study.mistakes.words
+    words.name.setText("Missed melanoma")
+    words.one.setText("missed melanoma")
+    words.many.setText("missed melanomas")
+    words.consequence.field.setText("Sent home. Found later, harder to treat.")
+    words.consequence.field.textEdited.emit("")
+    folder = Path(study.place.path.text())
+    study.save.click()
+    begin = window.pages.begin
+    on(qtbot, window, begin)
+    stored = json.loads((folder / "study.json").read_text())
+    assert stored["title"] == "Skin lesions"
+    assert (folder / "lesions.parquet").is_file()
+    begin.expert.setText("dermatology")
+    next(iter(begin.guesses.fields.values())).setText("8")
+    begin.asking.questions.setValue(24)
+    begin.asking.early.box.setChecked(False)
+    begin.begin.click()
+    practise(qtbot, window)
+    page = window.pages.question
+    on(qtbot, window, page)
+    numbers = [answer(qtbot, page) for _ in range(20)]
+    assert numbers == list(range(1, 21))
+    for left in (20, 19, 18):
+        qtbot.waitUntil(lambda: page._question.number in (left, left + 1), timeout=20_000)
+        press(page.card, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+        qtbot.waitUntil(lambda: page._question.number == left, timeout=20_000)
+    page.stop.click()
+    review = window.pages.review
+    on(qtbot, window, review)
+    assert len(review.model.rows) == 17
+    review.finish.click()
+    results = window.pages.results
+    on(qtbot, window, results)
+    assert "dermatology, 17 answers" in results._header.line.text()
+    target = tmp_path / "expert.metric.json"
+    window.flow._dialogs.save_as = target
+    results.save.click()
+    qtbot.waitUntil(lambda: "Saved" in results.notice.sentence, timeout=20_000)
+    metric = ElicitedMetric.load(target)
+    assert sorted(metric.classes) == ["keratosis", "melanoma", "naevus"]
+    assert metric.provenance.expert == "dermatology"
+    check_exports(qtbot, window, tmp_path)
+    check_the_start_page_remembers(qtbot, window)
+
+
+def check_exports(qtbot, window, tmp_path):
+    results = window.pages.results
+    results.costs.files.buttons["sklearn"].click()
+    pasted = {}
+    exec(QGuiApplication.clipboard().text(), pasted)
+    assert callable(pasted["scorer"])
+    for key, ending in (("answers", ".answers.csv"), ("weka", ".cost"), ("html", ".html")):
+        target = tmp_path / f"export{ending}"
+        window.flow._dialogs.save_as = target
+        results.costs.files.buttons[key].click()
+        qtbot.waitUntil(lambda: str(target) in results.notice.sentence, timeout=20_000)
+        assert target.stat().st_size > 50
+    rows = (tmp_path / "export.answers.csv").read_text().splitlines()
+    assert len(rows) == 1 + 20
+    assert sum(",undone," in row for row in rows) == 3
+
+
+def check_the_start_page_remembers(qtbot, window):
+    window.pages.results.start_wanted.emit()
+    start = window.pages.start
+    on(qtbot, window, start)
+    qtbot.waitUntil(lambda: any("dermatology" in row.text() for row in start.recent.rows), timeout=20_000)
+    start.recent.rows[0].click()
+    on(qtbot, window, window.pages.results)
+
+
+@pytest.mark.long
+def test_a_window_closed_in_the_middle_goes_on_where_it_stood(qtbot, window, appearance, places):
+    window.flow.open("breast-cancer")
+    on(qtbot, window, window.pages.begin)
+    window.pages.begin.begin.click()
+    on(qtbot, window, window.pages.practice)
+    window.pages.practice.skip.click()
+    page = window.pages.question
+    on(qtbot, window, page)
+    for _ in range(3):
+        qtbot.waitUntil(lambda: waits_for_answer(page), timeout=20_000)
+        number = page._question.number
+        press(page.card, Qt.Key.Key_Left)
+        qtbot.waitUntil(lambda: page._question.number == number + 1, timeout=20_000)
+    window.close()
+    again = make_window(appearance, places)
+    qtbot.addWidget(again, before_close_func=lambda w: w.flow.close())
+    again.flow.show_start()
+    again.show()
+    start = again.pages.start
+    qtbot.waitUntil(lambda: not start.current.isHidden(), timeout=20_000)
+    assert "3 answers kept" in start.current._line.text()
+    start.current.button.click()
+    on(qtbot, again, again.pages.question)
+    assert again.pages.question._question.number == 4
