@@ -41,7 +41,7 @@ class Terminal:
     read : callable
         Returns the next line; given the question that stands, or None at another prompt.
     waits : bool
-        Somebody types: use the time to compute what comes next.
+        Somebody types: how long answers take is kept, and used to compute what comes next.
     """
 
     def __init__(self, session: Session, console: Console, read: Read, *, waits: bool = False) -> None:
@@ -50,8 +50,8 @@ class Terminal:
         self._read = read
         self._views: queue.SimpleQueue[View] = queue.SimpleQueue()
         self._runner = SessionRunner(session, self._views.put, look_ahead=waits)
+        self._waits = waits
         self._full = False
-        self._left = False
 
     def run(self) -> ResultView | None:
         """Ask until the expert stops or the input ends; return the result, or None where there is none yet."""
@@ -95,7 +95,7 @@ class Terminal:
                 return self._leave()
             typed = read_key(line)
             if typed.reply is not None:
-                seconds = time.monotonic() - began
+                seconds = time.monotonic() - began if self._waits else None
                 self._runner.answer(view.request, typed.reply, typed.strength, seconds=seconds, full_picture=self._full)
                 return True
             if typed.command == "full":

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from elicit_app.elicitation.agenda import SITTING, informative
 from elicit_app.elicitation.questions import (
     Outcome,
     Procedure,
@@ -40,7 +41,7 @@ from elicit_app.session.events import (
 from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
 from elicit_app.session.journal import Journal
 from elicit_app.session.procedures import ProcedureSetting, procedure_for
-from elicit_app.session.sitting import SITTING, budget_of, first_step, for_person, note_about, untimed, with_budget
+from elicit_app.session.sitting import budget_of, first_step, for_person, note_about, untimed, with_budget
 from elicit_app.session.state import OutOfPlaceError, SessionState, apply, as_pair
 from elicit_app.session.views import Reply
 from elicit_app.study.model import Study
@@ -320,7 +321,7 @@ class Session:
             return None
         # Where the budget ended the sitting, it may end earlier again; where the answers did, only the expert ends it.
         early = step.stopped == "budget"
-        return Continued(at=self._clock(), questions=len(state.informative) + SITTING, early_stop=early)
+        return Continued(at=self._clock(), questions=informative(state.history) + SITTING, early_stop=early)
 
     def verify(self) -> bool:
         """Compute the last recorded question anew, and note it in the session where it differs."""

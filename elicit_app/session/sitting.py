@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from elicit_app.elicitation.agenda import SITTING as SITTING
 from elicit_app.elicitation.questions import Answer, Asked, Outcome, Procedure, Step
 from elicit_app.session.procedures import ProcedureSetting
-
-# Informative questions in a sitting; three repeats and one check come on top (DESIGN section 10).
-SITTING = 18
 
 
 def for_person(setting: ProcedureSetting) -> ProcedureSetting:
@@ -49,12 +47,13 @@ def untimed(history: Sequence[Asked]) -> tuple[Asked, ...]:
     """Return a history without the time that its last answer took.
 
     The next question is computed before the answer is given. So that it is the same one then and after a restart, that
-    one time never counts; all earlier ones do.
+    one time never counts, as if the answer had been quick; all earlier ones do.
     """
     if not history:
         return ()
     *before, last = history
-    return (*before, Asked(last.question, Answer(last.answer.choice, last.answer.strength)))
+    quick = 0.0 if any(asked.answer.seconds is not None for asked in before) else None
+    return (*before, Asked(last.question, Answer(last.answer.choice, last.answer.strength, quick)))
 
 
 def note_about(setting: ProcedureSetting, step: Step | Outcome) -> str:

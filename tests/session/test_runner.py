@@ -50,6 +50,8 @@ def answered(window, replies):
     window.runner.start()
     view = window.next()
     for reply in replies:
+        if isinstance(view, SittingOverView):
+            break
         window.answer(view, reply, seconds=3.0)
         view = window.next((QuestionView, SittingOverView))
     return view
@@ -101,14 +103,14 @@ def test_the_next_question_is_ready_for_every_reply_before_the_click(window):
 def test_the_whole_way_to_the_result(study, journal_path, tmp_path):
     session = Session.create(study, ProcedureSetting(seed=5, questions=6), journal_path, expert="Ada")
     window = Window(session)
-    over = answered(window, itertools.islice(itertools.cycle(["left", "right", "equal"]), 6))
+    over = answered(window, itertools.cycle(["left", "right", "equal"]))
     assert isinstance(over, SittingOverView)
     assert over.can_continue
     window.runner.more()
-    assert window.next().number == 7
+    assert window.next().number == over.answers + 1
     window.runner.stop()
     review = window.next(ReviewView)
-    assert [answer.number for answer in review.answers] == [1, 2, 3, 4, 5, 6]
+    assert [answer.number for answer in review.answers] == list(range(1, over.answers + 1))
     assert review.can_finish
     window.runner.take_out(2)
     assert window.next(ReviewView).answers[1].fit == "taken out"
@@ -132,16 +134,18 @@ def test_the_whole_way_to_the_result(study, journal_path, tmp_path):
     window.runner.close()
     with Session.open(journal_path, study) as closed:
         assert closed.state.phase == "finished"
-        assert len(closed.state.entries) == 6
+        assert len(closed.state.entries) == over.answers
 
 
-def test_a_break_is_offered_once_after_twelve_answers(window):
+def test_a_break_is_offered_once_after_twelve_answers(study, journal_path):
+    window = Window(Session.create(study, ProcedureSetting(seed=3, questions=30), journal_path))
     view = answered(window, ["left"] * 12)
     assert (view.number, view.offer_break) == (13, True)
     window.answer(view, "left")
     assert not window.next().offer_break
     window.runner.undo()
     assert not window.next().offer_break
+    window.runner.close()
 
 
 def test_an_answer_that_cannot_be_written_is_not_given_and_can_be_tried_again(window, session):

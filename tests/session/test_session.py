@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import Choice, Outcome, Step
 from elicit_app.problem import Problem
 from elicit_app.session.events import Guess, Noted
@@ -15,7 +16,7 @@ from elicit_app.session.journal_text import read
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.session.showing import question_view
-from elicit_app.session.sitting import SITTING
+from elicit_app.session.sitting import untimed
 from elicit_app.study import open_study
 
 REPLIES = ("left", "right", "equal", "unsure")
@@ -303,3 +304,13 @@ def test_any_order_of_acts_and_reopening(tmp_path):
             max_examples=8, stateful_step_count=14, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )
+
+
+def test_the_time_of_an_answer_counts_only_from_the_next_one_on(session):
+    """What comes next is computed before the click: the time of the click itself cannot be in it."""
+    session.answer("left", seconds=50.0)
+    session.answer("right", seconds=2.0)
+    first, second = session.state.history
+    assert [asked.answer.seconds for asked in untimed((first,))] == [None]
+    assert [asked.answer.seconds for asked in untimed((first, second))] == [50.0, 0.0]
+    assert untimed(()) == ()
