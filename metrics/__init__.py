@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from metrics.exports import FORMATS as FORMATS
     from metrics.exports import export as export
     from metrics.frequencies import natural_frequencies as natural_frequencies
+    from metrics.learning import BestEpoch as BestEpoch
+    from metrics.learning import ConcernLearningRate as ConcernLearningRate
     from metrics.likelihood import negative_log_likelihood as negative_log_likelihood
     from metrics.likelihood import probability_squared_error as probability_squared_error
     from metrics.metric_file import MetricFileError as MetricFileError
@@ -66,6 +68,7 @@ _NAMES = {
     "metrics.errors": ("balanced_error_rate", "class_weighted_error_rate", "error_rate"),
     "metrics.exports": ("FORMATS", "export"),
     "metrics.frequencies": ("natural_frequencies",),
+    "metrics.learning": ("BestEpoch", "ConcernLearningRate"),
     "metrics.likelihood": ("negative_log_likelihood", "probability_squared_error"),
     "metrics.metric_file": ("MetricFileError",),
     "metrics.metric_parts": ("Consequence", "Provenance", "Quality", "Tally"),
