@@ -114,7 +114,7 @@ class PracticePage(PairPage):
         self._pairs = practice_pairs(study)
         self._number = 0
         self.card.begin()
-        self.take_words(study.wording)
+        self.take_words(study)
         self._show()
 
     def _show(self) -> None:

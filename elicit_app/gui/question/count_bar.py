@@ -138,7 +138,7 @@ class CountBar(QLabel):
         if bar is None:
             left = squares.right() - width if self._side == "left" else squares.left()
             return QRectF(left, squares.center().y() - metrics.height() / 2, width, metrics.height())
-        block = bar.outline().boundingRect()
+        block = bar.outline.boundingRect()
         low, high = float(theme.XS), self.width() - theme.XS - width
         if self._side == "left":
             high = min(high, squares.right() - width)
@@ -171,12 +171,11 @@ class CountBar(QLabel):
         painter.drawRects(bar.common)
         if not bar.surplus:
             return
-        outline = bar.outline()
-        painter.fillPath(outline, soft)
+        painter.fillPath(bar.outline, soft)
         painter.setBrush(QBrush(hue, Qt.BrushStyle.BDiagPattern) if bar.scale.solid else QBrush(hue))
         painter.drawRects(bar.surplus)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.strokePath(outline, QPen(hue, OUTLINE, j=Qt.PenJoinStyle.MiterJoin))
+        painter.strokePath(bar.outline, QPen(hue, OUTLINE, j=Qt.PenJoinStyle.MiterJoin))
 
     def _paint_label(self, painter: QPainter, rect: QRectF, words: str, sizes: Sizes, colours: theme.Tokens) -> None:
         hue, _ = side_colours(colours, letter_of(self._side))

@@ -105,7 +105,7 @@ class QuestionPage(PairPage):
         self._study, self._family, self._question = study, family, None
         self._fresh = True
         self.card.begin()
-        self.take_words(study.wording)
+        self.take_words(study)
 
     def set_animated(self, animated: bool) -> None:
         """Let new questions fade in, or not."""

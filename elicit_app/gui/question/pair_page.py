@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from elicit_app.elicitation.questions import Counts
@@ -17,8 +17,8 @@ from elicit_app.gui.question.strip import StripBand
 from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.scrolled import QuietScrollBar
 from elicit_app.gui.theme import Breakpoint, em
-from elicit_app.session.ledger import LedgerView
-from elicit_app.study.model import Wording
+from elicit_app.session.ledger import LedgerView, counted
+from elicit_app.study.model import Study, Wording
 
 _ANSWERS_AT_MOST = 0.4
 """Share of the height that the answers may take; where they need more, they scroll with the rest."""
@@ -67,8 +67,12 @@ class PairPage(Page):
         """Return how much room the page has."""
         return theme.breakpoint_for(self.size())
 
-    def take_words(self, wording: Wording) -> None:
+    def take_words(self, study: Study) -> None:
         """Take the words of a study: its longest one decides how wide the middle column must be."""
+        wording = study.wording
+        real = f"Scaled from {counted(len(study.models[0].y_true), wording)}" if study.models else ""
+        self.headline.setToolTip(real)
+        self.headline.setAccessibleDescription(real)
         names = [mistake.name for mistake in (*wording.mistakes.values(), *wording.any_mistake)]
         self._words = tuple(
             {word for name in (*names, *wording.class_one, *wording.class_many) for word in name.split()}
@@ -100,6 +104,13 @@ class PairPage(Page):
         self.headline.set_role(theme.Role.TITLE if breakpoint_.large else theme.Role.HEADLINE, compact=small)
         self.bar.arrange(breakpoint_)
         self.place()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Put the focus on the ledger where nothing on the page has it: the keys work at once."""
+        super().showEvent(event)
+        inside = self.focusWidget()
+        if inside is None or not inside.isVisibleTo(self):
+            self.card.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainterPath
@@ -101,6 +102,7 @@ class Bar:
             self.common = [self._square(n) for n in range(common)]
             self.surplus = [self._square(n) for n in range(common, count)]
 
+    @cached_property
     def outline(self) -> QPainterPath:
         """Return one outline around the surplus."""
         at = self.scale.gap + _BEYOND_GAP

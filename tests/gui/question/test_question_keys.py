@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QShortcut
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QStackedWidget
 
 from elicit_app.elicitation.questions import Strength
 from elicit_app.gui.question import QuestionPage
@@ -169,6 +169,26 @@ def test_the_focus_is_on_the_ledger_and_goes_round_in_reading_order(qtbot, page)
     for widget in order:
         qtbot.keyClick(QApplication.focusWidget(), K.Key_Tab)
         assert QApplication.focusWidget() is widget
+
+
+def test_the_keys_work_on_a_page_that_was_filled_before_it_was_shown(qtbot, skin, ask, pairs) -> None:
+    stack = QStackedWidget()
+    qtbot.addWidget(stack)
+    first, page = QLineEdit(), QuestionPage(lock_ms=0)
+    stack.addWidget(first)
+    stack.addWidget(page)
+    with qtbot.waitActive(stack):
+        stack.show()
+        stack.activateWindow()
+    first.setFocus()
+    given = answers(page)
+    page.begin(skin, "lpm")
+    page.show_question(ask(*pairs["three"][1:]))
+    stack.setCurrentWidget(page)
+    qtbot.waitUntil(lambda: page.on_screen)
+    assert page.card.hasFocus()
+    qtbot.keyClick(QApplication.focusWidget(), K.Key_Down)
+    assert [answer[1] for answer in given] == ["equal"]
 
 
 def test_a_new_question_takes_the_focus_from_an_answer(qtbot, page, ask, pairs) -> None:

@@ -191,7 +191,7 @@ def test_painted_bars_are_never_cut(qtbot, qapp, ask, pairs, kind, size, scale) 
         inside = bar.rect()
         parts = [*place.bar.common, *place.bar.surplus, place.label]
         if place.bar.surplus:
-            parts.append(place.bar.outline().boundingRect())
+            parts.append(place.bar.outline.boundingRect())
         for part in parts:
             assert inside.left() <= part.left(), (kind, size, scale)
             assert part.right() <= inside.right() + 1

@@ -65,6 +65,14 @@ def test_progress_and_strip_are_said(page, ask, pairs) -> None:
     assert (page.bar.strong.text(), page.bar.quiet.text()) == ("Question 24,", "last one")
 
 
+def test_the_headline_says_how_many_cases_are_real(page) -> None:
+    assert heard(page.headline)[1:] == (
+        "For 1,000 patients, which result would you rather have?",
+        "Scaled from 200 patients",
+    )
+    assert page.headline.toolTip() == "Scaled from 200 patients"
+
+
 def test_the_subject_of_the_strip_is_what_the_view_says(page, ask, pairs) -> None:
     _, left, right = pairs["three"]
     page.show_question(ask(left, right, 8, subject="left"))

@@ -61,7 +61,7 @@ def test_one_outline_goes_round_the_surplus_and_leaves_the_common_part_out(
     common: int, extra: int, scale: Scale
 ) -> None:
     bar = Bar(common + extra, common, scale, 0.0, 0.0, 1)
-    outline = bar.outline()
+    outline = bar.outline
     assert all(outline.contains(square) for square in bar.surplus)
     assert not any(outline.contains(square.center()) for square in bar.common)
     assert len(outline.toSubpathPolygons()) == 1 or extra < scale.rows, "only few cases may touch at a corner"
