@@ -48,12 +48,16 @@ def score(
     """Judge models by what their mistakes cost; files may be larger than memory."""
     from elicit_app.cli.metric import load_metric
     from elicit_app.study.making import distinct_names
+    from elicit_app.study.reading import rescaling_notes
     from elicit_app.study.scoring import ranked
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
     loaded = load_metric(metric)
     tallies = _on_dask(loaded, predictions, scheduler) if engine == "dask" else _here(loaded, predictions)
+    for path, tally in zip(predictions, tallies, strict=True):
+        for note in rescaling_notes(path, tally.rescaled):
+            print(note, file=sys.stderr)
     scores = ranked(loaded, [*zip(distinct_names(predictions), tallies, strict=True)])
     print(_as_json(loaded, scores)) if as_json else _print_table(loaded, scores)
 
@@ -107,7 +111,7 @@ def _print_table(metric: ElicitedMetric, scores: tuple[ModelScore, ...]) -> None
     for score in sorted(scores, key=lambda one: one.cost_per_population):
         table.add_row(*_cells(score, population))
     # what goes into a file or a pipe is not cut to the width of a terminal
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False).print(table)
 
 
 def _cells(score: ModelScore, population: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -51,6 +52,8 @@ def new(
         labels=None if labels is None else _split(labels),
         population=population,
     )
+    for note in made.notes:
+        print(note, file=sys.stderr)
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
     print(f"Next: elicit open {folder}")
 

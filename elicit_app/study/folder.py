@@ -95,8 +95,11 @@ def check_study(study: Study) -> None:
     Raises
     ------
     Problem
-        Population, stated prevalence, words or cases are not as expected.
+        Yardstick, population, stated prevalence, words or cases are not as expected.
     """
+    true, predicted = study.yardstick
+    if true == predicted or not (0 <= true < study.n_classes and 0 <= predicted < study.n_classes):
+        raise Problem(f"The yardstick ({true}, {predicted}) is not a mistake among {study.n_classes} classes.")
     if not 10 <= study.population <= 1_000_000:
         raise Problem(f"The population must be 10 to 1,000,000, not {study.population:,}.")
     if study.stated_prevalence is not None:

@@ -13,7 +13,7 @@ from elicit_app.problem import Problem
 from elicit_app.study.counting import normalised_prevalence, population_for, prevalence_of, yardstick_for
 from elicit_app.study.digest import study_digest
 from elicit_app.study.folder import check_study, write_folder
-from elicit_app.study.model import Predictions, Study, Wording
+from elicit_app.study.model import Study, Wording
 from elicit_app.study.reading import Read, read_predictions
 from elicit_app.study.wording import default_wording
 
@@ -97,8 +97,10 @@ def study_of(
     """Return a study with defaults from predictions files."""
     if not files:
         raise Problem("A study needs at least one predictions file.")
-    classes, predictions = _read_models(files, labels, models)
-    k = len(classes)
+    reads = _read_models(files, labels)
+    classes, k = reads[0].classes, len(reads[0].classes)
+    names = _model_names(files, models)
+    predictions = tuple(replace(read.predictions, name=called) for read, called in zip(reads, names, strict=True))
     stated = None if stated_prevalence is None else normalised_prevalence(stated_prevalence, k)
     study = Study(
         name=name,
@@ -112,22 +114,25 @@ def study_of(
         kind=kind,
         description=_description(classes, len(predictions)),
         digest=study_digest(classes, predictions),
+        notes=tuple(note for read in reads for note in read.notes),
     )
     check_study(study)
     return study
 
 
-def _read_models(
-    files: Sequence[Path], labels: Sequence[str] | None, names: Sequence[str] | None
-) -> tuple[tuple[str, ...], tuple[Predictions, ...]]:
+def _read_models(files: Sequence[Path], labels: Sequence[str] | None) -> list[Read]:
     first = read_predictions(files[0], labels=labels)
     reads = [first, *(read_predictions(file, labels=first.classes) for file in files[1:])]
     for file, other in zip(files[1:], reads[1:], strict=True):
         _demand_same_cases(files[0], first, file, other)
+    return reads
+
+
+def _model_names(files: Sequence[Path], names: Sequence[str] | None) -> list[str]:
     called = list(names) if names is not None else distinct_names(files)
     if len(called) != len(files) or len(set(called)) != len(called):
         raise Problem(f"{len(files)} different names of models are needed, not {len(set(called))}.")
-    return first.classes, tuple(replace(read.predictions, name=name) for read, name in zip(reads, called, strict=True))
+    return called
 
 
 def distinct_names(files: Sequence[Path]) -> list[str]:

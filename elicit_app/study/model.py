@@ -123,6 +123,10 @@ class Study:
         One line for lists: "pneumonia or healthy, 1 model".
     law : Law or None
         Only for a synthetic study.
+    digest : str
+        sha256 over classes, true labels and probabilities.
+    notes : tuple of str
+        What a person should know about how the predictions were read: rows that were divided by their sum.
     """
 
     name: str
@@ -138,6 +142,7 @@ class Study:
     description: str = ""
     law: Law | None = None
     digest: str = field(default="")
+    notes: tuple[str, ...] = ()
 
     @property
     def n_classes(self) -> int:

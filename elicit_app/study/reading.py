@@ -137,15 +137,15 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None) -
         y_true,
         np.concatenate([batch.y_proba for batch in batches]).astype(np.float64),
     )
-    return Read(predictions, names, rescaling_notes(file, check))
+    return Read(predictions, names, rescaling_notes(file.table.path, check.rescaled))
 
 
-def rescaling_notes(file: PredictionsFile, check: RowCheck) -> tuple[str, ...]:
-    """Return what to tell a person about rows that were divided by their sum, after all rows were read."""
-    if not check.rescaled:
+def rescaling_notes(path: Path, rows: int) -> tuple[str, ...]:
+    """Return what to tell a person where `rows` rows of a file were divided by their sum."""
+    if not rows:
         return ()
-    rows = counted(check.rescaled, "row was", "rows were")
-    return (f"{file.table.path.name}: {rows} divided by their sum, which was not 1 (0.99 to 1.01 is accepted).",)
+    were = counted(rows, "row was", "rows were")
+    return (f"{path.name}: {were} divided by their sum, which was not 1 (0.99 to 1.01 is accepted).",)
 
 
 def _arranged(file: PredictionsFile, labels: tuple[str, ...]) -> tuple[PredictionsFile, tuple[str, ...]]:

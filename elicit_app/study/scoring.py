@@ -66,6 +66,11 @@ class Tally:
     ----------
     metric : ElicitedMetric
         Its classes give the order of the columns.
+
+    Attributes
+    ----------
+    rescaled : int
+        Number of rows that were divided by their sum.
     """
 
     def __init__(self, metric: ElicitedMetric) -> None:
@@ -79,6 +84,7 @@ class Tally:
             ),
         )
         self.labels = LabelDigest()
+        self.rescaled = 0
 
     def update(self, y_true: NDArray[np.int64], y_proba: NDArray[np.float64], first_row: int) -> None:
         """Add a batch of checked rows; `first_row` counts from 0 over all rows of the model."""
@@ -99,6 +105,7 @@ class Tally:
         """Add what another tally under the same metric has seen."""
         self.sums.merge(other.sums)
         self.labels.merge(other.labels)
+        self.rescaled += other.rescaled
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,12 +177,14 @@ def tally_file(file: PredictionsFile, metric: ElicitedMetric, advance: Advance |
 
 def tally_rows(file: PredictionsFile, metric: ElicitedMetric, before: int, advance: Advance | None = None) -> Tally:
     """Add up the rows of a part of a model's predictions, `before` of which come earlier; see `tally_file`."""
-    tally, seen = Tally(metric), before
-    for batch in read_ahead(file.ordered(metric.classes).batches()):
+    file = file.ordered(metric.classes)
+    tally, check, seen = Tally(metric), file.check(), before
+    for batch in read_ahead(file.batches(check)):
         tally.update(batch.y_true, batch.y_proba, seen)
         seen += len(batch.y_true)
         if advance is not None:
             advance(len(batch.y_true))
+    tally.rescaled = check.rescaled
     return tally
 
 

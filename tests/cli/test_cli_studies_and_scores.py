@@ -18,8 +18,10 @@ from metrics import ElicitedMetric
 
 @pytest.fixture
 def elicit(capsys, monkeypatch, tmp_path):
-    """Run a command in this process; returns its standard output."""
+    """Run a command in this process; returns its standard output, keeps what went to standard error in `messages`."""
     monkeypatch.chdir(tmp_path)
+
+    messages = []
 
     def call(*arguments):
         monkeypatch.setattr(sys, "argv", ["elicit", *map(str, arguments)])
@@ -27,8 +29,10 @@ def elicit(capsys, monkeypatch, tmp_path):
             run()
         captured = capsys.readouterr()
         assert (ended.value.code or 0) == 0, captured.err
+        messages.append(captured.err)
         return captured.out
 
+    call.messages = messages
     return call
 
 
@@ -112,6 +116,23 @@ def test_the_table_of_scores_lists_the_cheapest_first(elicit, wine_metric):
     for model in ranked:
         assert f"{model['cost_per_population']:.1f}" in table
         assert f"{model['mpcs']:.3f}" in table
+
+
+def test_rows_that_were_divided_by_their_sum_are_told(elicit, wine_metric, tmp_path):
+    path = tmp_path / "rounded.csv"
+    path.write_text(
+        "y_true,proba_Barolo,proba_Grignolino,proba_Barbera\nBarolo,0.99,0,0\nBarbera,0,0,1\nGrignolino,0,1,0\n"
+    )
+    note = "rounded.csv: 1 row was divided by their sum"
+    for arguments in (("score", wine_metric, path), ("study", "new", "s", "--predictions", path)):
+        elicit(*arguments)
+        assert note in elicit.messages[-1]
+
+
+def test_names_are_printed_as_they_are(elicit, wine_metric, tmp_path):
+    for name in ("[bold]a", "[/]b"):
+        (tmp_path / f"{name.replace('/', '')}.parquet").write_bytes(wine_files()[0].read_bytes())
+    assert "[bold]a" in elicit("score", wine_metric, tmp_path / "[bold]a.parquet", tmp_path / "[]b.parquet")
 
 
 def test_metric_files_are_shown_checked_and_exported(elicit, wine_metric, tmp_path):

@@ -114,6 +114,8 @@ def test_models_of_other_cases_are_refused(tmp_path, files):
         ({"stated_prevalence": (0.5, 0.5)}, "must be 3 numbers between 0 and 1"),
         ({"stated_prevalence": (1.0, 0.0, 0.0)}, "must be 3 numbers between 0 and 1"),
         ({"stated_prevalence": (0.1, 0.2, 0.3)}, "must add up to 1, not to 0.6"),
+        ({"yardstick": (1, 1)}, r"The yardstick \(1, 1\) is not a mistake among 3 classes"),
+        ({"yardstick": (0, 3)}, r"The yardstick \(0, 3\) is not a mistake among 3 classes"),
         ({"models": ("one",)}, "2 different names of models"),
         ({"models": ("one", "one")}, "2 different names of models"),
     ],
