@@ -70,7 +70,7 @@ def by_terminal(study, setting, path, oracle):
     [
         ("traffic-light", ProcedureSetting(procedure="dlpm")),
         ("breast-cancer", ProcedureSetting(procedure="lpm", epsilon=0.1)),
-        ("breast-cancer", ProcedureSetting(procedure="bayes", questions=9, seed=4)),
+        ("breast-cancer", ProcedureSetting(procedure="bayes", questions=6, seed=4)),
     ],
     ids=lambda value: value if isinstance(value, str) else value.procedure,
 )

@@ -23,6 +23,12 @@ def traffic():
     return open_study("traffic-light")
 
 
+@pytest.fixture
+def session(study, journal_path):
+    with Session.create(study, ProcedureSetting(seed=3, questions=40), journal_path) as opened:
+        yield opened
+
+
 def answer_many(session, number):
     for place in range(number):
         session.answer(("left", "right", "left", "equal", "right")[place % 5], seconds=float(place))
