@@ -1,26 +1,14 @@
-"""What people type and choose in: fields, choices with an explanation, and the names above them."""
+"""Fields, choices with an explanation, and the names above them."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QCheckBox,
-    QComboBox,
-    QHBoxLayout,
-    QLineEdit,
-    QRadioButton,
-    QSizePolicy,
-    QSpinBox,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
+from elicit_app.gui.controls import HEIGHT, CheckSquare, RadioDot
 from elicit_app.gui.elements import Label, box
-
-_HEIGHT = 36
 
 
 class Field(QLineEdit):
@@ -33,10 +21,10 @@ class Field(QLineEdit):
         self.setTextMargins(10, 0, 10, 0)
 
     def sizeHint(self) -> QSize:
-        return QSize(theme.em(160), theme.em(_HEIGHT))
+        return QSize(theme.em(160), theme.em(HEIGHT))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(theme.em(60), theme.em(_HEIGHT))
+        return QSize(theme.em(60), theme.em(HEIGHT))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
@@ -110,7 +98,7 @@ class ChoiceRow(_Explained):
     """One of several: a radio button."""
 
     def __init__(self, text: str, explanation: str = "") -> None:
-        self.radio = QRadioButton()
+        self.radio = RadioDot()
         super().__init__(self.radio, text, explanation)
 
 
@@ -118,37 +106,8 @@ class CheckRow(_Explained):
     """Yes or no: a check box."""
 
     def __init__(self, text: str, explanation: str = "") -> None:
-        self.box = QCheckBox()
+        self.box = CheckSquare()
         super().__init__(self.box, text, explanation)
-
-
-class ListBox(QComboBox):
-    """A list to choose from that may become narrower than its longest entry and ignores a passing wheel."""
-
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAccessibleName(name)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(8)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-
-    def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), theme.em(_HEIGHT))
-
-
-class NumberBox(QSpinBox):
-    """A whole number to type or step."""
-
-    def __init__(self, name: str, low: int, high: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAccessibleName(name)
-        self.setRange(low, high)
-        self.setGroupSeparatorShown(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-
-    def sizeHint(self) -> QSize:
-        return QSize(super().sizeHint().width(), theme.em(_HEIGHT))
 
 
 def named(name: str, widget: QWidget, *, focus: QWidget | None = None) -> QVBoxLayout:

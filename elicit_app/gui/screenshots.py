@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -256,7 +257,7 @@ class Script:
         )
         answered = 0
         while True:
-            self._until(lambda: self._question_after(answered) or self._pages.shown is self._pages.sitting_over)
+            self._until(partial(self._stands_after, answered))
             view = self._question()
             if view is None or view.number == until:
                 return
@@ -267,9 +268,9 @@ class Script:
             page = self._pages.question
             page.chosen.emit(view.request, _REPLIES[answer.choice], answer.strength, seconds, False)
 
-    def _question_after(self, request: int) -> bool:
+    def _stands_after(self, request: int) -> bool:
         view = self._question()
-        return view is not None and view.request > request
+        return self._pages.shown is self._pages.sitting_over or (view is not None and view.request > request)
 
     def _faulty_file(self) -> Path:
         """Write a predictions file with two faults, and return its path."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QScrollArea,
     QScrollBar,
+    QSizePolicy,
     QStyle,
     QStyleOptionSlider,
     QVBoxLayout,
@@ -120,6 +121,8 @@ class ScrolledPage(Page):
         self.area.setVerticalScrollBar(QuietScrollBar())
         self.area.setWidget(self.inner)
         self.area.viewport().installEventFilter(self)
+        for fixed in (self._head, self._foot):
+            fixed.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._outer.addWidget(self._head)
         self._outer.addWidget(self.area, 1)
         self._outer.addWidget(self._foot)

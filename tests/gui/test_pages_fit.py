@@ -147,6 +147,10 @@ def test_every_page_fits_a_small_window(page, qtbot, appearance, scale):
     assert page.minimumSizeHint().width() <= 800
     assert page.minimumSizeHint().height() <= 600
     assert overflow(page) <= 800
+    for tab in range(page.tabs.count() if isinstance(page, ResultsPage) else 0):
+        page.tabs.setCurrentIndex(tab)
+        qtbot.wait(20)
+        assert overflow(page) <= 800
 
 
 def test_everything_that_takes_the_focus_has_a_name(page):

@@ -95,6 +95,14 @@ def answer(qtbot, page):
     return view.number
 
 
+def stands_at(qtbot, page, number):
+    qtbot.waitUntil(lambda: page._question.number == number, timeout=20_000)
+
+
+def says(qtbot, page, text):
+    qtbot.waitUntil(lambda: text in page.notice.sentence, timeout=20_000)
+
+
 def practise(qtbot, window):
     page = window.pages.practice
     on(qtbot, window, page)
@@ -138,9 +146,8 @@ def test_the_whole_way_by_keyboard(qtbot, window, predictions, places, tmp_path)
     numbers = [answer(qtbot, page) for _ in range(20)]
     assert numbers == list(range(1, 21))
     for left in (20, 19, 18):
-        qtbot.waitUntil(lambda: page._question.number in (left, left + 1), timeout=20_000)
         press(page.card, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-        qtbot.waitUntil(lambda: page._question.number == left, timeout=20_000)
+        stands_at(qtbot, page, left)
     page.stop.click()
     review = window.pages.review
     on(qtbot, window, review)
@@ -152,7 +159,7 @@ def test_the_whole_way_by_keyboard(qtbot, window, predictions, places, tmp_path)
     target = tmp_path / "expert.metric.json"
     window.flow._dialogs.save_as = target
     results.save.click()
-    qtbot.waitUntil(lambda: "Saved" in results.notice.sentence, timeout=20_000)
+    says(qtbot, results, "Saved")
     metric = ElicitedMetric.load(target)
     assert sorted(metric.classes) == ["keratosis", "melanoma", "naevus"]
     assert metric.provenance.expert == "dermatology"
@@ -170,7 +177,7 @@ def check_exports(qtbot, window, tmp_path):
         target = tmp_path / f"export{ending}"
         window.flow._dialogs.save_as = target
         results.costs.files.buttons[key].click()
-        qtbot.waitUntil(lambda: str(target) in results.notice.sentence, timeout=20_000)
+        says(qtbot, results, str(target))
         assert target.stat().st_size > 50
     rows = (tmp_path / "export.answers.csv").read_text().splitlines()
     assert len(rows) == 1 + 20
@@ -199,7 +206,7 @@ def test_a_window_closed_in_the_middle_goes_on_where_it_stood(qtbot, window, app
         qtbot.waitUntil(lambda: waits_for_answer(page), timeout=20_000)
         number = page._question.number
         press(page.card, Qt.Key.Key_Left)
-        qtbot.waitUntil(lambda: page._question.number == number + 1, timeout=20_000)
+        stands_at(qtbot, page, number + 1)
     window.close()
     again = make_window(appearance, places)
     qtbot.addWidget(again, before_close_func=lambda w: w.flow.close())

@@ -77,7 +77,14 @@ class ModelTable(QWidget):
         return self.width() * 15 < 600 * em(15)
 
     def _head(self) -> float:
-        return float(em(74 if self._stacked() else 50))
+        if not self._stacked():
+            return float(em(50))
+        room = QRectF(0, 0, self.width(), 10_000)
+        return QFontMetricsF(font(Role.NOTE)).boundingRect(room, Qt.TextFlag.TextWordWrap, self._how()).height() + em(8)
+
+    def _how(self) -> str:
+        """Return what the numbers are, where there are no columns to name."""
+        return f"Cost per {self._cases}, in {self._yardsticks}. Below: more than the first, line: 90 % plausible."
 
     def _row(self) -> float:
         return float(em(104 if self._stacked() else 54))
@@ -109,8 +116,7 @@ class ModelTable(QWidget):
         painter.setPen(colours.ink2)
         painter.setFont(font(Role.NOTE))
         if self._stacked():
-            said = f"Cost per {self._cases}, in {self._yardsticks}. Below: more than the first, line: 90 % plausible."
-            painter.drawText(QRectF(0, 0, self.width(), self._head()), Qt.TextFlag.TextWordWrap, said)
+            painter.drawText(QRectF(0, 0, self.width(), self._head()), Qt.TextFlag.TextWordWrap, self._how())
             return
         text_between(painter, at.rank, at.name, upper, "Rank")
         text_between(painter, at.name, at.cost, upper, "Model")

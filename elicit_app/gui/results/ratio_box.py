@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QDoubleSpinBox, QWidget
+from PySide6.QtWidgets import QWidget
 
-from elicit_app.gui import theme
+from elicit_app.gui.controls import DecimalBox
 from elicit_app.gui.results import words
 
 LOWEST, HIGHEST = 0.001, 10_000.0
 
 
-class RatioBox(QDoubleSpinBox):
+class RatioBox(DecimalBox):
     """A spin box on a logarithmic scale; what is shown is rounded like every other ratio."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -19,7 +19,6 @@ class RatioBox(QDoubleSpinBox):
         self.setDecimals(6)
         self.setRange(LOWEST, HIGHEST)
         self.setKeyboardTracking(False)
-        self.setMinimumHeight(theme.em(36))
 
     def textFromValue(self, value: float) -> str:
         return words.amount(value)

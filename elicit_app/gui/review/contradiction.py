@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family
@@ -63,7 +64,7 @@ class ContradictionCard(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.IMPORTANT, parent)
-        self._pair = (0, 0)
+        self._pair, self._per_row = (0, 0), 4
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 14, 20, 14)
         column.setSpacing(12)
@@ -111,20 +112,28 @@ class ContradictionCard(Card):
         self._buttons["first"].setText("About equal" if first.reply == "equal" else said[0])
         self._buttons["second"].setText("About equal" if second.reply == "equal" else said[1])
         self._buttons["equal"].setVisible("equal" not in (first.reply, second.reply))
+        self._lay_buttons()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """One row of buttons, two by two on a compact page, one below the other with a large font."""
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._answers.setDirection(down if breakpoint_.large else across)
-        per_row = 1 if breakpoint_.large else 2
+        self._per_row = 1 if breakpoint_.large else 2 if breakpoint_.compact else 4
+        self._lay_buttons()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_buttons()
+
+    def _lay_buttons(self) -> None:
+        """Lay the buttons in one row where they fit, else two by two."""
+        needed = sum(button.sizeHint().width() + theme.S for button in self._buttons.values())
+        per_row = 2 if self._per_row == 4 and needed > self.width() - 40 else self._per_row
         for button in self._buttons.values():
             self._grid.removeWidget(button)
-        buttons = list(self._buttons.values())
-        for index, button in enumerate(buttons):
-            if breakpoint_.compact:
-                self._grid.addWidget(button, index // per_row, index % per_row)
-            else:
-                self._grid.addWidget(button, 0, index if index < 3 else 4)
+        for index, button in enumerate(self._buttons.values()):
+            # In one row "Keep both answers" stands apart, at the right end.
+            place = (0, index + index // 3) if per_row == 4 else (index // per_row, index % per_row)
+            self._grid.addWidget(button, *place)
         for column in range(5):
-            wide = column == 3 if not breakpoint_.compact else column < per_row
-            self._grid.setColumnStretch(column, int(wide))
+            self._grid.setColumnStretch(column, int(column == 3 if per_row == 4 else column < per_row))

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
+from elicit_app.gui.controls import ListBox, NumberBox
 from elicit_app.gui.elements import Label, LinkButton
-from elicit_app.gui.inputs import CheckRow, ListBox, NumberBox, named
+from elicit_app.gui.inputs import CheckRow, named
 from elicit_app.gui.section import Section
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.sitting import SITTING

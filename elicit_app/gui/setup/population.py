@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from elicit_app.gui import theme
+from elicit_app.gui.controls import DecimalBox, ListBox
 from elicit_app.gui.elements import Label
-from elicit_app.gui.inputs import ChoiceRow, ListBox, named
+from elicit_app.gui.inputs import ChoiceRow, named
 from elicit_app.gui.section import Section
 from elicit_app.study.counting import POPULATIONS, population_for, prevalence_of
 from elicit_app.study.model import Study
@@ -32,7 +33,7 @@ class PopulationSection(Section):
         self._scaled = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.data, self.stated = ChoiceRow("As common as in the data"), ChoiceRow("As common as stated here")
         self._shares = QWidget()
-        self.boxes: list[QDoubleSpinBox] = []
+        self.boxes: list[DecimalBox] = []
         self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.population.setMaximumWidth(theme.em(260))
         self.column.addLayout(named("Show results for", self.population))
@@ -72,7 +73,7 @@ class PopulationSection(Section):
         grid = QGridLayout(self._shares)
         grid.setContentsMargins(theme.L, 0, 0, 0)
         for at, (name, share) in enumerate(zip(study.wording.class_one, shares, strict=True)):
-            box = QDoubleSpinBox()
+            box = DecimalBox()
             box.setRange(0.01, 99.99)
             box.setDecimals(2)
             box.setSuffix(" %")

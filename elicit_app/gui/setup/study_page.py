@@ -10,8 +10,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
 from elicit_app.gui import theme
+from elicit_app.gui.controls import ListBox
 from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton
-from elicit_app.gui.inputs import Field, ListBox, named
+from elicit_app.gui.inputs import Field, named
 from elicit_app.gui.notice import Notice
 from elicit_app.gui.scrolled import Header, ScrolledPage
 from elicit_app.gui.section import Section

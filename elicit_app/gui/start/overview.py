@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -74,7 +75,11 @@ def session_row(one: SessionSummary, now: datetime) -> RowView:
 
 def folder_row(folder: Path) -> RowView:
     """Return the row of a study folder without a session."""
-    return RowView(folder.name, "Study folder, nothing answered yet", "", str(folder))
+    try:
+        title = str(json.loads((folder / "study.json").read_bytes())["title"])
+    except (OSError, ValueError, KeyError, TypeError):
+        title = folder.name
+    return RowView(title, "Study folder, nothing answered yet", "", str(folder))
 
 
 def example_row(one: StudySummary) -> RowView:

@@ -1,0 +1,176 @@
+"""Small controls that paint themselves in the colours of the app, light and dark; keys and roles stay Qt's own."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPolygonF
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QRadioButton,
+    QSizePolicy,
+    QSpinBox,
+    QStyle,
+    QStyleOptionSpinBox,
+    QWidget,
+)
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Glyph, box, paint_glyph
+
+HEIGHT = 36
+"""Height of a field in pixels at the base font."""
+
+_SIDE = 18
+
+
+class RadioDot(QRadioButton):
+    """A radio button without text; its words stand beside it."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(_SIDE), theme.em(_SIDE))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self)
+        room = _square(self)
+        with QPainter(self) as painter:
+            _frame(painter, self, room, room.width() / 2)
+            if self.isChecked():
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colours.ink if self.isEnabled() else colours.ink3)
+                painter.drawEllipse(room.center(), room.width() * 0.25, room.width() * 0.25)
+
+
+class CheckSquare(QCheckBox):
+    """A check box without text; its words stand beside it."""
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(_SIDE), theme.em(_SIDE))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self)
+        room = _square(self)
+        with QPainter(self) as painter:
+            _frame(painter, self, room, theme.KEY_RADIUS)
+            if self.isChecked():
+                ink = colours.ink if self.isEnabled() else colours.ink3
+                paint_glyph(painter, Glyph.CHECK, room.adjusted(3, 3, -3, -3), ink, 2.2)
+
+
+class ListBox(QComboBox):
+    """A list to choose from that may become narrower than its longest entry."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(8)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(260), theme.em(HEIGHT))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.em(90), theme.em(HEIGHT))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours, room = theme.tokens(self), QRectF(self.rect())
+        side = theme.em(14)
+        with QPainter(self) as painter:
+            _frame(painter, self, room, theme.BUTTON_RADIUS)
+            ink = colours.ink if self.isEnabled() else colours.ink3
+            painter.setPen(ink)
+            painter.setFont(theme.font(theme.Role.BODY))
+            text = room.adjusted(10, 0, -side - 16, 0)
+            fitting = painter.fontMetrics().elidedText(
+                self.currentText(), Qt.TextElideMode.ElideRight, int(text.width())
+            )
+            painter.drawText(text, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, fitting)
+            paint_glyph(
+                painter, Glyph.OPEN, QRectF(room.right() - side - 8, room.center().y() - side / 2, side, side), ink
+            )
+
+
+class NumberBox(QSpinBox):
+    """A whole number to type or step."""
+
+    def __init__(self, name: str, low: int, high: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setRange(low, high)
+        self.setGroupSeparatorShown(True)
+        prepare_spin(self)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(96), theme.em(HEIGHT))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_spin(self)
+
+
+class DecimalBox(QDoubleSpinBox):
+    """A number with decimals to type or step."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        prepare_spin(self)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(110), theme.em(HEIGHT))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.em(84), theme.em(HEIGHT))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_spin(self)
+
+
+def prepare_spin(spin: QAbstractSpinBox) -> None:
+    """Let a spin box leave its frame to `paint_spin`."""
+    spin.setFrame(False)
+    spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    line = spin.lineEdit()
+    if line is not None:
+        line.setTextMargins(6, 0, 0, 0)
+
+
+def paint_spin(spin: QAbstractSpinBox) -> None:
+    """Paint the frame and the two steps of a spin box; its field paints itself."""
+    option = QStyleOptionSpinBox()
+    spin.initStyleOption(option)
+    colours = theme.tokens(spin)
+    with QPainter(spin) as painter:
+        _frame(painter, spin, QRectF(spin.rect()), theme.BUTTON_RADIUS)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.ink2 if spin.isEnabled() else colours.ink3)
+        for part, upward in ((QStyle.SubControl.SC_SpinBoxUp, -1), (QStyle.SubControl.SC_SpinBoxDown, 1)):
+            room = QRectF(spin.style().subControlRect(QStyle.ComplexControl.CC_SpinBox, option, part, spin))
+            middle, half = room.center() - QPointF(2, 0), theme.em(4)
+            tip = middle + QPointF(0, upward * half * 0.7)
+            foot = upward * half * 0.5
+            painter.drawPolygon(QPolygonF([tip, middle + QPointF(half, -foot), middle + QPointF(-half, -foot)]))
+
+
+def _frame(painter: QPainter, widget: QWidget, room: QRectF, radius: float) -> None:
+    """Paint surface and border; the border is ink while the widget, or its field, has the focus."""
+    colours, focused = theme.tokens(widget), widget.hasFocus()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    border = colours.ink if focused else colours.line2
+    fill = colours.surface if widget.isEnabled() else colours.sunken
+    box(painter, room, radius, fill=fill, border=border, width=2 if focused else 1)
+
+
+def _square(widget: QWidget) -> QRectF:
+    side = min(widget.width(), widget.height()) - 2
+    room = QRectF(0, 0, side, side)
+    room.moveCenter(QRectF(widget.rect()).center())
+    return room
