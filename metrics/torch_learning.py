@@ -50,9 +50,9 @@ class ConcernScheduler:
         self.base_rates = [float(group["lr"]) for group in optimizer.param_groups]
         self._share = ConcernLearningRate(1.0, reference=reference, lowest=lowest, highest=highest)
 
-    def step(self, score: float | torch.Tensor) -> list[float]:
+    def step(self, score: float) -> list[float]:
         """Take the score of an epoch or of a batch, set and return the learning rates of the groups."""
-        factor = self._share.step(float(score))
+        factor = self._share.step(score)
         rates = [base * factor for base in self.base_rates]
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"] = rate

@@ -157,4 +157,4 @@ def test_pytorch_follows_the_score(kind):
     with pytest.raises(ValueError, match="top_k come from the metric"):
         concern_of_logits(logits, targets, metric=metric, top_k=2)
     loss = torch.nn.functional.cross_entropy(model(inputs), targets)
-    assert float(concern_times_loss(loss, 0.5)) == pytest.approx(0.5 * float(loss))
+    assert concern_times_loss(loss, 0.5).item() == pytest.approx(0.5 * loss.item())
