@@ -23,6 +23,8 @@ from metrics.sums import ExactSum
 
 Totals = dict[str, Any]
 
+_FEWEST_PAIRS, _MOST_PAIRS = 16_384, 1_048_576
+
 
 class Accumulator(ABC):
     """Sums over the cases seen so far.
@@ -162,21 +164,37 @@ class LabelAccumulator(Accumulator):
         def work(_space: Workspace, start: int, stop: int) -> list[Totals]:
             rows = self.classes.indices(true[start:stop], "y_true", start)
             columns = self.classes.indices(predicted[start:stop], "y_pred", start)
-            return [self.totals(rows, columns, None if weight is None else weight[start:stop])]
+            return [as_sums(self.totals(rows, columns, None if weight is None else weight[start:stop]))]
 
-        add_totals([self], for_blocks(len(true), 5, work), weight is not None)
+        # As many rows as a matrix of k x k has cells, which must be added up for every block.
+        step = min(max(len(self.classes) ** 2, _FEWEST_PAIRS), _MOST_PAIRS)
+        batch = for_blocks(len(true), step, work, joined, n_columns=2)
+        add_totals([self], batch, weight is not None)
         return self
 
 
-def add_totals(accumulators: Sequence[Accumulator], by_block: Sequence[Sequence[Totals]], weighted: bool) -> None:
-    """Add the totals of the blocks of one batch to the sums of accumulators.
+def as_sums(totals: Totals) -> Totals:
+    """Return totals as float64 arrays of their own, ready to be added to."""
+    return {name: np.array(total, dtype=np.float64) for name, total in totals.items()}
+
+
+def joined(so_far: list[Totals], more: list[Totals]) -> list[Totals]:
+    """Add the totals of further blocks, per accumulator and name, to those so far."""
+    for own, other in zip(so_far, more, strict=True):
+        for name, total in own.items():
+            total += other[name]
+    return so_far
+
+
+def add_totals(accumulators: Sequence[Accumulator], batch: Sequence[Totals], weighted: bool) -> None:
+    """Add the totals of one batch to the sums of accumulators.
 
     Parameters
     ----------
     accumulators : sequence of Accumulator
         They take the batch all or not at all.
-    by_block : sequence of sequences of dict
-        Per block and accumulator, totals by name.
+    batch : sequence of dict
+        Per accumulator, totals by name.
     weighted : bool
         Whether the batch came with weights.
 
@@ -185,23 +203,12 @@ def add_totals(accumulators: Sequence[Accumulator], by_block: Sequence[Sequence[
     ValueError
         Where a sum is not finite.
     """
-    batch = [
-        {name: _sum_in_order([totals[i][name] for totals in by_block]) for name in part.sums}
-        for i, part in enumerate(accumulators)
-    ]
     if not all(np.isfinite(total).all() for totals in batch for total in totals.values()):
         raise ValueError("The sum over the cases is not a finite number; smaller costs or weights are needed.")
     for part, totals in zip(accumulators, batch, strict=True):
         for name, total in part.sums.items():
             total.add(totals[name])
         part.weighted |= weighted
-
-
-def _sum_in_order(addends: Sequence[Any]) -> Any:
-    total = np.array(addends[0], dtype=np.float64)
-    for addend in addends[1:]:
-        total += addend
-    return total
 
 
 def _equal(one: Any, other: Any) -> bool:

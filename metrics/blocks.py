@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 # About 640 KiB of float64: what a core's second-level cache holds beside the working arrays.
 _BLOCK_CELLS = 81_920
+_MOST_ROWS = 16_384
+_RUNS = 8
 # Below this many cells a second thread costs more than it brings.
 _THREADED_CELLS = 2_000_000
 # Each thread holds working arrays of its own: with two, no measure needs more than 10 MB.
@@ -105,8 +107,17 @@ class Block:
     def true_probability(self) -> NDArray[Any]:
         """Return the probability of the true class, shape (b,)."""
         if "columns" in self.__dict__:
-            return self.columns.reshape(-1).take(self.true_cells)
-        return self.rows[self.space.counting(len(self.true)), self.true]
+            return self.of_true_class(self.columns)
+        numbers = self.space.counting(len(self.true))
+        if not self.rows.flags.c_contiguous:
+            return self.rows[numbers, self.true]
+        entries: NDArray[Any] = self.rows.reshape(-1).take(numbers * self.rows.shape[1] + self.true, mode="clip")
+        return entries
+
+    def of_true_class(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the entries of the true classes, shape (b,), of a contiguous array of shape (k, b)."""
+        entries: NDArray[Any] = values.reshape(-1).take(self.true_cells, mode="clip")  # in range: spares the check
+        return entries
 
     @cached_property
     def most_probable(self) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -115,7 +126,9 @@ class Block:
 
     def total(self, values: NDArray[Any]) -> float:
         """Return the weighted sum of a value per row."""
-        return float(values.sum(dtype=np.float64)) if self.weight is None else float(self.weight @ values)
+        if self.weight is None:
+            return float(values.sum(dtype=np.float64))
+        return float(np.einsum("i,i->", self.weight, values))  # not @, which may start threads: see `metrics.products`
 
     @property
     def total_weight(self) -> float:
@@ -150,64 +163,78 @@ def first_greatest(values: NDArray[Any], margin: float = 0.0) -> tuple[NDArray[n
     return first.astype(np.intp), greatest
 
 
-def block_bounds(n_rows: int, n_columns: int) -> list[tuple[int, int]]:
-    """Return where each block of rows begins and where the next one does.
+def rows_per_block(n_columns: int) -> int:
+    """Return how many rows of k probabilities make a block.
 
     Parameters
     ----------
-    n_rows, n_columns : int
-        Shape of the data.
+    n_columns : int
+        k.
 
     Returns
     -------
-    list of (int, int)
-        In order, without gaps.
+    int
+        What fits the cache, but at least k: matrices of k x k are then no longer to add up than the block is to read.
     """
-    step = min(max(_BLOCK_CELLS // n_columns, 64), 16_384)
-    return [(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
+    return max(min(_BLOCK_CELLS // n_columns, _MOST_ROWS), n_columns)
 
 
-def for_blocks(n_rows: int, n_columns: int, work: Callable[[Workspace, int, int], T]) -> list[T]:
-    """Do some work on every block of rows.
+def for_blocks(
+    n_rows: int, step: int, work: Callable[[Workspace, int, int], T], join: Callable[[T, T], T], n_columns: int = 1
+) -> T:
+    """Do some work on every block of rows and join what comes of it, in order.
 
     Parameters
     ----------
-    n_rows, n_columns : int
-        Shape of the data.
+    n_rows : int
+        How many rows there are, at least one.
+    step : int
+        Rows of a block.
     work : callable
-        Takes the thread's workspace and the bounds of a block; must change nothing else.
+        Takes the thread's workspace and where the block begins and ends; changes nothing but its own rows.
+    join : callable
+        Takes what came of the blocks so far, which it may change, and of the next ones.
+    n_columns : int
+        Columns of the data, from which the number of threads follows.
 
     Returns
     -------
-    list
-        What `work` returned, in the order of the blocks.
+    object
+        The joined results.
 
     Raises
     ------
     Exception
         What `work` raised on the first block on which it did.
     """
-    bounds = block_bounds(n_rows, n_columns)
-    n_threads = _n_threads(n_rows * n_columns)
-    if n_threads == 1:
-        space = Workspace()
-        return [work(space, *bound) for bound in bounds]
+    bounds = [(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
+    # Neighbouring blocks are joined in runs, whose number does not depend on the number of threads.
+    length = -(-len(bounds) // _RUNS)
+    runs = [bounds[i : i + length] for i in range(0, len(bounds), length)]
+    n_threads = min(_n_threads(n_rows * n_columns), len(runs))
 
     def every_nth(start: int) -> tuple[list[T], Exception | None]:
         space, done = Workspace(), []
         try:
-            for bound in bounds[start::n_threads]:
-                done.append(work(space, *bound))  # noqa: PERF401  what was done before an error counts its block
+            for run in runs[start::n_threads]:
+                done.append(reduce(join, (work(space, *bound) for bound in run)))  # noqa: PERF401  see `done` below
         except Exception as error:
             return done, error
         return done, None
 
-    with ThreadPoolExecutor(n_threads) as pool:
-        parts = list(pool.map(every_nth, range(n_threads)))
+    if n_threads == 1:
+        parts = [every_nth(0)]
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            parts = list(pool.map(every_nth, range(n_threads)))
     failed = [(len(done) * n_threads + i, error) for i, (done, error) in enumerate(parts) if error is not None]
     if failed:
         raise min(failed, key=lambda fault: fault[0])[1]
-    return [parts[i % n_threads][0][i // n_threads] for i in range(len(bounds))]
+    return reduce(join, (parts[i % n_threads][0][i // n_threads] for i in range(len(runs))))
+
+
+def nothing(_so_far: None, _next: None) -> None:
+    """Join results of work that only fills its own rows of an array."""
 
 
 def _n_threads(n_cells: int) -> int:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.accumulators import Accumulator, Totals, add_totals
+from metrics.accumulators import Accumulator, Totals, add_totals, as_sums, joined
 from metrics.arguments import case_weights, same_length, whole_number
-from metrics.blocks import Block, Workspace, for_blocks
+from metrics.blocks import Block, Workspace, for_blocks, rows_per_block
 from metrics.class_names import class_name
 from metrics.labels import Classes, distinct, label_array
 from metrics.predictions import ProbabilityAccumulator, labelled_probabilities
@@ -121,13 +121,11 @@ class _Bins(Accumulator):
 
     def binned(self, positive: NDArray[np.bool_], proba: NDArray[Any], weight: Floats | None) -> Totals:
         """Return the sums over some cases."""
-        bins = bin_indices(proba, self.n_bins)
-        count, m = np.bincount, self.n_bins
-        return {
-            "weight": count(bins, weights=weight, minlength=m),
-            "positive": count(bins[positive], weights=None if weight is None else weight[positive], minlength=m),
-            "probability": count(bins, weights=proba if weight is None else proba * weight, minlength=m),
-        }
+        bins, m = bin_indices(proba, self.n_bins), self.n_bins
+        probability = np.bincount(bins, weights=proba if weight is None else proba * weight, minlength=m)
+        bins += m * positive  # cases of both kinds in one count
+        negative, true = np.bincount(bins, weights=weight, minlength=2 * m).reshape(2, m)
+        return {"weight": negative + true, "positive": true, "probability": probability}
 
     def curve(self) -> CalibrationCurve:
         """Return the calibration curve over the bins that hold cases."""
@@ -193,9 +191,11 @@ class CalibrationBins(_Bins):
         weight = case_weights(sample_weight, len(truth))
 
         def work(_space: Workspace, start: int, stop: int) -> list[Totals]:
-            return [self.binned(truth[start:stop], proba[start:stop], None if weight is None else weight[start:stop])]
+            own = None if weight is None else weight[start:stop]
+            return [as_sums(self.binned(truth[start:stop], proba[start:stop], own))]
 
-        add_totals([self], for_blocks(len(truth), 5, work), weight is not None)
+        batch = for_blocks(len(truth), max(rows_per_block(1), self.n_bins), work, joined)
+        add_totals([self], batch, weight is not None)
         return self
 
 
@@ -209,6 +209,8 @@ class TopLabelCalibration(_Bins, ProbabilityAccumulator):
     n_bins : int
         M >= 1.
     """
+
+    by_column = True
 
     def __init__(self, classes: int | ArrayLike | Classes, *, n_bins: int = 10) -> None:
         self.n_bins = whole_number(n_bins, "n_bins", 1, _MOST_BINS)
@@ -240,11 +242,12 @@ def bin_indices(proba: NDArray[Any], n_bins: int) -> NDArray[np.intp]:
         m with m/M <= p < (m+1)/M, edges in the precision of the probabilities; M-1 for p >= 1.
     """
     edges = (np.arange(n_bins + 1) / n_bins).astype(proba.dtype)
+    edges[-1] = np.inf  # the last bin is closed
     bins: NDArray[np.intp] = (proba * proba.dtype.type(n_bins)).astype(np.intp)
-    np.clip(bins, 0, n_bins - 1, out=bins)
+    np.minimum(bins, n_bins - 1, out=bins)
     # The product may be rounded across an edge: one step back or forth puts that right.
-    bins -= proba < edges.take(bins)
-    bins += (proba >= edges.take(bins + 1)) & (bins < n_bins - 1)
+    bins -= proba < edges.take(bins, mode="clip")
+    bins += proba >= edges.take(bins + 1, mode="clip")
     return bins
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.arguments import whole_number
-from metrics.blocks import Block, Workspace, for_blocks
+from metrics.blocks import Block, Workspace, for_blocks, nothing, rows_per_block
 from metrics.concern_kernel import ConcernScore, TrueConcern
 from metrics.predictions import labelled_probabilities
 from metrics.probabilities import Probabilities
@@ -59,13 +59,15 @@ class MetaPatternConcernScore(Measured):
     def per_sample(self) -> NDArray[np.float64]:
         """Return the score of each row, shape (n,)."""
         proba, kernel = self._unchanged(), self._kernel
-
-        def work(space: Workspace, start: int, stop: int) -> NDArray[np.float64]:
-            true = kernel.classes.indices(self._true[start:stop], "y_true", start)
-            return kernel.row_scores(Block(true, proba[start:stop], None, space))[0]
-
         n, k = proba.shape
-        return np.concatenate(for_blocks(n, k, work))
+        scores = np.empty(n)
+
+        def work(space: Workspace, start: int, stop: int) -> None:
+            true = kernel.classes.indices(self._true[start:stop], "y_true", start)
+            scores[start:stop] = kernel.row_scores(Block(true, proba[start:stop], None, space))[0]
+
+        for_blocks(n, rows_per_block(k), work, nothing, n_columns=k)
+        return scores
 
     @cached_property
     def prediction_pattern(self) -> NDArray[np.intp]:

@@ -117,6 +117,8 @@ class DecisionCounts(ProbabilityAccumulator):
         Decide for least expected cost; by default for the most probable class. Of equal ones the first.
     """
 
+    by_column = True
+
     def __init__(self, classes: int | ArrayLike | Classes, rule: LeastCost | None = None) -> None:
         super().__init__(classes)
         self.rule = rule

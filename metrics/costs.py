@@ -16,6 +16,7 @@ from metrics.blocks import Block
 from metrics.confusion import ConfusionCounts
 from metrics.labels import Classes, column_classes, label_array
 from metrics.predictions import ProbabilityAccumulator, labelled_probabilities
+from metrics.products import long_by_long
 
 # Up to this many classes one matrix product per block is faster than adding up the rows class by class.
 _FEW_CLASSES = 32
@@ -61,7 +62,7 @@ class ExpectedCost(ProbabilityAccumulator):
     def expected_cost(self, cost_matrix: ArrayLike) -> float:
         """Return the expected misclassification cost under a cost matrix of shape (k, k)."""
         costs = cost_matrix_for(cost_matrix, len(self.classes))
-        return float(np.vdot(self.matrix(), costs)) / self.weight()
+        return float((self.matrix() * costs).sum()) / self.weight()
 
     def result(self) -> float:
         """Return the expected misclassification cost under the accumulator's own cost matrix."""
@@ -132,7 +133,7 @@ def mean_cost(counts: ArrayLike, cost_matrix: ArrayLike) -> float:
     total = float(cases.sum())
     if total <= 0:
         raise ValueError("counts: no case with a weight above zero was given, so there is no mean.")
-    return float(np.vdot(cases, cost_matrix_for(cost_matrix, len(cases)))) / total
+    return float((cases * cost_matrix_for(cost_matrix, len(cases))).sum()) / total
 
 
 def expected_misclassification_cost(
@@ -181,7 +182,7 @@ def _by_class(block: Block) -> NDArray[np.float64]:
     truth = np.eye(k).take(block.true, axis=0)
     if block.weight is not None:
         truth *= block.weight[:, np.newaxis]
-    return np.asarray(truth.T @ block.rows.astype(np.float64, copy=False))
+    return long_by_long(truth, block.rows.astype(np.float64, copy=False))
 
 
 def _by_sorted_class(block: Block, k: int) -> NDArray[np.float64]:

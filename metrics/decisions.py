@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.arguments import cost_matrix_for
-from metrics.blocks import Workspace, first_greatest, for_blocks
+from metrics.blocks import Workspace, first_greatest, for_blocks, nothing, rows_per_block
 from metrics.labels import column_classes
 from metrics.probabilities import checked_rows, probability_array
+from metrics.products import small_by_long
 
 # Expected costs that differ by less than this share of the largest cost are equal: rounding must not decide.
 _EQUAL_COST = 1e-12
@@ -50,7 +51,7 @@ class LeastCost:
         ndarray of shape (b,)
             Indices of classes.
         """
-        return first_greatest(self._gain @ columns, self._equal)[0]
+        return first_greatest(small_by_long(self._gain, columns), self._equal)[0]
 
 
 def cost_sensitive_decisions(
@@ -82,9 +83,14 @@ def cost_sensitive_decisions(
     classes = column_classes(k, labels, np.arange(k))
     rule = LeastCost(cost_matrix, k)
 
-    def work(space: Workspace, start: int, stop: int) -> NDArray[Any]:
-        rows = proba[start:stop]
-        checked_rows(rows, first=start)
-        return classes.labels.take(rule.decide(np.ascontiguousarray(rows.T)))
+    decisions = np.empty(n, dtype=classes.labels.dtype)
 
-    return np.concatenate(for_blocks(n, k, work))
+    def work(space: Workspace, start: int, stop: int) -> None:
+        rows = proba[start:stop]
+        columns = space.array("columns", rows.shape[::-1], rows.dtype)
+        np.copyto(columns, rows.T)
+        checked_rows(rows, first=start, columns=columns)
+        decisions[start:stop] = classes.labels.take(rule.decide(columns))
+
+    for_blocks(n, rows_per_block(k), work, nothing, n_columns=k)
+    return decisions

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.class_names import class_name
 
 # Integer labels that span fewer values than this are counted directly, without sorting them first.
-_NARROW = 1024
+_NARROW = 64
 
 
 class Classes:

@@ -47,8 +47,9 @@ class LogLikelihood(ProbabilityAccumulator):
     def totals(self, block: Block) -> Totals:
         """Return the sums over a block."""
         proba = block.true_probability
-        smallest = np.finfo(proba.dtype).eps
-        loss = -np.log(np.clip(proba, smallest, 1).astype(np.float64, copy=False))
+        proba = np.maximum(proba, np.finfo(proba.dtype).eps).astype(np.float64, copy=False)
+        loss = np.log(np.minimum(proba, 1, out=proba), out=proba)
+        np.negative(loss, out=loss)
         if self.class_weight is None:
             return {"loss": block.total(loss), "weight": block.total_weight}
         own = self.class_weight.take(block.true)

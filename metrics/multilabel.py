@@ -86,7 +86,7 @@ class MultilabelTally(Accumulator):
             "false_positive": predicted & ~true,
             "false_negative": true & ~predicted,
         }
-        add_totals([self], [[{name: cell.sum(axis=0) for name, cell in cells.items()}]], weighted=False)
+        add_totals([self], [{name: cell.sum(axis=0) for name, cell in cells.items()}], weighted=False)
         return self
 
     def counts(self) -> MultilabelCounts:

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.accumulators import Accumulator, Totals, add_totals
+from metrics.accumulators import Accumulator, Totals, add_totals, as_sums, joined
 from metrics.arguments import case_weights, same_length
-from metrics.blocks import Block, Workspace, for_blocks
+from metrics.blocks import Block, Workspace, for_blocks, rows_per_block
 from metrics.labels import Classes, column_classes, label_array
 from metrics.probabilities import Probabilities, checked_rows, probability_array
 
@@ -22,7 +22,14 @@ class ProbabilityAccumulator(Accumulator):
     ----------
     classes : int, array-like of shape (k,) or Classes
         The k labels in the order of the columns; a number k stands for the labels 0, ..., k-1.
+
+    Attributes
+    ----------
+    by_column : bool
+        Whether `totals` needs `Block.columns`.
     """
+
+    by_column = False
 
     def __init__(self, classes: int | ArrayLike | Classes) -> None:
         self.classes = classes if isinstance(classes, Classes) else Classes(classes)
@@ -152,11 +159,13 @@ def _add_batch(
     if k != len(classes):
         raise ValueError(f"y_proba: {len(classes)} columns were expected, one per class, found {k}.")
 
-    def work(space: Workspace, start: int, stop: int) -> list[Totals]:
-        rows = proba[start:stop]
-        checked_rows(rows, first=start)
-        codes = classes.indices(true[start:stop], "y_true", start)
-        block = Block(codes, rows, None if weight is None else weight[start:stop], space)
-        return [part.totals(block) for part in accumulators]
+    by_column = any(part.by_column for part in accumulators)
 
-    add_totals(accumulators, for_blocks(n, k, work), weight is not None)
+    def work(space: Workspace, start: int, stop: int) -> list[Totals]:
+        codes = classes.indices(true[start:stop], "y_true", start)
+        block = Block(codes, proba[start:stop], None if weight is None else weight[start:stop], space)
+        checked_rows(block.rows, first=start, columns=block.columns if by_column else None)
+        return [as_sums(part.totals(block)) for part in accumulators]
+
+    batch = for_blocks(n, rows_per_block(k), work, joined, n_columns=k)
+    add_totals(accumulators, batch, weight is not None)

@@ -63,7 +63,9 @@ def probability_array(values: ArrayLike, name: str = "y_proba", *, one_column: b
     return array
 
 
-def checked_rows(rows: Probabilities, name: str = "y_proba", first: int = 0) -> None:
+def checked_rows(
+    rows: Probabilities, name: str = "y_proba", first: int = 0, columns: NDArray[Any] | None = None
+) -> None:
     """Refuse rows that are no probability distributions.
 
     Parameters
@@ -74,6 +76,8 @@ def checked_rows(rows: Probabilities, name: str = "y_proba", first: int = 0) -> 
         The argument's name for an error.
     first : int
         The row number of ``rows[0]``, counted from 0.
+    columns : ndarray of shape (k, b), optional
+        The same, transposed and contiguous, where it is at hand: it is quicker to check.
 
     Raises
     ------
@@ -81,13 +85,33 @@ def checked_rows(rows: Probabilities, name: str = "y_proba", first: int = 0) -> 
         With the first row that is not finite, negative, or does not add up to 1 within `ROW_SUM_TOLERANCE`.
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        total = np.einsum("ij->i", rows)  # four times as fast as rows.sum(axis=1), and it starts no threads
+        # Four times as fast as rows.sum(axis=1), and unlike a product with ones it starts no threads.
+        total = np.einsum("ij->i", rows) if columns is None else added_up(columns)
         total -= 1
     # Not-a-number fails every comparison, so that it is found by what does not hold.
-    if rows.min() >= 0 and max(total.max(), -total.min()) <= ROW_SUM_TOLERANCE:
+    if (rows if columns is None else columns).min() >= 0 and max(total.max(), -total.min()) <= ROW_SUM_TOLERANCE:
         return
     wrong = ~((rows >= 0).all(axis=1) & (np.abs(total) <= ROW_SUM_TOLERANCE))
     raise ValueError(_fault(rows[int(np.argmax(wrong))], first + int(np.argmax(wrong)), name))
+
+
+def added_up(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the sum over the first axis; twice as fast as numpy's for a few long rows.
+
+    Parameters
+    ----------
+    values : ndarray of shape (k, b)
+        Contiguous.
+
+    Returns
+    -------
+    ndarray of shape (b,)
+        Of the same type.
+    """
+    total: NDArray[Any] = values[0].copy()
+    for row in values[1:]:
+        total += row
+    return total
 
 
 def _fault(row: NDArray[Any], number: int, name: str) -> str:

@@ -34,7 +34,7 @@ class GaussianLikelihood(Accumulator):
         true = _numbers(y_true, "y_true")
         centre, spread = _numbers(mean, "mean", len(true)), _spread(std, len(true))
         loss = 0.5 * math.log(2 * math.pi) + np.log(spread) + 0.5 * ((true - centre) / spread) ** 2
-        add_totals([self], [[{"loss": loss.sum(), "weight": len(true)}]], weighted=False)
+        add_totals([self], [{"loss": loss.sum(), "weight": len(true)}], weighted=False)
         return self
 
     def result(self) -> float:
@@ -63,7 +63,7 @@ class Coverage(Accumulator):
                 f"upper, row {row}: at least the lower limit {low[row]:g} was expected, found {high[row]:g}."
             )
         covered = np.count_nonzero((low <= true) & (true <= high))
-        add_totals([self], [[{"covered": covered, "weight": len(true)}]], weighted=False)
+        add_totals([self], [{"covered": covered, "weight": len(true)}], weighted=False)
         return self
 
     def result(self) -> float:

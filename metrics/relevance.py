@@ -123,7 +123,7 @@ class Relevance(Accumulator):
     def update(self, y_true: ArrayLike, y_pred: ArrayLike, context: ArrayLike) -> Self:
         """Add a batch of cases; see `relevance_score`."""
         scores, _ = self.row_scores(y_true, y_pred, context)
-        add_totals([self], [[{"score": scores.sum(), "weight": len(scores)}]], weighted=False)
+        add_totals([self], [{"score": scores.sum(), "weight": len(scores)}], weighted=False)
         return self
 
     def result(self) -> float:

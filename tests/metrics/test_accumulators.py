@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics import blocks
@@ -21,6 +21,7 @@ from metrics.errors import ErrorCounts
 from metrics.likelihood import LogLikelihood, SquaredError
 from metrics.multilabel import MultilabelTally
 from metrics.predictions import OnePass
+from metrics.products import long_by_long, small_by_long
 from metrics.regression import Coverage, GaussianLikelihood
 from metrics.relevance import OutcomeFrequencies, Relevance
 from metrics.sums import ExactSum
@@ -254,3 +255,24 @@ def test_a_sum_that_overflows_is_refused():
     huge = np.full((2, 2), 1e308)
     with pytest.raises(ValueError, match="finite"), np.errstate(over="ignore"):
         ExpectedCost(2).update([0, 0], [[0.5, 0.5]] * 2, sample_weight=[1e308, 1.7e308]).expected_cost(huge)
+
+
+@given(st.integers(0, 999), st.sampled_from([2, 10, 70]), st.integers(1, 700))
+@settings(max_examples=25)
+def test_products_in_pieces_are_products(seed, k, n):
+    rng = np.random.default_rng(seed)
+    small, long, other = rng.normal(size=(k, k)), rng.normal(size=(k, n)), rng.normal(size=(n, k))
+    np.testing.assert_allclose(small_by_long(small, long), np.einsum("ij,jn->in", small, long), atol=1e-9)
+    np.testing.assert_allclose(long_by_long(other, long.T), np.einsum("ni,jn->ij", other, long), atol=1e-9)
+
+
+def test_a_thousand_classes_in_bounded_memory():
+    rng = np.random.default_rng(0)
+    k, n = 1000, 3000
+    proba = rng.random((n, k), dtype=np.float32)
+    proba /= proba.sum(axis=1, keepdims=True)
+    y = rng.integers(0, k, n)
+    counts = DecisionCounts(k).update(y, proba).result()
+    np.testing.assert_array_equal(np.flatnonzero(counts), np.unique(y * k + proba.argmax(axis=1)))
+    expected = ExpectedCost(k).update(y, proba)
+    np.testing.assert_allclose(expected.matrix()[y[0]], proba[y == y[0]].sum(axis=0, dtype=float), atol=1e-9)

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 from sklearn import metrics as sk
 
+from metrics.calibration import calibration_curve
 from metrics.confusion import ConfusionCounts, ConfusionMatrix, DecisionCounts, confusion_matrix
 from metrics.costs import ExpectedCost, expected_misclassification_cost, mean_cost, misclassification_cost
 from metrics.decisions import LeastCost, cost_sensitive_decisions
@@ -252,3 +254,13 @@ def test_counts_of_other_classes_are_not_merged():
         ConfusionCounts(2).merge(ConfusionCounts(3))
     with pytest.raises(TypeError, match="cannot take in"):
         ConfusionCounts(2).merge(DecisionCounts(2))
+
+
+def test_results_draw_themselves():
+    axes = Figure().subplots(1, 3)
+    one, other = confusion_matrix(Y, F), confusion_matrix(Y, Y)
+    assert one.plot(axes[0]) is axes[0]
+    assert (other - one).plot(axes[1]) is axes[1]
+    assert calibration_curve([0, 1, 1], [0.2, 0.6, 0.9]).plot(axes[2]) is axes[2]
+    shown = [text.get_text() for text in axes[0].texts]
+    assert any("2" in text for text in shown)
