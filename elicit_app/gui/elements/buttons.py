@@ -228,7 +228,7 @@ class FlatButton(Button):
 class LinkButton(Button):
     """An action inside or beside a text, underlined: "Copy as a table", "Help"."""
 
-    tall, padding, ring_gap = 30, theme.XS, 0.0
+    tall, padding, ring_gap = 30, theme.S, 0.0
 
     def look(self, colours: theme.Tokens) -> Look:
         fill = colours.sunken if self.isDown() else colours.hover if self._hovered else None
@@ -237,7 +237,7 @@ class LinkButton(Button):
     def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
         super().paint_content(painter, rect, look, colours)
         metrics = QFontMetricsF(self.face())
-        half = min(metrics.horizontalAdvance(self.text()), rect.width() - 2 * theme.XS) / 2
+        half = min(metrics.horizontalAdvance(self.text()), rect.width() - 2 * theme.S) / 2
         below = rect.center().y() + metrics.height() / 2 + 1.5
         painter.setPen(colours.line2)
         painter.drawLine(QPointF(rect.center().x() - half, below), QPointF(rect.center().x() + half, below))
