@@ -116,7 +116,8 @@ class WeightsCard(Card):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(20, 16, 20, 16)
         self._column.setSpacing(8)
-        self._weights = QWidget()
+        self._weights, self._pairs = QWidget(), list[QWidget]()
+        self._grid = QGridLayout(self._weights)
         self._two_level = Label(role=theme.Role.NOTE)
         self._column.addWidget(Label("Class weights", theme.Role.SECTION))
         self._column.addWidget(self._weights)
@@ -132,21 +133,30 @@ class WeightsCard(Card):
         self._column.removeWidget(self._weights)
         self._weights.hide()
         self._weights.deleteLater()
-        self._weights = QWidget()
-        grid = QGridLayout(self._weights)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(theme.XL)
-        for index, (name, weight) in enumerate(
-            zip(study.wording.class_one, view.metric.class_weight.values(), strict=True)
-        ):
-            pair = QVBoxLayout()
-            pair.setSpacing(0)
-            pair.addWidget(Label(name, theme.Role.NOTE, theme.INK2))
-            pair.addWidget(Label(words.amount(weight), theme.Role.LEAD))
-            grid.addLayout(pair, index // _FROM_HERE_WIDE, index % _FROM_HERE_WIDE)
-        grid.setColumnStretch(_FROM_HERE_WIDE, 1)
+        self._weights, self._pairs = QWidget(), []
+        self._grid = QGridLayout(self._weights)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(theme.XL)
+        for name, weight in zip(study.wording.class_one, view.metric.class_weight.values(), strict=True):
+            pair = QWidget()
+            inside = QVBoxLayout(pair)
+            inside.setContentsMargins(0, 0, 0, 0)
+            inside.setSpacing(0)
+            inside.addWidget(Label(name, theme.Role.NOTE, theme.INK2))
+            inside.addWidget(Label(words.amount(weight), theme.Role.LEAD))
+            self._pairs.append(pair)
         self._column.insertWidget(1, self._weights)
         self._two_level.setText(two_level_sentence(view.metric, study))
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """Put as many weights on a line as long names leave room for."""
+        per_row = 1 if breakpoint_.large else 2 if breakpoint_.compact else _FROM_HERE_WIDE
+        for pair in self._pairs:
+            self._grid.removeWidget(pair)
+        for index, pair in enumerate(self._pairs):
+            self._grid.addWidget(pair, index // per_row, index % per_row)
+        for column in range(_FROM_HERE_WIDE + 1):
+            self._grid.setColumnStretch(column, int(column == per_row))
 
 
 class CostsPane(QWidget):
@@ -180,6 +190,8 @@ class CostsPane(QWidget):
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Two cards a row; one where the page is compact or the matrices are large."""
         self._last = breakpoint_
+        self.files.arrange(breakpoint_)
+        self.weights.arrange(breakpoint_)
         cards: tuple[Card, ...] = (self.costs, self.releases, self.weights, self.files)
         for card in cards:
             self._grid.removeWidget(card)

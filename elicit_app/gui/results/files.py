@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label, OutlineButton
@@ -66,6 +66,7 @@ class FilesCard(Card):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self._buttons: dict[str, Button] = {}
+        self._lines: list[QBoxLayout] = []
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 10, 20, 10)
         column.setSpacing(6)
@@ -92,9 +93,17 @@ class FilesCard(Card):
         """Tell, on its button, that the scikit-learn lines were copied."""
         self._buttons[COPIED].setText("Copied")
 
-    def _row(self, row: FileRow) -> QHBoxLayout:
-        across = QHBoxLayout()
-        across.setSpacing(theme.S)
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """With a large font the buttons go below the words."""
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        for line in self._lines:
+            line.setDirection(down if breakpoint_.large else across)
+
+    def _row(self, row: FileRow) -> QBoxLayout:
+        across, buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight), QHBoxLayout()
+        self._lines.append(across)
+        for layout in (across, buttons):
+            layout.setSpacing(theme.S)
         words = QVBoxLayout()
         words.setSpacing(0)
         words.addWidget(Label(row.name, theme.Role.STRONG))
@@ -107,5 +116,6 @@ class FilesCard(Card):
             )
             button.clicked.connect(lambda _=False, key=each.key: self.export_wanted.emit(key))
             self._buttons[each.key] = button
-            across.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+            buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        across.addLayout(buttons)
         return across

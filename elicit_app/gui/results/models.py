@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label
@@ -29,14 +29,17 @@ class WhatIfCard(Card):
         self._before, self._after = Label(role=theme.Role.STRONG), Label(role=theme.Role.STRONG)
         self.box, self.track = RatioBox(), BreakEvenTrack()
         self._back = FlatButton()
-        row = QHBoxLayout()
-        row.setSpacing(10)
-        for widget in (self._before, self.box, self._after):
-            row.addWidget(widget)
-        row.addStretch(1)
-        row.addWidget(self._back)
+        self._row, rest = QBoxLayout(QBoxLayout.Direction.LeftToRight), QHBoxLayout()
+        for layout in (self._row, rest):
+            layout.setSpacing(10)
+        rest.addWidget(self.box)
+        rest.addWidget(self._after)
+        rest.addStretch(1)
+        rest.addWidget(self._back)
+        self._row.addWidget(self._before)
+        self._row.addLayout(rest, 1)
         self._sentence = Label(role=theme.Role.NOTE, ink=theme.INK2)
-        column.addLayout(row)
+        column.addLayout(self._row)
         column.addWidget(self.track)
         column.addWidget(self._sentence)
         self.box.valueChanged.connect(self._typed)
@@ -62,7 +65,9 @@ class WhatIfCard(Card):
         self._typed(ratio.ratio)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Keep the question on one line where there is room."""
+        """Keep the question on one line where there is room, else the number begins the second one."""
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(down if breakpoint_.compact else across)
         for label in (self._before, self._after):
             label.setWordWrap(breakpoint_.compact)
 
