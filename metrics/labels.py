@@ -41,18 +41,15 @@ class Classes:
         else:
             self.labels = _as_given(labels)
         compared = label_array(self.labels, "labels")
-        self._positions = {class_name(label): j for j, label in enumerate(compared.tolist())}
-        if len(self._positions) != len(self.labels):
-            twice = next(x for x in map(class_name, compared.tolist()) if self._names(compared).count(x) > 1)
+        names = [class_name(label) for label in compared.tolist()]
+        self._positions = {name: j for j, name in enumerate(names)}
+        if len(self._positions) != len(names):
+            twice = next(name for j, name in enumerate(names) if self._positions[name] != j)
             raise ValueError(f"labels: {twice!r} stands for two columns; every column needs a label of its own.")
         self._numbers = compared if compared.dtype.kind in "iuf" else None
         lowest = int(compared[0]) if compared.dtype.kind in "iu" else 0
         consecutive = compared.dtype.kind in "iu" and np.array_equal(compared, lowest + np.arange(len(compared)))
         self._lowest = lowest if consecutive else None
-
-    @staticmethod
-    def _names(compared: NDArray[Any]) -> list[str]:
-        return [class_name(label) for label in compared.tolist()]
 
     def __len__(self) -> int:
         return len(self.labels)

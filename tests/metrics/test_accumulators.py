@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics import blocks
-from metrics.calibration import CalibrationBins, TopLabelCalibration
+from metrics.calibration_bins import CalibrationBins, TopLabelCalibration
 from metrics.concern import meta_pattern_concern_score, release_matrix
 from metrics.concern_kernel import ConcernScore
 from metrics.confusion import ConfusionCounts, DecisionCounts

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.calibration import bin_indices, calibration_curve, expected_calibration_error
+from metrics.calibration import calibration_curve, expected_calibration_error
+from metrics.calibration_bins import bin_indices
 
 
 def literal_error(y, p, m, weight):
