@@ -169,10 +169,13 @@ class Journal:
             return False
         if (ours.st_ino, ours.st_dev) != (there.st_ino, there.st_dev):
             return False
-        if self._dirty or (ours.st_size == self._length and ours.st_mtime_ns == self._stamp):
+        if not self._dirty and ours.st_size == self._length and ours.st_mtime_ns == self._stamp:
             return True
         # Some network disks change the time later by themselves: only other bytes count.
         data = _read_all(self._descriptor)
+        if self._dirty:
+            # What follows is our own half-written line, still to be removed.
+            data = data[: self._length]
         if hashlib.sha256(data).digest() != self._digest.digest():
             return False
         self._stamp = ours.st_mtime_ns
@@ -223,7 +226,10 @@ def _move_to_new(temporary: Path, path: Path) -> None:
 
 
 def _folder_to_disk(folder: Path) -> None:
-    if sys.platform != "win32":
+    if sys.platform == "win32":
+        return
+    # Not every disk can do it for a folder, and the file itself is safe already.
+    with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

@@ -189,9 +189,11 @@ class SessionRunner:
         except UnwrittenProblem as problem:
             self._pending = (act, then)
             self._unsaved(problem.sentence)
-        else:
-            if not self._closed.is_set():
-                self._show(then())
+            return
+        # The question that stood is answered: should the next view fail, a reply to the old one must not count for it.
+        self._view = None
+        if not self._closed.is_set():
+            self._show(then())
 
     def _unsaved(self, sentence: str) -> None:
         view = self._view
@@ -207,6 +209,8 @@ class SessionRunner:
             self._act(*self._pending)
         elif self._view is not None:
             self._tell(self._view)
+        else:
+            self._show(self._where())
 
     def _start(self) -> None:
         self._show(self._where())

@@ -6,11 +6,23 @@ from collections.abc import Sequence
 
 from elicit_app.elicitation.agenda import SITTING as SITTING
 from elicit_app.elicitation.questions import Answer, Asked, Outcome, Procedure, Step
+from elicit_app.problem import Problem
 from elicit_app.session.procedures import ProcedureSetting
 
 
 def for_person(setting: ProcedureSetting) -> ProcedureSetting:
-    """Return the setting in whole cases of real decisions; without a number of questions, in sittings."""
+    """Return the setting in whole cases of real decisions; without a number of questions, in sittings.
+
+    Raises
+    ------
+    Problem
+        For a linear-fractional metric, which no elicited metric file can hold.
+    """
+    if setting.resolved_family not in ("dlpm", "lpm"):
+        raise Problem(
+            f"The procedure {setting.procedure} is for simulations: its metric is no cost matrix. "
+            "Ask people with bayes, dlpm or lpm."
+        )
     changes: dict[str, object] = {"person": True}
     if setting.procedure == "bayes":
         changes["checks"] = True

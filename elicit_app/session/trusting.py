@@ -19,6 +19,7 @@ from metrics import Quality, Tally
 
 _ASIDE = 5
 _FEWEST_TO_HOLD_OUT = 10
+_NAMED = 4
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -106,9 +107,12 @@ def _fits_found(fitting: dict[int, bool]) -> list[TrustView]:
         return []
     fit = sum(fitting.values())
     found = [TrustView(fit * 4 >= len(fitting) * 3, f"{fit} of {_plural(len(fitting), 'answer')} fit these numbers")]
-    for number, good in fitting.items():
-        if not good:
-            found.append(TrustView(False, f"Answer {number} does not fit the rest", question=number))
+    misfits = [number for number, good in fitting.items() if not good]
+    found += [
+        TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in misfits[:_NAMED]
+    ]
+    if len(misfits) > _NAMED:
+        found.append(TrustView(False, f"Nor do {len(misfits) - _NAMED} more: the review shows them"))
     return found
 
 
@@ -123,10 +127,7 @@ def _held_out(session: Session) -> tuple[HeldOutView, ...]:
     # Spread over the session: the last questions alone would be the hardest ones.
     places = np.linspace(1, len(preferences) - 1, _ASIDE).round().astype(int)
     aside = [preferences[place] for place in places]
-    without = state
-    for number in aside:
-        without = apply(without, TakenOut(at=state.begun.at, number=number))
-    outcome = session.procedure().conclude(without.history)
+    outcome = session.procedure().conclude(_without(state, set(aside)).history)
     kept_aside = [state.history[state.used.index(number - 1)] for number in aside]
 
     def learned(asked: Asked) -> Choice:
@@ -137,6 +138,14 @@ def _held_out(session: Session) -> tuple[HeldOutView, ...]:
         _tally("F1 score", kept_aside, lambda asked: _greater(macro_f1(asked.question.a), macro_f1(asked.question.b))),
         _tally("accuracy", kept_aside, lambda asked: _greater(np.trace(asked.question.a), np.trace(asked.question.b))),
     )
+
+
+def _without(state: SessionState, aside: set[int]) -> SessionState:
+    """Return the session without some answers and without whatever was asked about the same pairs."""
+    for number, entry in enumerate(state.entries, start=1):
+        if {number, entry.event.pair.repeat_of} & aside and not entry.taken_out:
+            state = apply(state, TakenOut(at=entry.event.at, number=number))
+    return state
 
 
 def _tally(name: str, kept_aside: list[Asked], rule: Callable[[Asked], Choice]) -> HeldOutView:

@@ -248,3 +248,20 @@ def test_a_file_where_the_folder_should_be_is_said(tmp_path, a_session):
     with pytest.raises(Problem, match="cannot be begun"):
         create(tmp_path / "sessions" / "x.session.jsonl", a_session[:1])
     assert isinstance(tmp_path, Path)
+
+
+def test_a_change_from_outside_is_noticed_even_after_a_failed_write(journal_path, a_session, monkeypatch):
+    with create(journal_path, a_session[:2]) as journal:
+
+        def refuse(*_: object) -> None:
+            raise OSError(5, "Input/output error")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", refuse)
+            patch.setattr(os, "ftruncate", refuse)
+            with pytest.raises(UnwrittenProblem):
+                journal.append(a_session[2])
+        with journal_path.open("r+b") as file:
+            file.write(b"?")
+        with pytest.raises(UnwrittenProblem, match="another program changed"):
+            journal.append(a_session[2])

@@ -13,7 +13,8 @@ from elicit_app.session.judging import count, judged, prevalence
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.results import answers_digest, export, result_view
 from elicit_app.session.session import Session
-from elicit_app.session.trusting import better_side, macro_f1
+from elicit_app.session.state import as_pair, same_pair
+from elicit_app.session.trusting import _without, better_side, macro_f1
 from elicit_app.study import open_study
 from metrics import ElicitedMetric, confusion_matrix, f1_score, meta_pattern_concern_score
 
@@ -225,3 +226,17 @@ def test_the_table_has_every_answer_as_it_was_shown(session, tmp_path):
     assert path.read_text(encoding="utf-8") == answers_csv(session)
     with pytest.raises(Problem, match="could not be written"):
         export_answers(session, tmp_path / "no folder" / "answers.csv")
+
+
+def test_an_answer_kept_aside_takes_its_repeat_with_it(session):
+    while len(session.state.entries) < 30:
+        session.answer("left")
+    state = session.state
+    repeats = [entry.event.pair.repeat_of for entry in state.entries if entry.event.pair.repeat_of is not None]
+    assert repeats, "thirty answers have repeats among them"
+    rest = _without(state, {repeats[0]})
+    assert len(rest.history) == len(state.history) - 2
+    pair = state.entries[repeats[0] - 1].event.pair
+    assert not [
+        asked for asked in rest.history if same_pair(as_pair(asked.question, tuple(range(1, 99))), pair) is not None
+    ]

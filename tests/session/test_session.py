@@ -314,3 +314,9 @@ def test_the_time_of_an_answer_counts_only_from_the_next_one_on(session):
     assert [asked.answer.seconds for asked in untimed((first,))] == [None]
     assert [asked.answer.seconds for asked in untimed((first, second))] == [50.0, 0.0]
     assert untimed(()) == ()
+
+
+def test_a_metric_that_no_file_can_hold_is_not_asked_of_people(study, journal_path):
+    with pytest.raises(Problem, match="dlfpm is for simulations"):
+        Session.create(study, ProcedureSetting(procedure="dlfpm"), journal_path)
+    assert not journal_path.exists()
