@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from metrics import Quality, Tally
 _ASIDE = 5
 _FEWEST_TO_HOLD_OUT = 10
 _NAMED = 4
+_CHANCE = 0.05
+_PREFERENCES = (Choice.A, Choice.B)
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -52,6 +55,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[RatioView, ...]) 
     held_out = _held_out(session) if outcome.samples is not None else ()
     findings = [
         *_repeats_found(state, same, repeated),
+        *_side_found(state),
         *_fits_found(fitting),
         *_held_out_found(held_out),
         *_bounded_found(session.study, ratios),
@@ -93,6 +97,17 @@ def _repeats_found(state: SessionState, same: int, repeated: int) -> list[TrustV
     return found
 
 
+def _side_found(state: SessionState) -> list[TrustView]:
+    """Say so where nearly all answers were the same side, which a coin would give one time in twenty or less."""
+    left = [entry.given.choice == entry.event.left for entry in state.entries if entry.given.choice in _PREFERENCES]
+    most = max(sum(left), len(left) - sum(left))
+    if not left or 2 * sum(comb(len(left), n) for n in range(most, len(left) + 1)) / 2 ** len(left) > _CHANCE:
+        return []
+    side = "A" if 2 * sum(left) > len(left) else "B"
+    detail = "Sides are random, so about half of them would be expected."
+    return [TrustView(False, f"{most} of {_plural(len(left), 'preference')} went to side {side}", detail)]
+
+
 def better_side(a: Matrix, b: Matrix) -> Choice | None:
     """Return the side with no more mistakes of any kind and fewer of one, or None where neither has."""
     errors = ~np.eye(len(a), dtype=bool)
@@ -119,9 +134,7 @@ def _fits_found(fitting: dict[int, bool]) -> list[TrustView]:
 def _held_out(session: Session) -> tuple[HeldOutView, ...]:
     """Learn without some answers and predict them; empty where there are too few."""
     state = session.state
-    preferences = [
-        number for number in state.informative if state.entries[number - 1].answer.choice in (Choice.A, Choice.B)
-    ]
+    preferences = [number for number in state.informative if state.entries[number - 1].answer.choice in _PREFERENCES]
     if len(preferences) < _FEWEST_TO_HOLD_OUT:
         return ()
     # Spread over the session: the last questions alone would be the hardest ones.

@@ -13,8 +13,8 @@ from elicit_app.session.judging import count, judged, prevalence
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.results import answers_digest, export, result_view
 from elicit_app.session.session import Session
-from elicit_app.session.state import as_pair, same_pair
-from elicit_app.session.trusting import _without, better_side, macro_f1
+from elicit_app.session.state import as_pair, fold, same_pair
+from elicit_app.session.trusting import _side_found, _without, better_side, macro_f1
 from elicit_app.study import open_study
 from metrics import ElicitedMetric, confusion_matrix, f1_score, meta_pattern_concern_score
 
@@ -240,3 +240,16 @@ def test_an_answer_kept_aside_takes_its_repeat_with_it(session):
     assert not [
         asked for asked in rest.history if same_pair(as_pair(asked.question, tuple(range(1, 99))), pair) is not None
     ]
+
+
+@pytest.mark.parametrize(("lefts", "said"), [(20, True), (15, True), (14, False), (10, False), (5, True), (0, True)])
+def test_answers_that_nearly_all_went_to_one_side_are_said(write, lefts, said):
+    """15 of 20 on the same side happens to four fair coins in a hundred."""
+    events = [write.begun(), *(write.answered("b" if place < lefts else "a") for place in range(20))]
+    events.append(write.answered("equal"))
+    found = _side_found(fold(events))
+    assert bool(found) == said
+    if said:
+        side = "A" if lefts > 10 else "B"
+        assert found[0].headline == f"{max(lefts, 20 - lefts)} of 20 preferences went to side {side}"
+        assert not found[0].good
