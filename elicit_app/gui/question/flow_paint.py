@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPainterPath, QPen
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph, side_colours
-from elicit_app.gui.question.flow_place import SIGN, FlowPlace, more_font, number_font, said_font
+from elicit_app.gui.question.breaking import breakable, wrapped_height
+from elicit_app.gui.question.flow_place import (
+    SIGN,
+    FlowPlace,
+    more_font,
+    number_font,
+    said_font,
+    truth_font,
+    truth_line,
+    truth_width,
+)
 from elicit_app.gui.theme import Role, em, font
 from elicit_app.session.branches import Branch, Leaf
 from elicit_app.session.ledger import letter_of
@@ -40,34 +50,36 @@ class FlowPainter:
             painter.drawText(place.span(each, place.names + side + theme.S, said, y, height), _CENTRE, "the model says")
         painter.drawText(place.span("right", -place.box, 2 * place.box, y, height), _CENTRE, "Truth")
 
-    def branch(self, branch: Branch, rect: QRectF, leaf_height: float) -> None:
-        """Paint one truth with its leaves, centred in `rect`."""
-        y = rect.center().y() - leaf_height * (len(branch.leaves) - 1) / 2
-        for leaf in branch.leaves:
+    def branch(self, branch: Branch, rect: QRectF, heights: list[float]) -> None:
+        """Paint one truth with its leaves, of these heights, in `rect`."""
+        top = rect.top()
+        for leaf, height in zip(branch.leaves, heights, strict=True):
             for side in _SIDES:
-                self._curve(leaf, rect.center().y(), y, side)
-                self._leaf(leaf, y, leaf_height, side)
-            y += leaf_height
+                self._curve(leaf, rect.center().y(), top + height / 2, side)
+                self._leaf(leaf, top + height / 2, height, side)
+            top += height
         self._truth(branch, rect)
 
     def _truth(self, branch: Branch, rect: QRectF) -> None:
         painter, place = self._painter, self._place
-        number, name = font(Role.TITLE, compact=self._compact), font(Role.STRONG)
-        upper, lower = QFontMetricsF(number).height(), QFontMetricsF(name).height()
+        number, name, width = font(Role.TITLE, compact=self._compact), truth_font(), truth_width(place)
+        upper, lower = QFontMetricsF(number).height(), wrapped_height(branch.truth, name, width)
         wanted = upper + lower + theme.XS
         high = min(rect.height() - 2, max(wanted + theme.XS, em(64) if rect.height() > em(90) else 0))
         frame = place.span("right", -place.box, 2 * place.box, rect.center().y(), high)
         box(painter, frame, theme.BUTTON_RADIUS, fill=self._colours.sunken, border=self._colours.line2)
         painter.setPen(self._colours.ink)
         if high < wanted:
-            painter.setFont(name)
-            painter.drawText(frame, _CENTRE | _WRAP, f"{branch.total:,} · {branch.truth}")
+            self._wrapped(truth_line(branch), name, frame.adjusted(theme.XS, 0, -theme.XS, 0), _CENTRE)
             return
         top = frame.center().y() - (upper + lower) / 2
         painter.setFont(number)
         painter.drawText(QRectF(frame.left(), top, frame.width(), upper), _CENTRE, f"{branch.total:,}")
-        painter.setFont(name)
-        painter.drawText(QRectF(frame.left(), top + upper, frame.width(), lower), _CENTRE, branch.truth)
+        self._wrapped(branch.truth, name, QRectF(frame.left() + theme.XS, top + upper, width, lower), _CENTRE)
+
+    def _wrapped(self, text: str, face: QFont, rect: QRectF, flags: Qt.AlignmentFlag) -> None:
+        self._painter.setFont(face)
+        self._painter.drawText(rect, flags | _WRAP, breakable(text, QFontMetricsF(face), rect.width()))
 
     def _curve(self, leaf: Leaf, start: float, y: float, side: Side) -> None:
         place, outwards = self._place, -1 if side == "left" else 1
@@ -83,9 +95,9 @@ class FlowPainter:
         painter, place = self._painter, self._place
         count = leaf.left if side == "left" else leaf.right
         painter.setPen(self._colours.ink if leaf.differs else self._colours.ink3)
-        painter.setFont(said_font(compact=self._compact, strong=leaf.differs))
         name = place.span(side, place.names, place.name_width, y, high)
-        painter.drawText(name, _INWARDS[side] | _MIDDLE | _WRAP, leaf.said)
+        face = said_font(compact=self._compact, strong=leaf.differs)
+        self._wrapped(leaf.said, face, name, _INWARDS[side] | _MIDDLE)
         painter.setFont(number_font(compact=self._compact, strong=leaf.differs))
         width = QFontMetricsF(painter.font()).horizontalAdvance(f"{count:,}") + 2
         number = place.span(side, place.number - width, width, y, high)

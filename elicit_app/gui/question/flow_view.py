@@ -6,109 +6,81 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
-from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
 from elicit_app.gui.question.flow_paint import FlowPainter
-from elicit_app.gui.question.flow_place import flow_place
+from elicit_app.gui.question.flow_place import flow_place, leaf_heights
+from elicit_app.gui.question.full_picture import FullPicture
 from elicit_app.gui.theme import em
-from elicit_app.session.branches import Branch, branches
-from elicit_app.study.model import Wording
-
-MOST_CLASSES = 5
-"""Above this many classes what is the same is joined."""
-
-_MOST_LEAF = 36
-
-_FEWEST_LEAVES = 2
-"""A truth takes the height of at least this many leaves, so that its box has room."""
+from elicit_app.session.branches import Branch
 
 
-class FlowView(QLabel):
-    """A painted label: grey but for what differs; its accessible name lists every number."""
+class Air(NamedTuple):
+    """Heights: head and a leaf at least, at the base font, and the free pixels around a branch."""
+
+    head: int
+    leaf: int
+    around: int
+
+
+_EASY, _TIGHT, _MOST_LEAF = Air(48, 20, 11), Air(36, 17, 4), 36
+
+
+class FlowView(FullPicture):
+    """Truths in the middle, branches and bars to both sides: grey but for what differs."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._full: tuple[Branch, ...] = ()
-        self._condensed: tuple[Branch, ...] = ()
         self._compact = False
-
-    def show_pair(self, left: Counts, right: Counts, wording: Wording) -> None:
-        """Show a pair of confusion matrices; rows are true classes."""
-        self._condensed = branches(left, right, wording, condensed=True)
-        few = len(left) <= MOST_CLASSES
-        self._full = branches(left, right, wording) if few else self._condensed
-        self.setAccessibleName(". ".join(_spoken(branch) for branch in self._full))
-        self.update()
 
     def set_compact(self, compact: bool) -> None:
         """Take the text sizes for a compact page, or for a wide one."""
         self._compact = compact
         self.update()
 
-    def needed_height(self) -> int:
-        """Return the least height in which no line is cut."""
-        return _TIGHT.height(self._condensed)
+    def needed_height(self, width: int) -> int:
+        return self._height(self.condensed, width, _TIGHT, _TIGHT.leaf)
 
-    def wanted_height(self) -> int:
-        """Return the height at which the view looks best."""
-        return _EASY.height(self._full, _MOST_LEAF)
+    def wanted_height(self, width: int) -> int:
+        return self._height(self.full, width, _EASY, _MOST_LEAF)
+
+    def _height(self, shown: tuple[Branch, ...], width: int, air: Air, leaf: int) -> int:
+        if not shown:
+            return 0
+        place = flow_place(shown, width, compact=self._compact)
+        leaves = sum(sum(leaf_heights(branch, place, leaf, compact=self._compact)) for branch in shown)
+        return round(em(air.head) + leaves + len(shown) * (air.around + 1) + 0.5)
 
     def sizeHint(self) -> QSize:
-        return QSize(em(600), self.wanted_height())
+        return QSize(em(600), self.wanted_height(em(600)))
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(em(400), self.needed_height())
+        return QSize(em(400), self.needed_height(em(400)))
 
     def shown(self) -> tuple[Branch, ...]:
         """Return what there is room for: everything, or what differs with the rest joined."""
-        return self._full if _TIGHT.height(self._full) <= self.height() else self._condensed
+        full = self._height(self.full, self.width(), _TIGHT, _TIGHT.leaf)
+        return self.full if full <= self.height() else self.condensed
 
     def paintEvent(self, event: QPaintEvent) -> None:
         shown = self.shown()
         if not shown:
             return
-        air = _EASY if _EASY.height(shown) <= self.height() else _TIGHT
+        easy = self._height(shown, self.width(), _EASY, _EASY.leaf) <= self.height()
+        air = _EASY if easy else _TIGHT
         colours, head = theme.tokens(self), em(air.head)
         place = flow_place(shown, self.width(), compact=self._compact)
-        free = self.height() - head - len(shown) * (air.around + 1)
-        leaf_height = free / sum(_leaves(branch) for branch in shown)
+        least = [leaf_heights(branch, place, air.leaf, compact=self._compact) for branch in shown]
+        stretch = (self.height() - head - len(shown) * (air.around + 1)) / sum(map(sum, least))
         y = float(head)
         with QPainter(self) as painter:
             parts = FlowPainter(painter, place, colours, compact=self._compact)
             parts.head(head)
-            for branch in shown:
+            for branch, leaves in zip(shown, least, strict=True):
                 painter.fillRect(QRectF(theme.S, round(y), self.width() - 2 * theme.S, 1), colours.line)
-                high = leaf_height * _leaves(branch)
+                heights = [height * stretch for height in leaves]
+                high = sum(heights)
                 y += 1 + air.around / 2
-                parts.branch(branch, QRectF(0, y, self.width(), high), leaf_height)
+                parts.branch(branch, QRectF(0, y, self.width(), high), heights)
                 y += high + air.around / 2
-
-
-class Air(NamedTuple):
-    """Heights at the base font: head, a leaf at least, and the free pixels around a branch."""
-
-    head: int
-    leaf: int
-    around: int
-
-    def height(self, shown: tuple[Branch, ...], leaf: int | None = None) -> int:
-        """Return the height of `shown` with leaves of this height."""
-        high = em(leaf or self.leaf)
-        return em(self.head) + sum(_leaves(branch) * high + self.around + 1 for branch in shown)
-
-
-_EASY, _TIGHT = Air(48, 20, 11), Air(36, 17, 4)
-
-
-def _leaves(branch: Branch) -> int:
-    return max(_FEWEST_LEAVES, len(branch.leaves))
-
-
-def _spoken(branch: Branch) -> str:
-    said = [
-        f"{leaf.said}{', correct' if leaf.correct else ''}: {leaf.left:,} in A, {leaf.right:,} in B"
-        for leaf in branch.leaves
-    ]
-    return f"Truth {branch.truth}, {branch.total:,}; model says " + "; ".join(said)

@@ -11,8 +11,10 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Divider, box, focus_ring
 from elicit_app.gui.question.card_head import CardHead
 from elicit_app.gui.question.count_bar import digits_width
+from elicit_app.gui.question.flow_list import FlowList
 from elicit_app.gui.question.flow_view import FlowView
 from elicit_app.gui.question.fold_line import FoldLine
+from elicit_app.gui.question.full_picture import FullPicture
 from elicit_app.gui.question.legend import Legend
 from elicit_app.gui.question.measures import Plan, plan
 from elicit_app.gui.question.row import LedgerRow
@@ -43,11 +45,11 @@ class LedgerCard(QGroupBox):
         self._dividers: list[Divider] = []
         self._last_divider = Divider(self)
         self.fold = FoldLine(self)
-        self.flow = FlowView(self)
+        self._wide_flow, self._flow_list = FlowView(self), FlowList(self)
         self.legend = Legend(self)
         self.fold.setVisible(not practice)
         self.legend.setVisible(practice)
-        self.flow.hide()
+        self._show_flow()
 
     @property
     def rows(self) -> tuple[LedgerRow, ...]:
@@ -58,6 +60,15 @@ class LedgerCard(QGroupBox):
     def is_full(self) -> bool:
         """Tell whether the full picture is shown."""
         return self._full
+
+    @property
+    def flow(self) -> FullPicture:
+        """Return the form of the full picture for the present plan."""
+        return self._flow_list if self._plan.sizes.stacked else self._wide_flow
+
+    def _show_flow(self) -> None:
+        for form in (self._wide_flow, self._flow_list):
+            form.setVisible(self._full and form is self.flow)
 
     @property
     def largest(self) -> int:
@@ -77,7 +88,8 @@ class LedgerCard(QGroupBox):
         self._view = view
         self._memory.see([count for row in view.rows for count in (row.left, row.right)])
         self.setAccessibleName(name)
-        self.flow.show_pair(left, right, wording)
+        for form in (self._wide_flow, self._flow_list):
+            form.show_pair(left, right, wording)
         self.legend.show_case(wording.case)
         self._rows += [LedgerRow(self) for _ in range(len(view.rows) - len(self._rows))]
         self._dividers += [Divider(self) for _ in range(len(view.rows) - 1 - len(self._dividers))]
@@ -95,14 +107,15 @@ class LedgerCard(QGroupBox):
         for number, divider in enumerate(self._dividers):
             divider.setVisible(number < len(view.rows) - 1 and not full)
         self._head.setVisible(not full)
-        self.flow.setVisible(full)
+        self._show_flow()
 
     # measures
 
     def fit(self, plan_: Plan) -> None:
         """Take sizes and columns."""
         self._plan = plan_
-        self.flow.set_compact(plan_.sizes.compact)
+        self._wide_flow.set_compact(plan_.sizes.compact)
+        self._show_flow()
         if self._view is not None:
             for row, words in zip(self._rows, self._view.rows, strict=False):
                 row.show_row(words, plan_)
@@ -121,7 +134,7 @@ class LedgerCard(QGroupBox):
         """Return the least height in which nothing is cut or hidden."""
         fold = self._fold_height() + 1
         if self._full:
-            return self.flow.needed_height() + fold
+            return self.flow.needed_height(self._plan.width - 2) + fold
         heights = self._row_heights()
         return self._plan.sizes.edge + self._plan.sizes.head + sum(heights) + max(0, len(heights) - 1) + fold
 
@@ -129,7 +142,7 @@ class LedgerCard(QGroupBox):
         """Return the height beyond which the card does not grow."""
         needed = self.needed_height()
         if self._full:
-            return max(self.flow.wanted_height() + self._fold_height() + 1, needed)
+            return max(self.flow.wanted_height(self._plan.width - 2) + self._fold_height() + 1, needed)
         grown = sum(max(0, self._plan.sizes.row_most - height) for height in self._row_heights())
         return needed if self._plan.sizes.stacked else needed + grown
 

@@ -213,8 +213,11 @@ class PairPage(Page):
         """Return the least size in which every word is whole; the ledger scrolls where it is higher than its place."""
         width = max(self.bar.minimum_width(), self.answers.minimum_width(), self.headline.minimumSizeHint().width())
         size, content = frame(self.room), max(width, theme.content_width(self.width()))
-        fixed = size.top + self.bar.needed_height(content) + size.headline + size.bottom + size.strip_gap
-        fixed += self.bottom_height(content) + self.strip.heightForWidth(content)
+        fixed = size.top + self.bar.needed_height(content) + size.headline + size.bottom
+        if not self.answers_scroll:
+            fixed += self.bottom_height(content) + size.strip_gap
+        if not self.room.large:
+            fixed += self.strip.heightForWidth(content)
         return QSize(width + 2 * theme.MARGIN, fixed + em(100))
 
     def turn(self, pages: int) -> None:

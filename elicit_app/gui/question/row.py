@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label
+from elicit_app.gui.question.breaking import breakable
 from elicit_app.gui.question.count_bar import CountBar, label_height
 from elicit_app.gui.question.measures import Plan, plan
 from elicit_app.gui.question.squares import SMALLEST_OF_FIVE, Scale
@@ -19,8 +20,6 @@ _BAR_AIR, _BAR_AIR_TIGHT = 8, 4
 
 _STACKED_BARS = 36
 """Height of the squares in a stacked row, at the base font."""
-
-_SOFT_HYPHEN = "\N{SOFT HYPHEN}"
 
 
 class LedgerRow(QWidget):
@@ -112,15 +111,3 @@ class LedgerRow(QWidget):
         top = self.height() - high - theme.S if stacked else 0
         for bar, column in zip(self.bars, (self._plan.ledger.a, self._plan.ledger.b), strict=True):
             bar.setGeometry(column.x, top, column.width, high)
-
-
-def breakable(text: str, metrics: QFontMetricsF, width: float) -> str:
-    """Return `text` with soft hyphens inside the words that are wider than `width`, so that they wrap uncut."""
-    words = []
-    for word in text.split(" "):
-        if metrics.horizontalAdvance(word) <= width:
-            words.append(word)
-            continue
-        piece = max(4, int(len(word) * (width - metrics.horizontalAdvance("-")) / metrics.horizontalAdvance(word)) - 1)
-        words.append(_SOFT_HYPHEN.join(word[start : start + piece] for start in range(0, len(word), piece)))
-    return " ".join(words)

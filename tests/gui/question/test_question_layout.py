@@ -6,12 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QFontMetricsF
+from PySide6.QtGui import QFont, QFontMetricsF
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.question import QuestionPage
+from elicit_app.gui.question.breaking import breakable
 from elicit_app.gui.question.count_bar import CountBar
+from elicit_app.gui.question.flow_list import FlowList
+from elicit_app.gui.question.flow_place import flow_place, leaf_heights, more_font, said_font
 
 SIZES = ((1280, 800), (1280, 700), (1024, 720), (800, 600))
 
@@ -242,3 +245,65 @@ def test_numbers_only_leaves_out_the_squares(qtbot, ask, pairs) -> None:
     assert not page.card.rows[0].bars[0].place().label.isEmpty(), '"12 more" stays'
     page.set_numbers_only(False)
     assert page.card.rows[0].bars[0].place().bar.common
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", ["two", "three", "ten", "long"])
+def test_the_full_picture_is_never_cut(qtbot, qapp, ask, pairs, long_words, kind, size, scale) -> None:
+    theme.apply(qapp, scale=scale, family="DejaVu Sans")
+    study, left, right = (long_words, *pairs["three"][1:]) if kind == "long" else pairs[kind]
+    page = shown(qtbot, study, ask(left, right, full_picture=True), size)
+    flow = page.card.flow
+    if page.room.large:
+        check_list(flow)
+        return
+    branches, compact = flow.shown(), page.plan().sizes.compact
+    place = flow_place(branches, flow.width(), compact=compact)
+    surplus = max(leaf.surplus for branch in branches for leaf in branch.leaves if leaf.differs)
+    more = QFontMetricsF(more_font()).horizontalAdvance(f"{surplus:,} more")
+    assert place.names + place.name_width < place.number < place.bars
+    assert place.bars + more <= flow.width() / 2, (kind, size, scale)
+    assert sum(sum(leaf_heights(branch, place, 17, compact=compact)) for branch in branches) <= flow.height()
+    names = [leaf.said for branch in branches for leaf in branch.leaves]
+    assert widest_piece(names, said_font(compact=compact, strong=True), place.name_width) <= place.name_width + 1
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", ["two", "three", "ten", "long"])
+def test_the_full_picture_is_a_list_where_the_font_is_large(qtbot, qapp, ask, pairs, long_words, kind, size) -> None:
+    theme.apply(qapp, scale=2, family="DejaVu Sans")
+    study, left, right = (long_words, *pairs["three"][1:]) if kind == "long" else pairs[kind]
+    page = shown(qtbot, study, ask(left, right, full_picture=True), size)
+    assert isinstance(page.card.flow, FlowList)
+    assert page.card.flow.isVisible()
+    check_list(page.card.flow)
+    theme.apply(qapp, family="DejaVu Sans")
+    qtbot.waitUntil(lambda: not isinstance(page.card.flow, FlowList))
+    assert page.card.flow.isVisible()
+
+
+def check_list(flow: FlowList) -> None:
+    room = flow.name_width(flow.width())
+    assert room > 0
+    assert flow.needed_height(flow.width()) <= flow.height() + 2
+    names = [leaf.said for branch in flow.full for leaf in branch.leaves]
+    assert widest_piece(names, said_font(compact=True, strong=True), room) <= room + 1
+
+
+def widest_piece(names: list[str], face: QFont, width: float) -> float:
+    metrics = QFontMetricsF(face)
+    pieces = " ".join(breakable(name, metrics, width) for name in names).replace("\N{SOFT HYPHEN}", "- ").split()
+    return max(map(metrics.horizontalAdvance, pieces))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_strip_takes_smaller_type_before_a_third_line(qtbot, ask, pairs, size) -> None:
+    study, left, right = pairs["ten"]
+    page = shown(qtbot, study, ask(left, right), size)
+    text = page.strip.text_for(page.strip.width())
+    assert len(text.lines) <= 2 or text.role is theme.Role.STRONG
+    room = page.strip.width() - 2 * theme.M
+    assert all(text.width(line) <= room for line in text.lines)
+    assert page.strip.height() >= len(text.lines) * QFontMetricsF(text.face()).height()
+    assert [word.text for word in text.lines[-1][-1].words][-1] == "than A", "these two words stay together"
