@@ -53,7 +53,7 @@ def number_array(values: ArrayLike, name: str) -> Floats:
         raise ValueError(f"{name}: numbers were expected, all rows of the same length.") from None
     if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        where = {0: "", 1: f", row {place[0]}" if place else ""}.get(len(place), f", entry {list(place)}")
+        where = "" if not place else f", row {place[0]}" if len(place) == 1 else f", entry {list(place)}"
         raise ValueError(f"{name}{where}: a finite number was expected, found {array[place]:g}.")
     return array
 
