@@ -13,7 +13,17 @@ import numpy as np
 from elicit_app.elicitation.frontier import RestrictedFrontier
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.procedures.published import Published, Run
-from elicit_app.elicitation.procedures.search import Ask, Asking, Interval, Line, Rules, Searching, shrink, take_turns
+from elicit_app.elicitation.procedures.search import (
+    Ask,
+    Asking,
+    Interval,
+    Line,
+    Rules,
+    Searching,
+    Slope,
+    shrink,
+    take_turns,
+)
 from elicit_app.elicitation.questions import Bound, Family, Matrix, Outcome, StopReason
 
 MOST_A_STEP = {"all": 4, "needed": 2}
@@ -74,11 +84,12 @@ class Dlpm(Published):
 
 
 class _Ratios(Run):
-    """The intervals of m_i, each in [0, 1], and a_i / a_1 = (1 - m_i) / m_i."""
+    """The intervals of m_i, in [0, 1], with a_i / a_1 = (1 - m_i) / m_i, and what the answers say of the ratios."""
 
     def __init__(self, procedure: Dlpm) -> None:
         self.procedure = procedure
         self.intervals: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, 1.0))
+        self.told: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, np.inf))
 
     def asking(self) -> Asking:
         """Search every ratio; where the expert cannot say, go on with another one first."""
@@ -88,8 +99,24 @@ class _Ratios(Run):
         """Find the m whose nu(m; 1, i) is best."""
         a, b = 0.0, 1.0
         while b - a > self.procedure.rules.epsilon:
-            a, b = yield from shrink(self.procedure.lines[i], (a, b), self.procedure.rules)
+            a, b = yield from self.listening(i, shrink(self.procedure.lines[i], (a, b), self.procedure.rules))
             self.intervals[i] = a, b
+
+    def listening(self, i: int, step: Searching[Interval]) -> Searching[Interval]:
+        """Pass a step's comparisons on; each answer says on which side of x / y the ratio lies."""
+        try:
+            comparison = next(step)
+            while True:
+                slope = yield comparison
+                gained = np.diagonal(comparison.later - comparison.earlier)
+                if gained[i] < 0 and slope is not Slope.FLAT:
+                    low, high = self.told[i]
+                    turning = float(-gained[0] / gained[i])
+                    self.told[i] = (max(low, turning), high) if slope is Slope.FALLS else (low, min(high, turning))
+                comparison = step.send(slope)
+        except StopIteration as end:
+            interval: Interval = end.value
+            return interval
 
     def remaining(self) -> tuple[int, int]:
         """Return one and two questions for every halving (four with all; one more where answers are repaired)."""
@@ -99,54 +126,82 @@ class _Ratios(Run):
         return (most if rules.ask == "all" else halvings), most
 
     def weights(self) -> Matrix:
-        """Return a, shape (k,), sum 1, from the middle of every interval."""
-        middles = np.array([(a + b) / 2 for a, b in self.intervals.values()])
-        ratios = np.append(1.0, (1 - middles) / middles)
-        a: Matrix = ratios / ratios.sum()
-        return a
+        """Return a, shape (k,), sum 1, from the middle of every interval.
+
+        Counts of few cases are steps, on which algorithm 1 may stick where the expert's own answers exclude its ratio:
+        for people the nearest ratio that they allow is taken.
+        """
+        ratios = [1.0]
+        for i, (a, b) in self.intervals.items():
+            ratio, (low, high) = (2 - a - b) / (a + b), self.told[i]
+            ratios.append(min(max(ratio, low), high) if self.procedure.population and low <= high else ratio)
+        weights = np.array(ratios)
+        scaled: Matrix = weights / weights.sum()
+        return scaled
 
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
         """Return the weights, and what only has a bound."""
-        flat = self.flat() if stopped == "tolerance" else {}
-        ends = [i for i, (low, high) in flat.items() if low == 0.0 or high == 1.0]
-        names = self.procedure.names
+        ranges = self.ranges()
+        flat = {i for i in ranges if self.is_flat(i, ranges[i])} if stopped == "tolerance" else set()
+        ends = [i for i in sorted(flat) if ranges[i][0] == 0 or np.isinf(ranges[i][1])]
+        names, weights = self.procedure.names, self.weights()
         notes = tuple(
-            f"How much {names[i]} count compared with {names[0]} could only be bounded: "
-            f"{_range(*ratio_bounds(flat[i]))}. No decision of this model tells more."
+            f"How much {names[i]} count compared with {names[0]} could only be bounded: {_in_words(*ranges[i])}. "
+            "No decision of this model tells more."
             for i in ends
         )
+        bounded, intervals = _bounds(ranges, weights) if flat else ((None,) * len(weights), None)
         return Outcome(
             "dlpm",
-            self.weights(),
-            self.bounded(flat),
+            weights,
+            bounded,
             "bounded" if ends else stopped,
             questions,
+            intervals=intervals,
             notes=notes,
-            details={"intervals": {str(i): interval for i, interval in self.intervals.items()}},
+            details={
+                "intervals": {str(i): interval for i, interval in self.intervals.items()},
+                "ratios": {str(i): one for i, one in ranges.items()},
+            },
         )
 
-    def flat(self) -> dict[int, Interval]:
-        """Return, for the ratios that no question of this frontier tells more exactly, the range of m they lie in."""
+    def ranges(self) -> dict[int, Interval]:
+        """Return the range of every ratio a_i / a_1 that the answers allow.
+
+        Where they contradict each other: what the frontier cannot tell apart in the interval that the search ended in.
+        """
         found = {}
-        for i, (a, b) in self.intervals.items():
-            low, _ = self.procedure.stretch(i, a)
-            _, high = self.procedure.stretch(i, b)
-            if low == 0.0 or high == 1.0 or (high - low) - (b - a) > self.procedure.rules.epsilon:
-                found[i] = low, high
+        for i, (low, high) in self.told.items():
+            a, b = self.intervals[i]
+            flat = self.procedure.stretch(i, a)[0], self.procedure.stretch(i, b)[1]
+            found[i] = (low, high) if low <= high else ratio_bounds(flat)
         return found
 
-    def bounded(self, flat: dict[int, Interval]) -> tuple[Bound, ...]:
-        """Return the range of every weight: they share one sum, so one ratio without end leaves all of them bounded."""
-        if not flat:
-            return (None,) * self.procedure.n_classes
-        ranges = [(1.0, 1.0)] + [ratio_bounds(flat.get(i, interval)) for i, interval in self.intervals.items()]
-        bounds = []
-        for i, (low, high) in enumerate(ranges):
-            others = ranges[:i] + ranges[i + 1 :]
-            least = low / (low + sum(one[1] for one in others))
-            most = 1.0 if np.isinf(high) else high / (high + sum(one[0] for one in others))
-            bounds.append((float(least), float(most)))
-        return tuple(bounds)
+    def is_flat(self, i: int, ratios: Interval) -> bool:
+        """Tell whether more than the tolerance is left open by a search that asked all it could."""
+        a, b = self.intervals[i]
+        low, high = 1 / (1 + ratios[1]), 1 / (1 + ratios[0])
+        return low == 0.0 or high == 1.0 or (high - low) - (b - a) > self.procedure.rules.epsilon
+
+
+def _bounds(ranges: dict[int, Interval], weights: Matrix) -> tuple[tuple[Bound, ...], Matrix]:
+    """Return the range of every weight, and of every cost in units of the largest.
+
+    The weights share one sum, so one ratio without end leaves all of them bounded.
+    """
+    boxes = [(1.0, 1.0), *ranges.values()]
+    bounds: list[Bound] = []
+    for i, (low, high) in enumerate(boxes):
+        others = boxes[:i] + boxes[i + 1 :]
+        most = 1.0 if np.isinf(high) else high / (high + sum(one for one, _ in others))
+        bounds.append((float(low / (low + sum(one for _, one in others))), float(most)))
+    k, top = len(weights), int(weights.argmax())
+    intervals = np.zeros((k, k, 2))
+    for i, (low, high) in enumerate(boxes):
+        least = 1.0 if i == top else low / boxes[top][1]
+        most = 1.0 if i == top else high / boxes[top][0] if boxes[top][0] > 0 else np.inf
+        intervals[i, np.arange(k) != i] = least, most
+    return tuple(bounds), intervals
 
 
 def ratio_bounds(interval: Interval) -> Interval:
@@ -155,7 +210,7 @@ def ratio_bounds(interval: Interval) -> Interval:
     return (1 - high) / high if high > 0 else np.inf, (1 - low) / low if low > 0 else np.inf
 
 
-def _range(low: float, high: float) -> str:
+def _in_words(low: float, high: float) -> str:
     if low == 0 and np.isinf(high):
         return "any number of times as much"
     if np.isinf(high):
