@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
 from types import TracebackType
 from typing import Annotated
 
 import typer
 
+from elicit_app.cli import ask, metric, score, screenshots, simulate, study, window
 from elicit_app.problem import Problem
 
 _INTERRUPTED = 130
@@ -24,12 +24,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in ("window", "ask", "study", "simulate", "score", "metric", "screenshots"):
-    try:
-        import_module(f"elicit_app.cli.{_command}").register(app)
-    except ModuleNotFoundError as error:
-        if error.name != f"elicit_app.cli.{_command}":
-            raise
+for _command in (window, ask, study, simulate, score, metric, screenshots):
+    _command.register(app)
 
 
 def _show_version(wanted: bool) -> None:
@@ -49,8 +45,6 @@ def start(
 ) -> None:
     """Open the desktop app where no command is given."""
     if context.invoked_subcommand is None:
-        from elicit_app.cli import window
-
         window.open_start()
 
 

@@ -54,7 +54,7 @@ def wine_files():
 def test_version_and_help(elicit):
     assert elicit("--version").startswith("elicit ")
     shown = elicit("--help")
-    for command in ("study", "score", "metric"):
+    for command in ("demo", "open", "ask", "study", "simulate", "score", "metric", "screenshots"):
         assert f"\n  {command} " in shown
 
 
