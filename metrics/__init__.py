@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from metrics.errors import balanced_error_rate as balanced_error_rate
     from metrics.errors import class_weighted_error_rate as class_weighted_error_rate
     from metrics.errors import error_rate as error_rate
+    from metrics.exchange import exchange_rates as exchange_rates
     from metrics.exports import FORMATS as FORMATS
     from metrics.exports import export as export
     from metrics.frequencies import natural_frequencies as natural_frequencies
@@ -66,6 +67,7 @@ _NAMES = {
     "metrics.decisions": ("cost_sensitive_decisions",),
     "metrics.elicited_metric": ("ElicitedMetric",),
     "metrics.errors": ("balanced_error_rate", "class_weighted_error_rate", "error_rate"),
+    "metrics.exchange": ("exchange_rates",),
     "metrics.exports": ("FORMATS", "export"),
     "metrics.frequencies": ("natural_frequencies",),
     "metrics.learning": ("BestEpoch", "ConcernLearningRate"),

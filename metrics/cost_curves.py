@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.class_names import class_indices, class_name
-from metrics.exchange_rates import exchange_rates, mistake_name
+from metrics.exchange import exchange_rates, mistake_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from metrics.exchange_rates import ExchangeRate
+from metrics.exchange import ExchangeRate
 
 _MOST_TICKS = 7
 

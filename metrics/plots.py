@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.class_names import class_name
-from metrics.exchange_rates import two_digits
+from metrics.exchange import two_digits
 from metrics.log_axis import LogAxis
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import io
 import math
 from typing import TYPE_CHECKING
 
-from metrics.exchange_rates import mistake_name
+from metrics.exchange import mistake_name
 
 if TYPE_CHECKING:
     from metrics.elicited_metric import ElicitedMetric

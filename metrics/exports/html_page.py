@@ -8,7 +8,7 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from metrics.exchange_rates import ExchangeRate, called, exchange_rates, headline, mistake_name, two_digits
+from metrics.exchange import ExchangeRate, called, exchange_rates, headline, mistake_name, two_digits
 from metrics.exports.wording import (
     Cells,
     cost_texts,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from metrics.exchange_rates import exchange_rates, headline, mistake_name, two_digits
+from metrics.exchange import exchange_rates, headline, mistake_name, two_digits
 from metrics.exports.wording import cost_texts, factor_texts, one_line, provenance_rows, release_sentence
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib import font_manager
 
-from metrics.exchange_rates import ExchangeRate, called, exchange_rates, headline, mistake_name, two_digits
+from metrics.exchange import ExchangeRate, called, exchange_rates, headline, mistake_name, two_digits
 from metrics.exports.pdf_sheet import HEIGHT, INK, LINE, MARGIN, QUIET, WIDTH, Sheet
 from metrics.exports.wording import (
     Cells,

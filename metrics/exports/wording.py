@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.exchange_rates import called, exchange_rates, mistake_words, two_digits
+from metrics.exchange import called, exchange_rates, mistake_words, two_digits
 
 if TYPE_CHECKING:
     from metrics.elicited_metric import ElicitedMetric

@@ -51,6 +51,12 @@ def test_the_names_are_those_that_type_checkers_see():
         _ = metrics.accuracy
 
 
+def test_no_public_name_is_hidden_by_a_module():
+    folder = Path(metrics.__file__).parent
+    modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert not modules & set(metrics.__all__)
+
+
 def test_importing_metrics_imports_nothing_heavy():
     code = "import sys, metrics; print([m for m in ('numpy', 'scipy', 'sklearn', 'matplotlib') if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

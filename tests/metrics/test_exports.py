@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, Tally, export
-from metrics.exchange_rates import exchange_rates, headline, two_digits
+from metrics.exchange import exchange_rates, headline, two_digits
 from metrics.exports.csv_table import render as csv_table
 from metrics.exports.markdown_page import render as markdown_page
 

@@ -1,0 +1,252 @@
+# %% [markdown]
+# # From predictions to an elicited metric to the choice of a model
+#
+# Every mistake of a classifier costs something, and mistakes do not cost the same. This tutorial goes the whole way:
+# predictions of some models, questions to somebody who knows the consequences, the answers as a metric, and what the
+# metric is good for: ranking models, deciding, tuning thresholds, training, and telling other tools about it.
+#
+# Cells are marked with `# %%`: run it as a script, or cell by cell in an editor or a notebook.
+
+# %%
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, TunedThresholdClassifierCV, cross_val_predict, train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import metrics
+from metrics import CostSensitiveClassifier, ElicitedMetric, Provenance
+from metrics.plots import plot_calibration, plot_confusion, plot_cost_matrix, plot_difference, plot_roc
+
+folder = Path(tempfile.mkdtemp())
+
+# %% [markdown]
+# ## 1. Predictions
+#
+# Three models tell three varieties of wine apart by three measurements. A metric is judged on cases that a model was
+# not trained on, so the probabilities come from cross-validation.
+
+# %%
+wine = load_wine(as_frame=True)
+X = wine.data[["alcohol", "malic_acid", "total_phenols"]]
+varieties = ["barolo", "grignolino", "barbera"]
+y = np.array(varieties)[wine.target]
+
+models = {
+    "logistic": make_pipeline(StandardScaler(), LogisticRegression(C=0.05)),
+    "neighbours": make_pipeline(StandardScaler(), KNeighborsClassifier(15)),
+    "bayes": GaussianNB(),
+}
+columns = sorted(varieties)  # scikit-learn sorts its classes
+proba = {name: cross_val_predict(model, X, y, cv=5, method="predict_proba") for name, model in models.items()}
+predicted = {name: np.array(columns)[p.argmax(axis=1)] for name, p in proba.items()}
+for name in models:
+    print(f"{name:12} accuracy {metrics.accuracy_score(y, predicted[name]):.3f}")
+
+# %% [markdown]
+# Accuracy says how many mistakes there are, not which. Two confusion matrices and their difference say more; rows are
+# the truth, columns what the model says.
+
+# %%
+counts = {name: metrics.confusion_matrix(y, predicted[name], labels=varieties) for name in models}
+figure, axes = plt.subplots(1, 3, figsize=(15, 4.6), layout="constrained")
+plot_confusion(counts["logistic"], axes[0])
+axes[0].set_title("logistic")
+plot_confusion(counts["neighbours"], axes[1])
+axes[1].set_title("neighbours")
+plot_difference(counts["logistic"], counts["neighbours"], axes[2])
+axes[2].set_title("neighbours minus logistic")
+figure.savefig(folder / "confusion.png")
+
+# %% [markdown]
+# The probabilities matter too, because decisions of least cost are made from them. Are they calibrated?
+
+# %%
+curve = metrics.calibration_curve(y == "barbera", proba["logistic"][:, columns.index("barbera")], n_bins=5)
+error = metrics.expected_calibration_error(y, proba["logistic"], labels=columns)
+axes = plot_calibration(curve)
+axes.set_title(f"logistic, barbera (top-label error of all classes {error:.3f})")
+axes.figure.savefig(folder / "calibration.png")
+
+# %% [markdown]
+# ## 2. Questions
+#
+# A file of predictions is all that a study needs: a column `y_true` and a column `proba_<class>` for each class. Then
+# somebody who knows what the mistakes lead to answers about twenty questions, each a choice between two results that
+# the models could really have:
+#
+# ```
+# elicit study new wines --predictions logistic.csv bayes.csv
+# elicit open wines            # in a window; or: elicit ask wines, in the terminal
+# ```
+#
+# They end with "Save metric file", which is read in section 3. So that this tutorial runs by itself, the same
+# procedure is answered here by a simulated merchant, to whom selling a barbera as barolo is the worst that can happen.
+
+# %%
+for name in models:
+    table = {"y_true": y} | {f"proba_{label}": proba[name][:, columns.index(label)] for label in varieties}
+    pl.DataFrame(table).write_csv(folder / f"{name}.csv")
+
+from elicit_app.elicitation.driver import run  # noqa: E402
+from elicit_app.elicitation.laws import Cases  # noqa: E402
+from elicit_app.elicitation.oracles import LinearOracle  # noqa: E402
+from elicit_app.elicitation.procedures.bayes import Bayes  # noqa: E402
+from metrics.weights import weight_matrix, weights_from_cost_matrix  # noqa: E402
+
+merchant = np.array([[0.0, 0.10, 0.15], [0.40, 0.0, 0.05], [1.0, 0.20, 0.0]])
+truth = weights_from_cost_matrix(merchant, "lpm")
+order = [columns.index(label) for label in varieties]
+true_index = np.array([varieties.index(label) for label in y])
+cases = [Cases.counted(true_index, p[:, order]) for p in proba.values()]
+procedure = Bayes(cases, family="lpm", seed=1, population=1000, questions=20)
+outcome, asked = run(procedure, LinearOracle(weight_matrix(truth, "lpm")))
+print(f"{len(asked)} questions; the first one, of 1,000 bottles:")
+print(np.rint(asked[0].question.a * 1000).astype(int), "or", np.rint(asked[0].question.b * 1000).astype(int), sep="\n")
+
+# %% [markdown]
+# ## 3. The elicited metric
+#
+# The answers become weights, with draws of what else they leave possible. The file keeps all of it, where it comes
+# from, and a worked example that every reader checks.
+
+# %%
+metric = ElicitedMetric.from_weights(
+    varieties,
+    outcome.weights,
+    outcome.family,
+    name="Italian wines",
+    created=datetime.now(UTC),
+    intervals=outcome.intervals,
+    samples=outcome.samples,
+    prevalence=cases[0].prevalence,
+    population=1000,
+    yardstick=("barolo", "grignolino"),
+    provenance=Provenance(procedure="bayes", questions=outcome.questions, seed=1),
+)
+metric.save(folder / "wine.metric.json")
+metric = ElicitedMetric.load(folder / "wine.metric.json")
+
+for rate in metrics.exchange_rates(metric):
+    mistake = f"{metric.classes[rate.true]} called {metric.classes[rate.predicted]}"
+    stated = merchant[rate.true, rate.predicted] / merchant[0, 1]
+    print(f"{mistake:27} counts as {rate.in_words():>5} ({rate.range_in_words():^13}), the merchant's own: {stated:.2g}")
+
+plot_cost_matrix(metric).figure.savefig(folder / "costs.png")
+
+# %% [markdown]
+# ## 4. Which model?
+#
+# What the mistakes of each model cost; the Meta Pattern Concern Score, which looks at the probabilities too and releases
+# what is of less concern; and what the model would cost if its probabilities were used for the least expected cost.
+
+# %%
+for name in models:
+    cost = metric.score(y, predicted[name])
+    decided = metric.score(y, metric.decide(proba[name], labels=columns))
+    concern = metric.meta_pattern_concern_score(y, proba[name], labels=columns)
+    print(f"{name:12} cost {1000 * cost:5.1f} per 1,000   decided for least cost {1000 * decided:5.1f}   MPCS {concern:.3f}")
+
+# %% [markdown]
+# Deciding for the least cost helps where the probabilities are right. Those of the logistic model are too timid (see
+# the calibration above: what it calls likely is more than likely), and deciding by them costs more. Calibrate first
+# (`sklearn.calibration.CalibratedClassifierCV`), or choose another model.
+#
+# Would the choice change if one mistake were worse than the answers say? The break-even points tell where.
+
+# %%
+curve = metrics.cost_curve(metric, counts, ("grignolino", "barolo"))
+print(f"one grignolino called barolo counts as {curve.elicited:.2g} barolos called grignolino")
+for point in curve.break_even_points():
+    print(f"from {point.ratio:.2g} on, {point.above} would be cheaper than {point.below}")
+curve.plot().figure.savefig(folder / "break_even.png")
+
+# %% [markdown]
+# ## 5. In scikit-learn
+#
+# `metric.as_scorer()` goes wherever scikit-learn takes `scoring`. `CostSensitiveClassifier` decides for the least
+# expected cost, and can be searched over and cross-validated like any classifier.
+
+# %%
+search = GridSearchCV(
+    CostSensitiveClassifier(LogisticRegression(max_iter=1000), metric),
+    {"estimator__C": [0.001, 0.01, 0.1, 1.0]},
+    scoring=metric.as_scorer(),
+    cv=5,
+)
+search.fit(StandardScaler().fit_transform(X), y)
+print(f"least cost {-1000 * search.best_score_:.1f} per 1,000 with {search.best_params_}")
+
+# %% [markdown]
+# With two classes a decision is a threshold. `TunedThresholdClassifierCV` finds it by the scorer, without trusting the
+# probabilities; `decision_threshold` is what calibrated probabilities would ask for; on the ROC curve it is the point
+# that a line of equal cost touches.
+
+# %%
+cancer = load_breast_cancer(as_frame=True)
+tumours = np.array(["malignant", "benign"])[cancer.target]
+X_train, X_test, y_train, y_test = train_test_split(
+    cancer.data[["mean radius", "mean texture"]], tumours, random_state=0, stratify=tumours
+)
+missed = ElicitedMetric.from_cost_matrix(["malignant", "benign"], [[0, 1], [0.1, 0]], name="A miss is ten alarms")
+plain = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
+tuned = TunedThresholdClassifierCV(plain, scoring=missed.as_scorer(), cv=5).fit(X_train, y_train)
+print(f"plain {missed.score(y_test, plain.predict(X_test)):.4f}, tuned {missed.score(y_test, tuned.predict(X_test)):.4f}")
+print(f"threshold by costs alone: malignant from {missed.decision_threshold('malignant'):.3f}")
+
+p_malignant = plain.predict_proba(X_test)[:, list(plain.classes_).index("malignant")]
+plot_roc(y_test, p_malignant, missed, pos_label="malignant").figure.savefig(folder / "roc.png")
+
+# %% [markdown]
+# ## 6. Training
+#
+# The paper behind the Meta Pattern Concern Score also trains with it: the learning rate follows the score, so that
+# learning calms down as predictions stop being of concern. And whatever was trained, the epoch is chosen by the metric.
+# (In PyTorch: `metrics.torch_learning.ConcernScheduler`. Multiplying the *loss* by the score, as the published program
+# does, has hardly any effect under Adam, which divides by the size of the gradients.)
+
+# %%
+import copy  # noqa: E402
+import warnings  # noqa: E402
+
+from sklearn.exceptions import ConvergenceWarning  # noqa: E402
+from sklearn.neural_network import MLPClassifier  # noqa: E402
+
+from metrics import BestEpoch, ConcernLearningRate  # noqa: E402
+
+inputs = StandardScaler().fit_transform(X)
+train, held, label_train, label_held = train_test_split(inputs, y, random_state=0, stratify=y)
+network = MLPClassifier((20,), solver="sgd", momentum=0, warm_start=True, max_iter=1, batch_size=10, random_state=0)
+rate, best = ConcernLearningRate(0.2), BestEpoch(patience=15)
+while len(best.scores) < 40 and not best.should_stop:
+    network.set_params(learning_rate_init=rate.rate)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # one epoch at a time is meant
+        network.fit(train, label_train)
+    rate.step(metric.meta_pattern_concern_score(label_train, network.predict_proba(train), labels=network.classes_))
+    decided = metric.decide(network.predict_proba(held), labels=network.classes_)
+    best.update(metric.score(label_held, decided), lambda: copy.deepcopy(network))
+print(f"epoch {best.epoch + 1} of {len(best.scores)} costs {1000 * best.scores[best.epoch]:.1f} per 1,000")
+
+# %% [markdown]
+# ## 7. Elsewhere
+#
+# The metric in the formats of other tools (mlr3 reads its matrices transposed, which the export takes care of), and as
+# a page for people who do not read code. In the shell: `elicit metric export wine.metric.json --format html`.
+
+# %%
+for name, suffix in metrics.FORMATS.items():
+    content = metrics.export(metric, name)
+    path = folder / f"wine{suffix}"
+    path.write_bytes(content) if isinstance(content, bytes) else path.write_text(content, encoding="utf-8")
+print(metrics.export(metric, "mlr3"))
+print(f"Everything is in {folder}")
