@@ -47,16 +47,6 @@ class Badge(QWidget):
         self._size = size
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
-    @property
-    def letter(self) -> Letter:
-        """Return the side that is shown."""
-        return self._letter
-
-    def set_letter(self, letter: Letter) -> None:
-        """Show another side."""
-        self._letter = letter
-        self.update()
-
     def set_size(self, size: int) -> None:
         """Change the side of the square, in pixels at the base font."""
         self._size = size

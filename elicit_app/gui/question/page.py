@@ -152,17 +152,16 @@ class QuestionPage(PairPage):
     def _show_progress(self, view: QuestionView, study: Study) -> None:
         if view.again is not None:
             self.bar.show_progress(f"Question {view.again},", "looked at again", view.progress.share, "Looked at again")
-            self.undo.setToolTip("Leave the answer as it was")
-            self.undo.setEnabled(True)
-            return
-        words = progress_words(view)
-        self.bar.show_progress(words.question, words.rest, view.progress.share, words.spoken)
-        if view.undoes == "change":
-            self.undo.setToolTip("Take back the last change")
+            takes_back = "Leave the answer as it was"
         else:
-            self.undo.setToolTip(undo_words(view.previous, study.wording, self._family))
-        self.undo.setEnabled(view.undoes == "change" or view.previous is not None)
-        self.undo.setAccessibleDescription(self.undo.toolTip())
+            words = progress_words(view)
+            self.bar.show_progress(words.question, words.rest, view.progress.share, words.spoken)
+            takes_back = "Take back the last change"
+            if view.undoes != "change":
+                takes_back = undo_words(view.previous, study.wording, self._family)
+        self.undo.setToolTip(takes_back)
+        self.undo.setAccessibleDescription(takes_back)
+        self.undo.setEnabled(view.again is not None or view.undoes == "change" or view.previous is not None)
 
     def _set_answerable(self, answerable: bool) -> None:
         for button in self.answers.buttons:
@@ -228,6 +227,8 @@ class QuestionPage(PairPage):
 
     def toggle_full_picture(self) -> None:
         """Show the full picture, or only what differs; it stays so until the next time."""
+        if not self.break_card.isHidden():
+            return
         self.card.show_full(not self.card.is_full)
         self._saw_full = self._saw_full or self.card.is_full
         self.place()

@@ -147,7 +147,7 @@ class PairPage(Page):
         top = plan_.frame.top + high
         band = self.under_bar()
         if band is not None and not band.isHidden():
-            tall = max(band.sizeHint().height(), band.heightForWidth(plan_.width))
+            tall = band.heightForWidth(plan_.width)
             band.setGeometry(side, top + theme.S, plan_.width, tall)
             top += theme.S + tall
         return top

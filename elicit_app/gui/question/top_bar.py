@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
@@ -104,9 +104,3 @@ class TopBar(QWidget):
             action.setGeometry(x - width, 0, width, self._action_height())
             x -= width + _BETWEEN_ACTIONS
         self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """With a large font the bar stays while the rest scrolls: a line marks its end."""
-        if self._room.large:
-            with QPainter(self) as painter:
-                painter.fillRect(0, self.height() - 1, self.width(), 1, theme.tokens(self).line)

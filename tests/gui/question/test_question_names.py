@@ -91,7 +91,7 @@ def test_looking_again_says_so(page, ask, pairs) -> None:
     _, left, right = pairs["three"]
     page.show_question(ask(left, right, 4, again=4))
     assert (page.bar.strong.text(), page.bar.quiet.text()) == ("Question 4,", "looked at again")
-    assert page.undo.toolTip() == "Leave the answer as it was"
+    assert heard(page.undo)[2] == page.undo.toolTip() == "Leave the answer as it was"
     page.show_question(ask(left, right, 5, undoes="change"))
     assert page.undo.toolTip() == "Take back the last change"
 
