@@ -139,22 +139,23 @@ metric = ElicitedMetric.load(folder / "wine.metric.json")
 for rate in metrics.exchange_rates(metric):
     mistake = f"{metric.classes[rate.true]} called {metric.classes[rate.predicted]}"
     stated = merchant[rate.true, rate.predicted] / merchant[0, 1]
-    print(f"{mistake:27} counts as {rate.in_words():>5} ({rate.range_in_words():^13}), the merchant's own: {stated:.2g}")
+    plausible = rate.range_in_words()
+    print(f"{mistake:27} counts as {rate.in_words():>4} ({plausible:^13}), the merchant's own: {stated:.2g}")
 
 plot_cost_matrix(metric).figure.savefig(folder / "costs.png")
 
 # %% [markdown]
 # ## 4. Which model?
 #
-# What the mistakes of each model cost; the Meta Pattern Concern Score, which looks at the probabilities too and releases
-# what is of less concern; and what the model would cost if its probabilities were used for the least expected cost.
+# What the mistakes of each model cost; what it would cost to decide for the least expected cost by its probabilities;
+# and the Meta Pattern Concern Score, which looks at the probabilities themselves and releases what is of less concern.
 
 # %%
 for name in models:
-    cost = metric.score(y, predicted[name])
-    decided = metric.score(y, metric.decide(proba[name], labels=columns))
+    cost = 1000 * metric.score(y, predicted[name])
+    decided = 1000 * metric.score(y, metric.decide(proba[name], labels=columns))
     concern = metric.meta_pattern_concern_score(y, proba[name], labels=columns)
-    print(f"{name:12} cost {1000 * cost:5.1f} per 1,000   decided for least cost {1000 * decided:5.1f}   MPCS {concern:.3f}")
+    print(f"{name:12} cost {cost:5.1f} per 1,000   decided for least cost {decided:5.1f}   MPCS {concern:.3f}")
 
 # %% [markdown]
 # Deciding for the least cost helps where the probabilities are right. Those of the logistic model are too timid (see
@@ -200,7 +201,8 @@ X_train, X_test, y_train, y_test = train_test_split(
 missed = ElicitedMetric.from_cost_matrix(["malignant", "benign"], [[0, 1], [0.1, 0]], name="A miss is ten alarms")
 plain = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
 tuned = TunedThresholdClassifierCV(plain, scoring=missed.as_scorer(), cv=5).fit(X_train, y_train)
-print(f"plain {missed.score(y_test, plain.predict(X_test)):.4f}, tuned {missed.score(y_test, tuned.predict(X_test)):.4f}")
+for name, model in (("plain", plain), ("tuned", tuned)):
+    print(f"{name} costs {missed.score(y_test, model.predict(X_test)):.4f} a case")
 print(f"threshold by costs alone: malignant from {missed.decision_threshold('malignant'):.3f}")
 
 p_malignant = plain.predict_proba(X_test)[:, list(plain.classes_).index("malignant")]
