@@ -9,7 +9,7 @@ import numpy as np
 
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Belief, Matrix
-from elicit_app.elicitation.response import N_PARAMETERS, Evidence, Person, ResponseModel
+from elicit_app.elicitation.response import N_PARAMETERS, Evidence, Person, ResponseModel, evidence
 from elicit_app.elicitation.sampler import LogDensity, moved, resampled
 
 LEVEL = 0.9  # of all intervals
@@ -48,15 +48,14 @@ class Posterior:
                 logs[:, [small, large]] = np.sort(pair, axis=1)
         draws[:, : prior.size] = np.linalg.solve(prior.factor, logs.T).T
         # Solving rounds: what touches an order from the wrong side by that much is still allowed to move.
-        nothing = Evidence(np.zeros((0, prior.size)), np.zeros(0, int), np.zeros(0, int), np.zeros(0))
-        return cls(prior, response, moved(draws, belief._log_likelihood(nothing), rng, _SETTLING_SWEEPS))
+        return cls(prior, response, moved(draws, belief._log_likelihood(evidence([], prior)), rng, _SETTLING_SWEEPS))
 
-    def told(self, evidence: Evidence, rng: np.random.Generator, sweeps: int) -> Posterior:
-        """Return the belief after one more answer: the last of `evidence`, which holds all of them."""
-        newest = evidence.last()
+    def told(self, answers: Evidence, rng: np.random.Generator, sweeps: int) -> Posterior:
+        """Return the belief after one more answer: the last of `answers`, which holds all of them."""
+        newest = answers.of(np.array([-1]))
         fit = self.response.log_likelihood(self.weights, self.person, newest)[:, 0]
         draws = resampled(self.draws, fit, rng)
-        return Posterior(self.prior, self.response, moved(draws, self._log_likelihood(evidence), rng, sweeps))
+        return Posterior(self.prior, self.response, moved(draws, self._log_likelihood(answers), rng, sweeps))
 
     @cached_property
     def weights(self) -> Matrix:
@@ -108,12 +107,12 @@ class Posterior:
         """Return the immutable summary that a step carries; `gains` are those of random achievable pairs."""
         return Belief(self.estimate, self.intervals, self.agreement(gains))
 
-    def _log_likelihood(self, evidence: Evidence) -> LogDensity:
+    def _log_likelihood(self, answers: Evidence) -> LogDensity:
         m = self.prior.size
 
         def log_likelihood(draws: Matrix) -> Matrix:
             logs = self.prior.log_weights(draws[:, :m])
-            fit = self.response.log_likelihood(np.exp(logs), self.response.person(draws[:, m:]), evidence).sum(axis=1)
+            fit = self.response.log_likelihood(np.exp(logs), self.response.person(draws[:, m:]), answers).sum(axis=1)
             if len(self.prior.order):
                 fit = np.where(self.prior.allowed(logs), fit, -np.inf)
             return np.asarray(fit)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.memory import Recent
 from elicit_app.elicitation.pool import Pool
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
@@ -215,12 +216,18 @@ class SpherePairs:
         return np.asarray(self.centre + moved)
 
 
-@lru_cache(maxsize=8)
-def _frontier_pairs(cases: tuple[Cases, ...], population: int | None, max_cells: int, family: str) -> FrontierPairs:
-    pool = Pool.of(cases, population, np.random.default_rng([_POOL_SEED, 0]))
-    return FrontierPairs(pool, WeightPrior.of(family, cases[0].n_classes), max_cells)  # type: ignore[arg-type]
+_FOUND: Recent[FrontierPairs] = Recent(8)
 
 
 def frontier_pairs(cases: Sequence[Cases], population: int | None, max_cells: int, prior: WeightPrior) -> FrontierPairs:
     """Return the pairs of a study; computed once for the same cases, whatever the session and its seed."""
-    return _frontier_pairs(tuple(cases), population, max_cells, prior.family)
+    content = hashlib.sha256(f"{population}/{max_cells}/{prior.family}".encode())
+    for model in cases:
+        for column in (model.eta, model.outcome, model.weight):
+            content.update(np.ascontiguousarray(column).tobytes())
+    found = _FOUND.recall(content.digest())
+    if found is None:
+        pool = Pool.of(cases, population, np.random.default_rng([_POOL_SEED, 0]))
+        found = FrontierPairs(pool, prior, max_cells)
+        _FOUND.keep(content.digest(), found)
+    return found

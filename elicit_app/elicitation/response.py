@@ -10,38 +10,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.prior import WeightPrior
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Strength
+from elicit_app.elicitation.questions import Asked, Choice, Matrix, Strength
 
 N_PARAMETERS = 4
 
-# The five cells of the latent scale, from "clearly B" to "clearly A", as numbers of the cuts at their lower end.
-_CLEARLY_B, _SLIGHTLY_B, _EQUAL, _SLIGHTLY_A, _CLEARLY_A = range(5)
-_RANGES: dict[tuple[Choice, Strength | None], tuple[int, int]] = {
-    (Choice.A, None): (_SLIGHTLY_A, _CLEARLY_A),
-    (Choice.B, None): (_CLEARLY_B, _SLIGHTLY_B),
-    (Choice.EQUAL, None): (_EQUAL, _EQUAL),
-    (Choice.A, Strength.SLIGHTLY): (_SLIGHTLY_A, _SLIGHTLY_A),
-    (Choice.A, Strength.CLEARLY): (_CLEARLY_A, _CLEARLY_A),
-    (Choice.B, Strength.SLIGHTLY): (_SLIGHTLY_B, _SLIGHTLY_B),
-    (Choice.B, Strength.CLEARLY): (_CLEARLY_B, _CLEARLY_B),
-}
-# What a lapse answers, by cell of the latent scale: a coin between A and B, now and then "about equal".
-_LAPSE = np.array([0.225, 0.225, 0.1, 0.225, 0.225])
+_Cut = tuple[int, int]
+_TIE, _CLEAR, _OTHER_TIE = (1, 0), (1, 1), (-1, 0)
 
-PLAIN_ANSWERS = tuple(Answer(choice) for choice in (Choice.A, Choice.B, Choice.EQUAL))
-GRADED_ANSWERS = (
-    *(Answer(choice, strength) for choice in (Choice.A, Choice.B) for strength in Strength),
-    Answer(Choice.EQUAL),
+
+class _Reading(NamedTuple):
+    """What an answer says: ``sign * latent`` lies above the cut `near`, and below the cut `far` where there is one.
+
+    Cuts are (t, g) for t times the tie width plus g times the gap. `lapse` is the answer's share of the lapses.
+    """
+
+    sign: int
+    near: _Cut
+    far: _Cut | None
+    lapse: float
+
+
+# A lapse is a coin between A and B, now and then "about equal".
+_READINGS: dict[tuple[Choice, Strength | None], _Reading] = {
+    (Choice.A, None): _Reading(1, _TIE, None, 0.45),
+    (Choice.B, None): _Reading(-1, _TIE, None, 0.45),
+    (Choice.EQUAL, None): _Reading(1, _OTHER_TIE, _TIE, 0.1),
+    (Choice.A, Strength.SLIGHTLY): _Reading(1, _TIE, _CLEAR, 0.225),
+    (Choice.A, Strength.CLEARLY): _Reading(1, _CLEAR, None, 0.225),
+    (Choice.B, Strength.SLIGHTLY): _Reading(-1, _TIE, _CLEAR, 0.225),
+    (Choice.B, Strength.CLEARLY): _Reading(-1, _CLEAR, None, 0.225),
+}
+_PLAIN = ((Choice.A, None), (Choice.B, None), (Choice.EQUAL, None))
+_GRADED = (
+    *((choice, strength) for choice in (Choice.A, Choice.B) for strength in Strength),
+    (Choice.EQUAL, None),
 )
-
-
-# An oracle on the sphere hardly ever errs, and what it is asked about becomes very small.
-LABORATORY: dict[str, float] = {
-    "sure_above": -2.4,
-    "sure_slope": 10.0,
-    "logit_lapse": -8.0,
-    "log_tie": float(np.log(0.02)),
-}
 
 
 class Evidence(NamedTuple):
@@ -50,46 +53,55 @@ class Evidence(NamedTuple):
     Parameters
     ----------
     gain : ndarray of shape (n, m)
-        ``WeightPrior.gain`` of each question, from the integers that were shown.
-    low, high : ndarray of int, shape (n,)
-        The answer says that the latent preference lies between these cuts.
+        ``WeightPrior.gain`` of each question, from the integers that were shown, with the sign of the answer.
+    near, far : ndarray of shape (n, 2)
+        Cuts between which the latent preference lies, as multiples of tie width and gap.
+    open_ : ndarray of bool, shape (n,)
+        Where there is no far cut.
     lapse : ndarray of shape (n,)
         Probability of the answer in a lapse.
     """
 
     gain: Matrix
-    low: NDArray[np.intp]
-    high: NDArray[np.intp]
+    near: Matrix
+    far: Matrix
+    open_: NDArray[np.bool_]
     lapse: Matrix
 
-    def last(self) -> Evidence:
-        """Return the newest answer alone."""
-        return Evidence(self.gain[-1:], self.low[-1:], self.high[-1:], self.lapse[-1:])
+    def of(self, some: NDArray[np.intp]) -> Evidence:
+        """Return some of the answers alone."""
+        return Evidence(self.gain[some], self.near[some], self.far[some], self.open_[some], self.lapse[some])
 
 
 def evidence(history: Sequence[Asked], prior: WeightPrior) -> Evidence:
     """Collect the evidence of a history of answers."""
     told = [asked for asked in history if asked.answer.choice is not Choice.UNSURE]
-    gains = [prior.gain(asked.question.a, asked.question.b) for asked in told]
-    cells = [_RANGES[asked.answer.choice, asked.answer.strength] for asked in told]
-    low = np.array([first for first, _ in cells], dtype=np.intp)
-    high = np.array([last + 1 for _, last in cells], dtype=np.intp)
-    lapse = np.array([_LAPSE[first : last + 1].sum() for first, last in cells])
-    return Evidence(np.array(gains).reshape(len(told), prior.size), low, high, lapse)
+    readings = [_READINGS[asked.answer.choice, asked.answer.strength] for asked in told]
+    gains = [
+        reading.sign * prior.gain(asked.question.a, asked.question.b)
+        for reading, asked in zip(readings, told, strict=True)
+    ]
+    n = len(told)
+    return Evidence(
+        np.array(gains).reshape(n, prior.size),
+        np.array([reading.near for reading in readings], dtype=np.float64).reshape(n, 2),
+        np.array([reading.far or (0, 0) for reading in readings], dtype=np.float64).reshape(n, 2),
+        np.array([reading.far is None for reading in readings], dtype=bool),
+        np.array([reading.lapse for reading in readings], dtype=np.float64),
+    )
 
 
 class Person(NamedTuple):
-    """Draws of how a person answers, each of shape (n,): per unit of utility, and in latent units."""
+    """Draws of how a person answers, each of shape (n,).
+
+    Sensitivity per unit of utility; tie (half-width of "about equal") and gap (from slightly to clearly) in latent
+    units; lapse probability.
+    """
 
     sensitivity: Matrix
     tie: Matrix
     gap: Matrix
     lapse: Matrix
-
-    def cuts(self) -> Matrix:
-        """Return the six cuts of the latent scale, shape (n, 6), from minus to plus infinity."""
-        clear, infinity = self.tie + self.gap, np.full_like(self.tie, np.inf)
-        return np.stack([-infinity, -clear, -self.tie, self.tie, clear, infinity], axis=1)
 
 
 @dataclass(frozen=True)
@@ -129,22 +141,32 @@ class ResponseModel:
     lapse_spread: float = 1.5
     lapse: float | None = None
 
+    @classmethod
+    def laboratory(cls, scale: float) -> ResponseModel:
+        """Return the beliefs about an oracle on the sphere: it hardly errs, and what it is asked gets very small."""
+        return cls(scale, sure_above=-2.4, sure_slope=10.0, logit_lapse=-8.0, log_tie=float(np.log(0.02)))
+
     def person(self, z: Matrix) -> Person:
         """Return the parameters that standard normal coordinates z, shape (n, 4), stand for."""
-        sure = self.sure_slope * np.maximum(z[:, 0] - self.sure_above, 0.0)
-        sensitivity = np.exp(np.minimum(self.log_sensitivity + self.spread * z[:, 0] + sure, 30.0)) / self.scale
+        log_sensitivity = self.log_sensitivity + self.spread * z[:, 0]
+        if self.sure_slope:
+            log_sensitivity = log_sensitivity + self.sure_slope * np.maximum(z[:, 0] - self.sure_above, 0.0)
         tie = np.exp(self.log_tie + self.tie_spread * z[:, 1])
         gap = np.exp(self.log_gap + self.gap_spread * z[:, 2])
         lapse = sigmoid(self.logit_lapse + self.lapse_spread * z[:, 3])
+        sensitivity = np.exp(np.minimum(log_sensitivity, 30.0)) / self.scale
         return Person(sensitivity, tie, gap, lapse if self.lapse is None else np.full_like(lapse, self.lapse))
 
     def log_likelihood(self, weights: Matrix, person: Person, told: Evidence) -> Matrix:
         """Return log P(answer), shape (draws, answers), of weights (draws, m)."""
-        latent = person.sensitivity[:, None] * (weights @ told.gain.T)
-        cuts = person.cuts()
-        chance = sigmoid(cuts[:, told.high] - latent) - sigmoid(cuts[:, told.low] - latent)
+        latent = (weights * person.sensitivity[:, None]) @ told.gain.T
+        cuts = np.stack([person.tie, person.gap], axis=1)
+        chance = sigmoid(latent - cuts @ told.near.T)
+        closed = np.flatnonzero(~told.open_)
+        if len(closed):
+            chance[:, closed] -= sigmoid(latent[:, closed] - cuts @ told.far[closed].T)
         lapse = person.lapse[:, None]
-        return np.asarray(np.log(np.maximum((1 - lapse) * chance + lapse * told.lapse, 1e-300)))
+        return np.asarray(np.log(np.maximum(chance + lapse * (told.lapse - chance), 1e-300)))
 
     def chances(self, latent: Matrix, person: Person, graded: bool = False) -> Matrix:
         """Return the probability of every possible answer, shape (answers, draws, pairs).
@@ -156,18 +178,17 @@ class ResponseModel:
         person : Person
             The draws.
         graded : bool
-            False: A, B, equal (`PLAIN_ANSWERS`); True: with slightly and clearly (`GRADED_ANSWERS`).
+            False: A, B, equal; True: slightly A, clearly A, slightly B, clearly B, equal.
         """
-        cuts = person.cuts()
-        inner = [sigmoid(cuts[:, [c]] - latent) for c in ((1, 2, 3, 4) if graded else (2, 3))]
-        lapse = person.lapse[:, None]
+        tie, clear, lapse = person.tie[:, None], (person.tie + person.gap)[:, None], person.lapse[:, None]
+        a, b = sigmoid(latent - tie), sigmoid(-latent - tie)
+        parts = [a, b]
         if graded:
-            parts = [inner[3] - inner[2], 1 - inner[3], inner[1] - inner[0], inner[0], inner[2] - inner[1]]
-            idle = _LAPSE[[_SLIGHTLY_A, _CLEARLY_A, _SLIGHTLY_B, _CLEARLY_B, _EQUAL]]
-        else:
-            parts = [1 - inner[1], inner[0], inner[1] - inner[0]]
-            idle = np.array([_LAPSE[3:].sum(), _LAPSE[:2].sum(), _LAPSE[_EQUAL]])
-        return np.stack([(1 - lapse) * part + lapse * share for part, share in zip(parts, idle, strict=True)])
+            clear_a, clear_b = sigmoid(latent - clear), sigmoid(-latent - clear)
+            parts = [a - clear_a, clear_a, b - clear_b, clear_b]
+        parts.append(1 - a - b)
+        shares = [_READINGS[kind].lapse for kind in (_GRADED if graded else _PLAIN)]
+        return np.stack([part + lapse * (share - part) for part, share in zip(parts, shares, strict=True)])
 
 
 def sigmoid(x: Matrix) -> Matrix:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,48 @@ LogDensity = Callable[[Matrix], Matrix]
 _DEGREES = 6.0  # of the t distribution that stands in for the posterior: its tails keep far-off draws movable
 _SHRINK = 0.05
 _ADAPT_RATIO = 8  # particles a dimension that an estimated covariance needs
+_PHASES = 2  # the stand-in is fitted again so often, since resampling leaves copies
+_DECIMALS = 11  # of a position: machines round the digits after that differently
+
+
+class _StandIn(NamedTuple):
+    """A multivariate t around `centre` with scale matrix ``root @ root.T``; no degrees: the standard normal."""
+
+    centre: Matrix
+    root: Matrix
+    inverse: Matrix
+    degrees: float | None
+
+    @classmethod
+    def fitted(cls, particles: Matrix) -> _StandIn:
+        n, d = particles.shape
+        if n < _ADAPT_RATIO * d:
+            return cls(np.zeros(d), np.eye(d), np.eye(d), None)
+        covariance: Matrix = np.cov(particles.T).astype(np.float64)
+        variance = covariance.diagonal()
+        covariance = (1 - _SHRINK) * covariance + np.diag(_SHRINK * variance + 1e-12)
+        # Single precision is enough for a stand-in, and hides how differently machines round.
+        centre = particles.mean(axis=0).astype(np.float32).astype(np.float64)
+        root = np.linalg.cholesky(covariance).astype(np.float32).astype(np.float64)
+        return cls(centre, root, np.asarray(np.linalg.inv(root)), _DEGREES)
+
+    def log_density(self, shifted: Matrix, there: Matrix) -> Matrix:
+        """Return log N(0, I) minus the log of the stand-in's density, up to a constant."""
+        if self.degrees is None:
+            return np.zeros(len(shifted))
+        weight = 0.5 * (self.degrees + shifted.shape[1])
+        return np.asarray(weight * np.log1p(self.squares(shifted) / self.degrees) - 0.5 * (there**2).sum(axis=1))
+
+    def squares(self, shifted: Matrix) -> Matrix:
+        """Return the squared Mahalanobis lengths, shape (n,)."""
+        return np.asarray(((shifted @ self.inverse.T) ** 2).sum(axis=1))
+
+    def drawn(self, normals: Matrix, gammas: Matrix, shifted: Matrix) -> Matrix:
+        """Return a partner on the ellipse for each row: a t is a normal of random scale, known better from the row."""
+        if self.degrees is None:
+            return normals
+        scale = np.sqrt(0.5 * (self.degrees + self.squares(shifted)) / gammas)
+        return np.asarray((normals @ self.root.T) * scale[:, None])
 
 
 def resampled(particles: Matrix, log_weights: Matrix, rng: np.random.Generator) -> Matrix:
@@ -27,9 +70,9 @@ def resampled(particles: Matrix, log_weights: Matrix, rng: np.random.Generator) 
 def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generator, sweeps: int) -> Matrix:
     """Move particles (n, d) by slice sampling that leaves N(0, I) times the likelihood invariant.
 
-    Few dimensions: generalised elliptical slice sampling (Nishihara, Murray & Adams 2014), in which each half of the
-    particles is moved with a multivariate t fitted to the other half, so that narrow posteriors of any shape mix.
-    Many dimensions: plain elliptical slice sampling (Murray, Adams & MacKay 2010) on the prior.
+    Few dimensions: generalised elliptical slice sampling (Nishihara, Murray & Adams 2014) with a multivariate t fitted
+    to the particles, so that narrow posteriors of any shape mix. Many dimensions: elliptical slice sampling on the
+    prior (Murray, Adams & MacKay 2010).
 
     Parameters
     ----------
@@ -42,59 +85,52 @@ def moved(particles: Matrix, log_likelihood: LogDensity, rng: np.random.Generato
     sweeps : int
         Moves of every particle.
     """
-    n, d = particles.shape
-    particles = particles.copy()
-    for _ in range(sweeps):
-        if n < _ADAPT_RATIO * d:
-            ellipse = rng.standard_normal((n, d))
-            particles = _slice(particles, ellipse, log_likelihood, rng)
-            continue
-        order = rng.permutation(n)
-        for half, other in ((order[: n // 2], order[n // 2 :]), (order[n // 2 :], order[: n // 2])):
-            particles[half] = _fitted_slice(particles[half], particles[other], log_likelihood, rng)
+    for phase in range(_PHASES):
+        moves = sweeps // _PHASES + (phase < sweeps % _PHASES)
+        particles = _wander(particles, _StandIn.fitted(particles), log_likelihood, rng, moves)
     return particles
 
 
-def _fitted_slice(x: Matrix, others: Matrix, log_likelihood: LogDensity, rng: np.random.Generator) -> Matrix:
-    """Move x on ellipses of a multivariate t fitted to `others`."""
-    n, d = x.shape
-    # Single precision is enough for a stand-in, and hides how differently machines round.
-    centre = others.mean(axis=0).astype(np.float32).astype(np.float64)
-    covariance = np.cov(others.T)
-    variance = covariance.diagonal()
-    covariance = (1 - _SHRINK) * covariance + np.diag(_SHRINK * variance + 1e-12)
-    root = np.linalg.cholesky(covariance).astype(np.float32).astype(np.float64)
-    inverse = np.linalg.inv(root)
+def _wander(
+    particles: Matrix, stand_in: _StandIn, log_likelihood: LogDensity, rng: np.random.Generator, moves: int
+) -> Matrix:
+    """Move every particle `moves` times along random ellipses; no particle waits for another.
 
-    def squares(shifted: Matrix) -> Matrix:
-        return np.asarray(((shifted @ inverse.T) ** 2).sum(axis=1))
+    Each round proposes one angle for all unfinished particles: who is accepted starts the next ellipse at once.
+    """
+    n, d = particles.shape
+    normals = rng.standard_normal((moves, n, d))
+    gammas = rng.standard_gamma(0.5 * (d + _DEGREES), (moves, n))
+    x = particles - stand_in.centre
 
-    def log_density(shifted: Matrix) -> Matrix:
-        there = shifted + centre
-        stand_in = -0.5 * (_DEGREES + d) * np.log1p(squares(shifted) / _DEGREES)
-        return np.asarray(log_likelihood(there) - 0.5 * (there**2).sum(axis=1) - stand_in)
+    def density(shifted: Matrix) -> Matrix:
+        there = shifted + stand_in.centre
+        return log_likelihood(there) + stand_in.log_density(shifted, there)
 
-    start = x - centre
-    spread = 0.5 * (_DEGREES + squares(start)) / rng.standard_gamma(0.5 * (d + _DEGREES), n)
-    ellipse = (rng.standard_normal((n, d)) * np.sqrt(spread)[:, None]) @ root.T
-    return np.asarray(_slice(start, ellipse, log_density, rng) + centre)
-
-
-def _slice(x: Matrix, ellipse: Matrix, log_density: LogDensity, rng: np.random.Generator) -> Matrix:
-    """Go once along each row's ellipse through x: shrink the bracket of angles until the density is high enough."""
-    n = len(x)
-    level = np.round(log_density(x) + np.log(rng.random(n)), 9)
-    angle = rng.random(n) * 2 * np.pi
-    low, high = angle - 2 * np.pi, angle.copy()
-    out, open_ = x.copy(), np.arange(n)
-    while len(open_):
-        at = angle[open_]
-        there = x[open_] * np.cos(at)[:, None] + ellipse[open_] * np.sin(at)[:, None]
-        good = (log_density(there) > level[open_]) | (high[open_] - low[open_] < 1e-12)
-        out[open_[good]] = there[good]
-        open_ = open_[~good]
-        at = angle[open_]
-        low[open_] = np.where(at < 0, at, low[open_])
-        high[open_] = np.where(at < 0, high[open_], at)
-        angle[open_] = low[open_] + rng.random(len(open_)) * (high[open_] - low[open_])
-    return np.asarray(np.round(out, 11))
+    now = density(x)
+    done = np.zeros(n, dtype=np.intp)
+    ellipse, level = np.empty_like(x), np.empty(n)
+    angle, low, high = np.empty(n), np.empty(n), np.empty(n)
+    fresh = going = np.arange(n)
+    while len(going):
+        chance = rng.random((2, n))
+        ellipse[fresh] = stand_in.drawn(normals[done[fresh], fresh], gammas[done[fresh], fresh], x[fresh])
+        level[fresh] = np.round(now[fresh] + np.log(chance[0, fresh]), 9)
+        high[fresh] = 2 * np.pi * chance[1, fresh]
+        low[fresh] = high[fresh] - 2 * np.pi
+        angle[fresh] = high[fresh]
+        at = angle[going]
+        there = x[going] * np.cos(at)[:, None] + ellipse[going] * np.sin(at)[:, None]
+        reached = density(there)
+        # A bracket without width is where the particle stands.
+        good = (reached > level[going]) | (high[going] - low[going] < 1e-12)
+        fresh, missed = going[good], going[~good]
+        x[fresh], now[fresh] = np.round(there[good], _DECIMALS), reached[good]
+        done[fresh] += 1
+        at = angle[missed]
+        low[missed] = np.where(at < 0, at, low[missed])
+        high[missed] = np.where(at < 0, high[missed], at)
+        angle[missed] = low[missed] + chance[1, missed] * (high[missed] - low[missed])
+        fresh = fresh[done[fresh] < moves]
+        going = np.flatnonzero(done < moves)
+    return np.asarray(x + stand_in.centre)

@@ -35,7 +35,7 @@ from elicit_app.elicitation.questions import (
     Step,
     StopReason,
 )
-from elicit_app.elicitation.response import LABORATORY, ResponseModel, evidence
+from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.elicitation.stopping import enough, still_needed
 from elicit_app.problem import Problem
 from metrics.frequencies import natural_frequencies
@@ -87,12 +87,12 @@ class Bayes:
         if space == "sphere":
             if sphere is None:
                 raise Problem("The space sphere needs a centre and a radius.")
-            self.source, self._goal, person = SpherePairs(*sphere, self.prior), "closeness", LABORATORY
+            self.source, self._goal = SpherePairs(*sphere, self.prior), "closeness"
         else:
             self.source = frontier_pairs(cases, population, max_cells, self.prior)
-            self._goal, person = ("order" if self.prior.size > _FEW_WEIGHTS else "weights"), {}
+            self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "weights"
         self._targets = self.source.random_gains(_TARGETS, self._chance(0, _TARGET))
-        self.response = ResponseModel(scale=self._scale(), **person)
+        self.response = (ResponseModel.laboratory if space == "sphere" else ResponseModel)(self._scale())
         self._beliefs: Recent[Posterior] = Recent(_REMEMBERED)
         self._steps: Recent[Step] = Recent(_REMEMBERED)
 
