@@ -136,7 +136,6 @@ class DecimalBox(QDoubleSpinBox):
 
 def prepare_spin(spin: QAbstractSpinBox) -> None:
     """Let a spin box leave its frame to `paint_spin`."""
-    spin.setFrame(False)
     spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     line = spin.lineEdit()
     if line is not None:

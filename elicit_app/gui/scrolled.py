@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -141,6 +141,14 @@ class ScrolledPage(Page):
         home.insertWidget(0, self._head)
         home.addWidget(self._foot)
         self._keep_margins()
+        # A moved widget is hidden for a moment, in which its layout misses that the font changed: look again.
+        QTimer.singleShot(0, self, self._fit)
+
+    def _fit(self) -> None:
+        for widget, layout in ((self._head, self.head), (self._foot, self.foot), (self.inner, self.body)):
+            layout.invalidate()
+            layout.activate()
+            widget.updateGeometry()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

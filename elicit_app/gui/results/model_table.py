@@ -32,6 +32,11 @@ def sentence(model: ModelView, yardsticks: str) -> str:
     )
 
 
+def _below(model: ModelView) -> str:
+    """Return what stands under a model's name where MPCS and accuracy have no columns."""
+    return f"MPCS {model.mpcs:.2f}, {100 * model.accuracy:.1f} % right"
+
+
 class ModelTable(QWidget):
     """Rank with a bracket around ties, name, cost, difference to the first with its range, probability of best."""
 
@@ -101,7 +106,9 @@ class ModelTable(QWidget):
             end = self.width() - em(4)
             return Columns(rank, name, end - em(110), name, end - em(30), None, name, end)
         longest = max((body.horizontalAdvance(model.name) for model in self._models), default=0)
-        cost = name + min(max(longest, em(100)), self.width() * 0.22) + em(24)
+        if compact:
+            longest = max(longest, QFontMetricsF(font(Role.CAPTION)).horizontalAdvance(_below(self._models[0])))
+        cost = name + min(max(longest, em(100)), self.width() * 0.28) + em(24)
         heads = max(
             small.horizontalAdvance(f"Cost per {self._cases}"), small.horizontalAdvance(f"in {self._yardsticks}")
         )
@@ -184,8 +191,7 @@ class ModelTable(QWidget):
         painter.setFont(font(Role.CAPTION))
         painter.setPen(colours.ink2)
         best = "" if model.probability_best is None else f", best {words.percent(model.probability_best)}"
-        said = f"MPCS {model.mpcs:.2f}, {100 * model.accuracy:.1f} % right{best}"
-        text_between(painter, at.name, at.end, line.translated(0, em(25)), said)
+        text_between(painter, at.name, at.end, line.translated(0, em(25)), _below(model) + best)
         self._paint_difference(painter, colours, at, model, room.bottom() - em(22), mark)
 
     def _paint_name(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
@@ -198,8 +204,7 @@ class ModelTable(QWidget):
         text_between(painter, at.name, at.cost, room.adjusted(0, em(4), 0, -half + em(2)), name)
         painter.setFont(font(Role.CAPTION))
         painter.setPen(colours.ink2)
-        below = f"MPCS {model.mpcs:.2f}, {100 * model.accuracy:.1f} % right"
-        text_between(painter, at.name, at.plot, room.adjusted(0, half - em(2), 0, -em(4)), below)
+        text_between(painter, at.name, at.cost - em(8), room.adjusted(0, half - em(2), 0, -em(4)), _below(model))
 
     def _paint_difference(
         self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, y: float, ink: QColor

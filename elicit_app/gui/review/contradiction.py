@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
@@ -92,6 +92,10 @@ class ContradictionCard(Card):
         self._grid.setSpacing(theme.S)
         column.addLayout(self._grid)
         for kept, button in self._buttons.items():
+            # A text of two lines makes the button higher.
+            policy = button.sizePolicy()
+            policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
+            button.setSizePolicy(policy)
             button.clicked.connect(lambda _=False, kept=kept: self.meant.emit(Meant(self._pair, kept)))
 
     @property

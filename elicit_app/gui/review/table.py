@@ -135,7 +135,10 @@ class AnswersTable(QTableView):
             NUMBER: metrics.horizontalAdvance("No. 10") + 2 * _PAD,
             CLEARLY: metrics.horizontalAdvance("how clearly") + 3 * _PAD,
             SECONDS: metrics.horizontalAdvance("seconds") + 3 * _PAD,
-            FITS: metrics.horizontalAdvance("does not fit") + theme.em(24) + _GAP + 2 * _PAD,
+            FITS: max(map(metrics.horizontalAdvance, ("does not fit", "two answers", "a check question")))
+            + theme.em(24)
+            + _GAP
+            + 2 * _PAD,
         }
         shown = {column: width for column, width in small.items() if not self.isColumnHidden(column)}
         rest = max(self.viewport().width() - sum(shown.values()), theme.em(120))
