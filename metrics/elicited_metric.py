@@ -194,7 +194,7 @@ class ElicitedMetric(Judging):
             intervals=_floats(details.get("intervals")),
             samples=_floats(details.get("samples")),
             prevalence=_floats(details.get("prevalence")),
-            population=None if population is None else operator.index(population),
+            population=None if population is None else _whole(population),
             consequences=tuple(details.get("consequences", ())),
             yardstick=None if yardstick is None else (class_name(yardstick[0]), class_name(yardstick[1])),
             provenance=details.get("provenance", Provenance()),
@@ -269,6 +269,13 @@ class ElicitedMetric(Judging):
     def release_list(self) -> algebra.ReleaseList:
         """Return the paper's two-level form: a list R of class indices, one factor, and the error of the fit."""
         return algebra.release_list(self.release_factors())
+
+
+def _whole(population: int) -> int:
+    try:
+        return operator.index(population)
+    except TypeError:
+        raise TypeError(f"population: is {population!r}, a whole number of cases was expected") from None
 
 
 def _floats(values: ArrayLike | None) -> Floats | None:

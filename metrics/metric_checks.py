@@ -19,7 +19,7 @@ def frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Float
     """Return a read-only float array of a given shape (None: any length) without NaN, or say what is wrong."""
     try:
         array: Floats = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
         expected = " x ".join("any number" if n is None else str(n) for n in shape)

@@ -215,6 +215,8 @@ def _check_release_list(release: Release, metric: ElicitedMetric) -> None:
 def _in_words(error: ValidationError) -> str:
     """Return the first finding of pydantic as words: which field, what was expected, what is there."""
     finding = error.errors(include_url=False)[0]
+    if finding["type"] == "json_invalid":
+        return f"holds a text that is not Unicode, or lists nested too deeply ({finding['ctx']['error']})"
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in finding["loc"]).lstrip(".")
     context = finding.get("ctx", {})
     words = _FINDINGS.get(finding["type"], finding["msg"][:1].lower() + finding["msg"][1:]).format(**context)

@@ -188,6 +188,12 @@ def test_bad_input_is_said_in_words(call, words):
         call(ElicitedMetric.from_cost_matrix(["a", "b", "c"], COSTS))
 
 
+def test_a_population_is_a_whole_number():
+    with pytest.raises(TypeError, match=r"population: is 10\.5, a whole number"):
+        ElicitedMetric.from_cost_matrix(["a", "b", "c"], COSTS, population=10.5)
+    assert ElicitedMetric.from_cost_matrix(["a", "b", "c"], COSTS, population=np.int64(10)).population == 10
+
+
 def test_weights_are_normalised_and_give_the_costs():
     metric = ElicitedMetric.from_weights(["a", "b", "c"], [1, 2, 5], "dlpm")
     np.testing.assert_allclose(metric.weights, [0.125, 0.25, 0.625])

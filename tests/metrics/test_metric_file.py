@@ -202,6 +202,13 @@ def test_a_changed_file_is_refused_in_one_sentence(tmp_path, change, words):
         ("[" * 100_000, "nested too deeply"),
         (full_metric().to_json().replace("0.91", "1e999", 1), "finite number"),
         (full_metric().to_json().replace("0.91", "9" * 5000, 1), "cost_matrix|digits"),
+        (full_metric().to_json().replace("0.91", "9" * 400, 1), "cost_matrix"),
+        (full_metric().to_json().replace('"counts": [\n      [30', '"counts": [\n      [' + "9" * 400, 1), "counts"),
+        (full_metric().to_json().replace("Skin lesions", "\\ud800", 1), "text that is not Unicode"),
+        (
+            full_metric().to_json().replace('"parameters": {', '"parameters": {"a": ' + "[" * 900 + "]" * 900 + ",", 1),
+            "recurs|nested",
+        ),
     ],
 )
 def test_what_is_no_metric_file_is_refused_in_one_sentence(text, words):
