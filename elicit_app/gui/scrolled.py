@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -149,6 +149,8 @@ class ScrolledPage(Page):
             layout.invalidate()
             layout.activate()
             widget.updateGeometry()
+        # Where the content has become narrower, the area has to be told.
+        QCoreApplication.sendEvent(self.area, QEvent(QEvent.Type.LayoutRequest))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

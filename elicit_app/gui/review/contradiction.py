@@ -122,6 +122,8 @@ class ContradictionCard(Card):
         """One row of buttons, two by two on a compact page, one below the other with a large font."""
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._answers.setDirection(down if breakpoint_.large else across)
+        for said in (self._first, self._second):
+            said.what.set_compact(breakpoint_.compact)
         self._per_row = 1 if breakpoint_.large else 2 if breakpoint_.compact else 4
         self._lay_buttons()
 
