@@ -130,8 +130,9 @@ class Judging:
         """
         from metrics.costs import expected_misclassification_cost
 
-        true, proba = self._indices(y_true, "y_true"), self._all_columns(y_proba, labels)
-        return expected_misclassification_cost(true, proba, self.cost_matrix, sample_weight=sample_weight)
+        true, proba, columns = self._aligned(y_true, y_proba, labels)
+        costs = self.cost_matrix[np.ix_(columns, columns)]
+        return expected_misclassification_cost(true, proba, costs, sample_weight=sample_weight)
 
     def decide(self, y_proba: ArrayLike, *, labels: Sequence[object] | None = None) -> NDArray[Any]:
         """Return the decisions of least expected cost.
@@ -180,12 +181,12 @@ class Judging:
         """
         from metrics.concern import meta_pattern_concern_score
 
-        true, proba = self._indices(y_true, "y_true"), self._all_columns(y_proba, labels)
+        true, proba, columns = self._aligned(y_true, y_proba, labels)
         return meta_pattern_concern_score(
             true,
             proba,
-            release_factors=release_factors(self.cost_matrix),
-            class_weight=class_weight_from_weights(self.weights, self.family),
+            release_factors=release_factors(self.cost_matrix)[np.ix_(columns, columns)],
+            class_weight=class_weight_from_weights(self.weights, self.family)[columns],
             sample_weight=sample_weight,
         )
 
@@ -213,16 +214,21 @@ class Judging:
             return np.arange(len(self.classes))
         return self._indices(class_names(labels), "labels")
 
-    def _all_columns(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> NDArray[Any]:
-        """Return the probabilities with the metric's classes as columns, 0 for a class that `labels` leaves out."""
+    def _aligned(
+        self, y_true: ArrayLike, y_proba: ArrayLike, labels: Sequence[object] | None
+    ) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[np.intp]]:
+        """Return the column of each true label, the probabilities, and the class of each column, all k of them.
+
+        The probabilities are copied only where `labels` leaves classes out; these become columns of zeros at the end.
+        """
         proba = np.asarray(y_proba)
         columns = self._columns(labels)
         if proba.ndim != 2 or proba.shape[1] != len(columns):
             raise ValueError(
                 f"y_proba: one row per case and {len(columns)} columns were expected, found {proba.shape}."
             )
-        if labels is None:
-            return proba
-        spread = np.zeros((len(proba), len(self.classes)), dtype=proba.dtype)
-        spread[:, columns] = proba
-        return spread
+        missing = np.setdiff1d(np.arange(len(self.classes)), columns)
+        if len(missing):
+            columns = np.concatenate([columns, missing])
+            proba = np.hstack([proba, np.zeros((len(proba), len(missing)), dtype=proba.dtype)])
+        return np.argsort(columns)[self._indices(y_true, "y_true")], proba, columns
