@@ -1,6 +1,6 @@
 """How closely a published search can tell a ratio: its tolerance, and what its query space leaves open.
 
-A belief has draws for that; a search has intervals of m_i (DLPM) or of angles (LPM).
+A belief has draws for that; a search has ranges of ratios (DLPM) or intervals of angles (LPM).
 """
 
 from __future__ import annotations
@@ -38,32 +38,31 @@ def tolerance_of(procedure: Procedure, outcome: Outcome) -> Tolerance | None:
     from elicit_app.elicitation.procedures.lpm import Lpm
 
     if type(procedure) is Dlpm:
-        return _of_frontier(procedure, outcome)
+        return _of_frontier(outcome, procedure.rules.epsilon)
     if type(procedure) is Lpm and outcome.stopped in ("tolerance", "cycles"):
         return _of_angles(outcome, procedure.rules.epsilon)
     return None
 
 
-def _of_frontier(procedure: object, outcome: Outcome) -> Tolerance:
-    """Return ratios from the intervals of m_i = a_1 / (a_1 + a_i), widened to where the same matrices are shown."""
-    from elicit_app.elicitation.procedures.dlpm import Dlpm, ratio_bounds
-
-    assert isinstance(procedure, Dlpm)
-    found = outcome.details["intervals"]
-    assert isinstance(found, dict)
-    ranges, flat = [(1.0, 1.0)], [False]
-    for i in range(1, procedure.n_classes):
-        a, b = found[str(i)]
-        low, high = procedure.stretch(i, a)[0], procedure.stretch(i, b)[1]
-        ranges.append(ratio_bounds((low, high)))
-        wider = (high - low) - (b - a) > procedure.rules.epsilon
-        flat.append(outcome.stopped in ("tolerance", "bounded") and (low == 0.0 or high == 1.0 or wider))
+def _of_frontier(outcome: Outcome, epsilon: float) -> Tolerance:
+    """Return the ratios to the first class that the answers allow, and from them those to any other class."""
+    searched, allowed = outcome.details["intervals"], outcome.details["ratios"]
+    assert isinstance(searched, dict)
+    assert isinstance(allowed, dict)
+    ranges, open_ended = [(1.0, 1.0)], [False]
+    for key, (low, high) in allowed.items():
+        ranges.append((low, high))
+        a, b = searched[key]
+        # In terms of m = a_1 / (a_1 + a_i), whose search ended within epsilon.
+        left_open = 1 / (1 + low) - 1 / (1 + high) - (b - a)
+        open_ended.append(low == 0.0 or math.isinf(high) or left_open > epsilon)
     least, most = np.array(ranges).T
     with np.errstate(divide="ignore", invalid="ignore"):
         low_over = np.nan_to_num(least[:, None] / most[None, :], nan=0.0)
         high_over = np.nan_to_num(most[:, None] / least[None, :], nan=math.inf, posinf=math.inf)
-    either = np.array(flat)[:, None] | np.array(flat)[None, :]
-    return Tolerance(low_over, high_over, either)
+    either = np.array(open_ended)[:, None] | np.array(open_ended)[None, :]
+    # Cut short by the expert, more questions could have told more.
+    return Tolerance(low_over, high_over, either & (outcome.stopped in ("tolerance", "bounded")))
 
 
 def _of_angles(outcome: Outcome, epsilon: float) -> Tolerance:
