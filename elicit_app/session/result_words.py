@@ -67,7 +67,10 @@ def yardstick_of(view: ResultView) -> RatioView:
 
 def flow_of(ratio: RatioView, wording: Wording) -> str:
     """Return truth and prediction in words: "melanoma called naevus"."""
-    called = "something else" if ratio.predicted is None else wording.class_one[ratio.predicted]
+    # With two classes there is only one wrong answer, and it has a name.
+    only = 1 - ratio.true if len(wording.class_one) == 2 else None
+    predicted = only if ratio.predicted is None else ratio.predicted
+    called = "something else" if predicted is None else wording.class_one[predicted]
     return f"{wording.class_one[ratio.true]} called {called}"
 
 
