@@ -62,7 +62,8 @@ def breast_cancer() -> Study:
         ),
     )
     title, description = "Breast lumps", "malignant or benign, 2 models"
-    return study(title, description, ("malignant", "benign"), models, words.BREAST_CANCER)
+    needless_biopsy = (1, 0)  # people say how many of these one missed cancer is worth, not the other way round
+    return study(title, description, ("malignant", "benign"), models, words.BREAST_CANCER, needless_biopsy)
 
 
 def wine() -> Study:
@@ -128,9 +129,14 @@ def by_bayes_rule(name: str, truth: Labels, prevalence: Floats, density: Floats)
 
 
 def study(
-    title: str, description: str, classes: tuple[str, ...], models: tuple[Predictions, ...], wording: Wording
+    title: str,
+    description: str,
+    classes: tuple[str, ...],
+    models: tuple[Predictions, ...],
+    wording: Wording,
+    yardstick: tuple[int, int] | None = None,
 ) -> Study:
-    """Return a study of these models with its population and yardstick by the program's own rules."""
+    """Return a study of these models; population, and yardstick where none is given, by the program's own rules."""
     return Study(
         name=title,
         title=title,
@@ -139,7 +145,7 @@ def study(
         population=population_for(prevalence_of(models, None, len(classes))),
         stated_prevalence=None,
         wording=wording,
-        yardstick=yardstick_for(models, None),
+        yardstick=yardstick or yardstick_for(models, None),
         kind="folder",
         description=description,
         digest=study_digest(classes, models),

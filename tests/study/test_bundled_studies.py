@@ -44,7 +44,8 @@ def test_bundled_studies_hold_two_models_that_differ_in_their_mistakes(name, cla
     assert fewer[~np.eye(len(classes), dtype=bool)].any()
     assert (rates[0] > rates[1])[~np.eye(len(classes), dtype=bool)].any()
     assert study.population == 1_000
-    assert study.yardstick == yardstick_for(study.models, None)
+    # A missed cancer is told in needless biopsies; elsewhere the program's own rule chooses.
+    assert study.yardstick == ((1, 0) if name == "breast-cancer" else yardstick_for(study.models, None))
 
 
 @pytest.mark.parametrize("name", BUNDLED)
