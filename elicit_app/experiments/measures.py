@@ -18,7 +18,7 @@ _SAME = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class TestPairs:
+class JudgedPairs:
     """Random pairs of achievable matrices that the true metric tells apart.
 
     Parameters
@@ -34,7 +34,7 @@ class TestPairs:
     differences: Matrix
 
     @classmethod
-    def draw(cls, truth: Metric, achievable: Achievable, rng: np.random.Generator, n: int = N_PAIRS) -> TestPairs:
+    def draw(cls, truth: Metric, achievable: Achievable, rng: np.random.Generator, n: int = N_PAIRS) -> JudgedPairs:
         """Draw pairs; those that are equal under the truth are drawn again.
 
         Raises

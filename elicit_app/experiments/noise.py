@@ -15,7 +15,7 @@ from elicit_app.elicitation.oracles import (
     Oracle,
     UtilityOracle,
 )
-from elicit_app.experiments.measures import TestPairs
+from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.truths import Metric
 from elicit_app.session.procedures import WrongPairing
 
@@ -68,7 +68,7 @@ class Noise:
         return cls(cast(Kind, kind), number)
 
     def oracle(
-        self, truth: Metric, pairs: TestPairs, rng: np.random.Generator, *, votes: int = 1, strength: bool = False
+        self, truth: Metric, pairs: JudgedPairs, rng: np.random.Generator, *, votes: int = 1, strength: bool = False
     ) -> Oracle:
         """Return the expert.
 
@@ -76,7 +76,7 @@ class Noise:
         ----------
         truth : Metric
             What the expert values.
-        pairs : TestPairs
+        pairs : JudgedPairs
             What logistic noise is calibrated on. "Clearly" means: more than their typical difference is felt.
         rng : numpy.random.Generator
             Chance.

@@ -13,7 +13,7 @@ import numpy as np
 from elicit_app.elicitation.driver import run as drive
 from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome, Procedure
 from elicit_app.experiments.achievable import Achievable, LowerBoundary, ModelDecisions
-from elicit_app.experiments.measures import TestPairs, errors
+from elicit_app.experiments.measures import JudgedPairs, errors
 from elicit_app.experiments.noise import NO_NOISE, Noise
 from elicit_app.experiments.truths import Kind, Metric, random_metric, stated_metric
 from elicit_app.session.procedures import ProcedureSetting, WrongPairing, cases_of, procedure_for, sphere_for
@@ -209,7 +209,7 @@ class Laboratory:
         """Simulate run `number`; everything random comes from SeedSequence([seed, number])."""
         chance = np.random.SeedSequence([self.setting.seed, number]).spawn(4)
         truth = self.truth(np.random.default_rng(chance[_TRUTH]))
-        pairs = TestPairs.draw(truth, self.achievable, np.random.default_rng(chance[_PAIRS]))
+        pairs = JudgedPairs.draw(truth, self.achievable, np.random.default_rng(chance[_PAIRS]))
         oracle = self.experts.noise.oracle(
             truth,
             pairs,

@@ -89,7 +89,7 @@ def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Me
     try:
         return Metric.linear(normalise_weights(values, family), family)
     except ValueError as error:
-        raise WrongPairing(f"--weights: {error}") from error
+        raise WrongPairing(f"The true {error}") from error
 
 
 def random_metric(

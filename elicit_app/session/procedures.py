@@ -100,7 +100,7 @@ class ProcedureSetting(BaseModel):
     space: Space | None = None
     radius: float | None = None
     confusions: Confusions | None = None
-    epsilon: float | None = Field(default=None, gt=0, lt=1)
+    epsilon: float | None = None
     ask: Ask | None = None
     cycles: int | Literal["auto"] | None = None
     repair: bool = False
@@ -154,6 +154,8 @@ def check_setting(setting: ProcedureSetting) -> None:
         raise WrongPairing("bayes asks about counted matrices only: plug-in estimates flatter the model.")
     if setting.confusions == "counts" and setting.resolved_space == "sphere":
         raise WrongPairing("The sphere is made of estimated probabilities: counted labels have no such sphere.")
+    if setting.epsilon is not None and not 0 < setting.epsilon < 1:
+        raise WrongPairing(f"--epsilon must lie strictly between 0 and 1, not at {setting.epsilon:g}.")
     if isinstance(setting.cycles, int) and setting.cycles < 1:
         raise WrongPairing("--cycles must be at least 1, or auto.")
 

@@ -89,6 +89,7 @@ class _Ratios(Run):
     def __init__(self, procedure: Dlpm) -> None:
         self.procedure = procedure
         self.intervals: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, 1.0))
+        self.middles: dict[int, float] = dict.fromkeys(procedure.frontiers, 0.5)
         self.told: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, np.inf))
 
     def asking(self) -> Asking:
@@ -100,7 +101,8 @@ class _Ratios(Run):
         a, b = 0.0, 1.0
         while b - a > self.procedure.rules.epsilon:
             a, b = yield from self.listening(i, shrink(self.procedure.lines[i], (a, b), self.procedure.rules))
-            self.intervals[i] = a, b
+            self.intervals[i], self.middles[i] = (a, b), (a + b) / 2
+        self.middles[i] = self.at_rest(i)
 
     def listening(self, i: int, step: Searching[Interval]) -> Searching[Interval]:
         """Pass a step's comparisons on; each answer says on which side of x / y the ratio lies."""
@@ -126,18 +128,29 @@ class _Ratios(Run):
         return (most if rules.ask == "all" else halvings), most
 
     def weights(self) -> Matrix:
-        """Return a, shape (k,), sum 1, from the middle of every interval.
+        """Return a, shape (k,), sum 1, from the middle of every interval [HBMK19, algorithm 1].
 
         Counts of few cases are steps, on which algorithm 1 may stick where the expert's own answers exclude its ratio:
         for people the nearest ratio that they allow is taken.
         """
         ratios = [1.0]
-        for i, (a, b) in self.intervals.items():
-            ratio, (low, high) = (2 - a - b) / (a + b), self.told[i]
+        for i, (low, high) in self.told.items():
+            ratio = (1 - self.middles[i]) / self.middles[i]
             ratios.append(min(max(ratio, low), high) if self.procedure.population and low <= high else ratio)
         weights = np.array(ratios)
         scaled: Matrix = weights / weights.sum()
         return scaled
+
+    def at_rest(self, i: int) -> float:
+        """Return the estimate of m_i when its search has ended: the middle of its interval, or of a flat stretch.
+
+        Ties go right, so a search for the best of a flat stretch ends at its right end; between matrices that no
+        question tells apart, all m are as good.
+        """
+        a, b = self.intervals[i]
+        low, high = self.procedure.stretch(i, a)
+        flat = low > 0.0 and high < 1.0 and high - low > self.procedure.rules.epsilon
+        return (low + high) / 2 if flat else (a + b) / 2
 
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
         """Return the weights, and what only has a bound."""
@@ -170,11 +183,11 @@ class _Ratios(Run):
 
         Where they contradict each other: what the frontier cannot tell apart in the interval that the search ended in.
         """
-        found = {}
+        found = dict(self.told)
         for i, (low, high) in self.told.items():
-            a, b = self.intervals[i]
-            flat = self.procedure.stretch(i, a)[0], self.procedure.stretch(i, b)[1]
-            found[i] = (low, high) if low <= high else ratio_bounds(flat)
+            if low > high:
+                a, b = self.intervals[i]
+                found[i] = ratio_bounds((self.procedure.stretch(i, a)[0], self.procedure.stretch(i, b)[1]))
         return found
 
     def is_flat(self, i: int, ratios: Interval) -> bool:

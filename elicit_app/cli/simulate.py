@@ -1,0 +1,126 @@
+"""`elicit simulate`: a procedure asks simulated experts whose true metric is known."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add `simulate`."""
+    app.command()(simulate)
+
+
+def simulate(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
+    procedure: Annotated[
+        Literal["bayes", "dlpm", "lpm", "dlfpm", "lfpm"], typer.Option(help="What chooses the questions.")
+    ] = "bayes",
+    family: Annotated[
+        Literal["dlpm", "lpm"] | None,
+        typer.Option(help="For bayes: any wrong answer equally bad (dlpm), or not (lpm)."),
+    ] = None,
+    space: Annotated[
+        Literal["frontier", "sphere"] | None, typer.Option(help="Where matrices come from; bayes can use either.")
+    ] = None,
+    radius: Annotated[float | None, typer.Option(help="A smaller sphere than the largest.")] = None,
+    confusions: Annotated[
+        Literal["plugin", "counts"] | None, typer.Option(help="What steers dlpm; agreement and regret are counted.")
+    ] = None,
+    ask: Annotated[
+        Literal["all", "needed"] | None,
+        typer.Option(help="All questions of the published search, or only those that can change its result."),
+    ] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Tolerance of a published search; default 0.01.")] = None,
+    cycles: Annotated[
+        str | None, typer.Option(metavar="N|auto", help="Passes of lpm; default 2 with --ask all, else auto.")
+    ] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Read a claimed descent followed by an ascent as an ascent.")
+    ] = False,
+    votes: Annotated[int, typer.Option(min=1, help="Ask each question this often; the majority counts.")] = 1,
+    questions: Annotated[
+        int | None, typer.Option(min=1, help="Questions of bayes (default 20); a cap for the others.")
+    ] = None,
+    stop: Annotated[bool, typer.Option("--stop", help="bayes may stop before that number.")] = False,
+    model: Annotated[str | None, typer.Option(help="Ask about this model only.")] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Simulated experts.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
+    weights: Annotated[
+        str | None, typer.Option(metavar="W1,W2,...", help="True weights, normalised; default: random.")
+    ] = None,
+    truth: Annotated[Literal["iid", "structured"], typer.Option(help="How random weights of lpm are drawn.")] = "iid",
+    noise: Annotated[str, typer.Option(metavar="none|flip:P|logit:A|bounded:E", help="How the experts err.")] = "none",
+    strength: Annotated[bool, typer.Option("--strength", help="Answers say slightly or clearly.")] = False,
+    max_cells: Annotated[int | None, typer.Option(min=2, help="Most differing cells in a question of bayes.")] = None,
+    checks: Annotated[bool, typer.Option("--checks", help="Repeats and check questions of bayes on top.")] = False,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes at once.")] = 1,
+    out: Annotated[
+        Path | None, typer.Option(metavar="METRIC", help="Write the elicited metric file (needs --runs 1).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+) -> None:
+    """Ask simulated experts whose true metric is known, and say how near the procedure came."""
+    from elicit_app.cli.progress import progress
+    from elicit_app.cli.simulation_text import print_json, print_tables
+    from elicit_app.experiments.metric_file import check_has_costs, save_metric
+    from elicit_app.experiments.noise import Noise
+    from elicit_app.experiments.simulation import Experts
+    from elicit_app.experiments.simulation import simulate as run
+    from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting
+    from elicit_app.study.opening import open_study
+
+    if out is not None and runs != 1:
+        raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
+    try:
+        setting = ProcedureSetting(
+            procedure=procedure,
+            family=family,
+            space=space,
+            radius=radius,
+            confusions=confusions,
+            ask=ask,
+            epsilon=epsilon,
+            cycles=_cycles(cycles),
+            repair=repair,
+            questions=questions,
+            stop=stop,
+            checks=checks,
+            max_cells=max_cells,
+            strength=strength,
+            model=model,
+            seed=seed,
+        )
+        check_setting(setting)
+        if out is not None:
+            check_has_costs(setting.resolved_family)
+        experts = Experts(_numbers(weights), truth, Noise.parse(noise), votes, strength)
+        with progress("Simulating", runs) as advance:
+            found = run(open_study(study), setting, experts, runs=runs, jobs=jobs, advance=advance)
+    except WrongPairing as problem:
+        raise typer.BadParameter(problem.sentence) from problem
+    print_json(found) if as_json else print_tables(found)
+    if out is not None:
+        save_metric(found, out)
+        print(f"Wrote {out}.", file=sys.stderr)
+
+
+def _cycles(text: str | None) -> int | Literal["auto"] | None:
+    if text is None or text == "auto":
+        return "auto" if text else None
+    try:
+        return int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r}: a number or auto was expected.", param_hint="--cycles") from None
+
+
+def _numbers(text: str | None) -> tuple[float, ...] | None:
+    if text is None:
+        return None
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r}: numbers with commas were expected.", param_hint="--weights") from None

@@ -1,0 +1,81 @@
+"""What `elicit simulate` prints."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from elicit_app.experiments.simulation import Simulation
+
+
+def print_json(found: Simulation) -> None:
+    """Print one JSON object."""
+    import json
+
+    print(json.dumps(found.as_json(), ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def print_tables(found: Simulation) -> None:
+    """Print the weights of a single run, or how the measures of many are spread."""
+    from rich.console import Console
+
+    # What goes into a file or a pipe is not cut to the width of a terminal.
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    console.print(_weights(found) if len(found.runs) == 1 else _summary(found))
+    if len(found.runs) == 1:
+        run = found.runs[0]
+        console.print(
+            f"{run.questions} questions, stopped: {run.stopped}. Largest error {run.error_linf:.4f}, "
+            f"agreement {run.agreement:.3f}, regret {run.regret:.4f}.",
+            highlight=False,
+        )
+        for note in run.outcome.notes:
+            console.print(note, highlight=False)
+
+
+def _weights(found: Simulation) -> Table:
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    run, classes = found.runs[0], found.study.classes
+    table = Table(box=SIMPLE, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")
+    hits = len(run.true_weights) == len(classes)
+    for heading in ("class" if hits else "true → predicted", "true weight", "elicited", "only bounded"):
+        table.add_column(heading, justify="left" if table.columns == [] else "right")
+    names = classes if hits else [f"{one} → {other}" for one in classes for other in classes if one != other]
+    for name, true, elicited, bound in zip(names, run.true_weights, run.elicited_weights, run.bounded, strict=True):
+        limits = "" if bound is None else f"{bound[0]:.4f} to {bound[1]:.4f}"
+        table.add_row(name, f"{true:.4f}", f"{elicited:.4f}", limits)
+    return table
+
+
+def _summary(found: Simulation) -> Table:
+    import numpy as np
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    from elicit_app.experiments.simulation import MEASURES
+
+    table = Table(
+        box=SIMPLE,
+        title=f"{found.study.title}: {found.setting.procedure}, {len(found.runs):,} simulated experts",
+        caption=_why(found.summary),
+    )
+    table.add_column("measure")
+    for heading in ("mean", "median", "least", "most"):
+        table.add_column(heading, justify="right")
+    for measure in MEASURES:
+        values = found.values(measure)
+        cells = (values.mean(), np.median(values), values.min(), values.max())
+        table.add_row(measure.replace("_", " "), *(f"{value:.4g}" for value in cells))
+    return table
+
+
+def _why(summary: dict[str, object]) -> str:
+    stopped = summary["stopped"]
+    assert isinstance(stopped, dict)
+    reasons = ", ".join(f"{reason} {count}" for reason, count in stopped.items())
+    return f"stopped: {reasons}; with a weight that is only bounded: {summary['bounded']}"

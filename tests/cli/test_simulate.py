@@ -1,0 +1,132 @@
+"""`elicit simulate` from the command line: figures, files, and what is said about wrong usage."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from elicit_app.cli.main import app
+from elicit_app.problem import Problem
+from metrics import ElicitedMetric
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, ["simulate", *arguments])
+
+
+def ran(*arguments: str) -> dict:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "questions"),
+    [
+        (("softmax-3", "--procedure", "dlpm", "--weights", ".23,.15,.62"), 56),
+        (("softmax-4", "--procedure", "dlpm", "--weights", ".58,.17,.08,.18"), 84),
+        (("paper-3", "--procedure", "lpm", "--weights", "-.80,-.55,-.18,-.08,-.14,-.05"), 320),
+        (
+            (
+                "paper-4",
+                "--procedure",
+                "lpm",
+                "--weights",
+                "-.90,-.28,-.10,-.31,-.04,-.05,-.03,-.04,-.02,-.01,-.01,-.01",
+            ),
+            704,
+        ),
+    ],
+)
+def test_rows_of_the_published_tables(arguments, questions):
+    found = ran(*arguments, "--ask", "all")
+    (simulated,) = found["runs"]
+    assert simulated["questions"] == questions
+    assert simulated["error_linf"] < 0.015
+    assert all(bound is None for bound in simulated["bounded"])
+    cycles = ("--cycles", "2") if found["procedure"] == "lpm" else ()
+    (needed,) = ran(*arguments, "--ask", "needed", *cycles)["runs"]
+    assert needed["elicited_weights"] == simulated["elicited_weights"]
+    assert needed["questions"] <= questions / 2
+
+
+def test_the_object_that_is_printed():
+    found = ran("wine", "--procedure", "dlpm", "--runs", "3", "--seed", "7", "--noise", "flip:0.1", "--votes", "3")
+    assert (found["study"], found["procedure"], found["family"], found["space"]) == ("wine", "dlpm", "dlpm", "frontier")
+    assert len(found["classes"]) == 3
+    assert len(found["runs"]) == found["summary"]["runs"] == 3
+    assert all(one["questions"] % 3 == 0 for one in found["runs"])
+    again = ran("wine", "--procedure", "dlpm", "--runs", "3", "--seed", "7", "--noise", "flip:0.1", "--votes", "3")
+    for one, other in zip(found["runs"], again["runs"], strict=True):
+        assert {**one, "seconds": 0} == {**other, "seconds": 0}
+
+
+def test_bayes_takes_its_own_options():
+    found = ran(
+        "wine", "--questions", "4", "--max-cells", "4", "--strength", "--noise", "logit:0.8", "--truth", "structured"
+    )
+    assert (found["procedure"], found["family"], found["space"]) == ("bayes", "lpm", "frontier")
+    assert found["runs"][0]["stopped"] == "budget"
+    assert found["runs"][0]["questions"] == 4
+    on_the_sphere = ran("softmax-3", "--questions", "3", "--space", "sphere", "--radius", "0.02")
+    assert on_the_sphere["space"] == "sphere"
+
+
+def test_people_read_a_table():
+    one = run("softmax-3", "--procedure", "dlpm", "--ask", "all", "--weights", ".21,.59,.20")
+    assert one.exit_code == 0
+    assert "0.5908" in one.stdout
+    assert "56 questions, stopped: tolerance" in one.stdout
+    bounded = run("paper-3", "--procedure", "dlpm", "--weights", ".23,.15,.62")
+    assert "could only be bounded: at most 0.751 times as much" in bounded.stdout
+    many = run("wine", "--procedure", "lpm", "--cycles", "1", "--epsilon", "0.1", "--runs", "3")
+    assert "3 simulated experts" in many.stdout
+    assert "cycles 3" in many.stdout
+
+
+def test_the_metric_file(tmp_path):
+    path = tmp_path / "wine.metric.json"
+    result = run("wine", "--procedure", "dlpm", "--weights", "1,2,3", "--out", str(path), "--json")
+    assert result.exit_code == 0, result.output
+    simulated = json.loads(result.stdout)["runs"][0]
+    assert list(ElicitedMetric.load(path).weights) == pytest.approx(simulated["elicited_weights"])
+    assert str(path) in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("softmax-3", "--procedure", "dlpm", "--family", "lpm"), "dlpm only"),
+        (("softmax-3", "--procedure", "lpm", "--space", "frontier"), "sphere only"),
+        (("softmax-3", "--procedure", "dlpm", "--weights", "-1,1,1"), "wrong sign"),
+        (("softmax-3", "--procedure", "lpm", "--weights", "1,1,1,1,1,1"), "wrong sign"),
+        (("softmax-3", "--procedure", "dlpm", "--weights", "1,2"), "has 3 weights"),
+        (("softmax-3", "--procedure", "dlpm", "--weights", "1,x,2"), "numbers with commas"),
+        (("softmax-3", "--procedure", "dlpm", "--noise", "loud"), "--noise loud"),
+        (("softmax-3", "--procedure", "lpm", "--cycles", "often"), "a number or auto"),
+        (("softmax-3", "--procedure", "dlpm", "--epsilon", "2"), "--epsilon"),
+        (("softmax-3", "--procedure", "dlpm", "--runs", "0"), "--runs"),
+        (("softmax-3", "--procedure", "dlpm", "--runs", "2", "--out", "x"), "needs --runs 1"),
+        (("softmax-3", "--procedure", "dlfpm", "--out", "x"), "no cost matrix"),
+        (("softmax-3", "--procedure", "guess"), "--procedure"),
+    ],
+)
+def test_wrong_usage_exits_2_in_words(arguments, says):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert says in " ".join(result.stderr.replace("│", " ").split())
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("nowhere", "--procedure", "dlpm"), "no study"),
+        (("wine", "--procedure", "dlpm", "--model", "nobody"), "no model"),
+        (("softmax-3", "--procedure", "lpm", "--radius", "0.5"), "leaves the feasible"),
+    ],
+)
+def test_what_cannot_be_done_is_a_problem(arguments, says):
+    result = run(*arguments)
+    assert isinstance(result.exception, Problem)
+    assert says in str(result.exception)

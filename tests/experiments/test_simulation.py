@@ -1,0 +1,146 @@
+"""The laboratory: the same seed gives the same result, published figures come out, and everything is said in JSON."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from elicit_app.experiments.metric_file import metric_of, save_metric
+from elicit_app.experiments.noise import Noise
+from elicit_app.experiments.simulation import MEASURES, Experts, simulate
+from elicit_app.problem import Problem
+from elicit_app.session.procedures import ProcedureSetting, WrongPairing
+from elicit_app.study.opening import open_study
+from metrics import ElicitedMetric
+
+SOFTMAX, PAPER, WINE = open_study("softmax-3"), open_study("paper-3"), open_study("wine")
+DLPM = ProcedureSetting(procedure="dlpm", seed=4)
+
+
+def told(simulation) -> list[dict]:
+    return [{name: value for name, value in run.as_json().items() if name != "seconds"} for run in simulation.runs]
+
+
+@pytest.mark.parametrize(
+    ("name", "procedure", "weights", "questions"),
+    [
+        ("softmax-3", "dlpm", (0.21, 0.59, 0.20), 56),
+        ("softmax-3", "dlpm", (0.23, 0.15, 0.62), 56),
+        ("softmax-4", "dlpm", (0.22, 0.13, 0.14, 0.52), 84),
+        ("softmax-4", "dlpm", (0.58, 0.17, 0.08, 0.18), 84),
+        ("paper-3", "dlpm", (0.21, 0.59, 0.20), 56),
+        ("paper-3", "lpm", (-0.37, -0.89, -0.09, -0.23, -0.04, -0.03), 320),
+        ("paper-4", "lpm", (-0.54, -0.10, -0.62, -0.52, -0.03, -0.07, -0.11, -0.07, -0.14, -0.03, -0.03, -0.04), 704),
+    ],
+)
+def test_the_published_tables(name, procedure, weights, questions):
+    study = open_study(name)
+    full, needed = (
+        simulate(
+            study,
+            ProcedureSetting(procedure=procedure, ask=ask, cycles=2 if procedure == "lpm" else None),
+            Experts(weights),
+        ).runs[0]
+        for ask in ("all", "needed")
+    )
+    assert full.questions == questions
+    assert full.error_linf < 0.015
+    assert full.bounded == (None,) * len(weights)
+    assert full.agreement > 0.99
+    assert full.elicited_weights == needed.elicited_weights
+    assert needed.questions <= questions / 2
+
+
+def test_a_ratio_that_the_paper_cannot_identify_is_bounded():
+    run = simulate(PAPER, DLPM, Experts((0.23, 0.15, 0.62))).runs[0]
+    assert run.stopped == "bounded"
+    for true, (low, high) in zip(run.true_weights, run.bounded, strict=True):
+        assert low <= true <= high
+
+
+@pytest.mark.parametrize(
+    ("study", "setting"),
+    [
+        (SOFTMAX, DLPM),
+        (WINE, ProcedureSetting(procedure="dlpm", confusions="counts", model="Four quick tests")),
+        (SOFTMAX, ProcedureSetting(procedure="lpm", cycles=1, epsilon=0.1)),
+        (WINE, ProcedureSetting(procedure="lpm", cycles=1, epsilon=0.1)),
+        (SOFTMAX, ProcedureSetting(procedure="dlfpm")),
+        (SOFTMAX, ProcedureSetting(procedure="lfpm", cycles=1, epsilon=0.1)),
+        (WINE, ProcedureSetting(procedure="bayes", questions=4)),
+        (WINE, ProcedureSetting(procedure="bayes", questions=4, family="dlpm")),
+        (SOFTMAX, ProcedureSetting(procedure="bayes", questions=4, space="sphere")),
+    ],
+)
+def test_every_procedure_runs_and_the_same_seed_gives_the_same_runs(study, setting):
+    experts = Experts(noise=Noise("flip", 0.1))
+    first, second = simulate(study, setting, experts, runs=2), simulate(study, setting, experts, runs=2)
+    assert told(first) == told(second)
+    assert told(first)[0]["true_weights"] != told(first)[1]["true_weights"]
+    # A run does not depend on how many there are.
+    assert told(simulate(study, setting, experts, runs=1)) == told(first)[:1]
+    for run in first.runs:
+        assert 0 <= run.agreement <= 1
+        assert 0 <= run.regret <= 1
+        assert run.questions == len(run.asked)
+
+
+def test_jobs_do_not_change_the_result():
+    done: list[int] = []
+    alone = simulate(SOFTMAX, DLPM, runs=5)
+    together = simulate(SOFTMAX, DLPM, runs=5, jobs=2, advance=done.append)
+    assert told(alone) == told(together)
+    assert sum(done) == 5
+
+
+def test_another_seed_gives_other_runs():
+    other = DLPM.model_copy(update={"seed": 5})
+    assert told(simulate(SOFTMAX, DLPM)) != told(simulate(SOFTMAX, other))
+
+
+def test_votes_are_counted_and_help():
+    experts = [Experts(noise=Noise("flip", 0.1), votes=votes) for votes in (1, 5)]
+    setting = DLPM.model_copy(update={"ask": "all"})
+    once, five = (simulate(SOFTMAX, setting, one, runs=25) for one in experts)
+    assert {run.questions for run in once.runs} == {56}
+    assert {run.questions for run in five.runs} == {280}
+    assert five.values("error_linf").mean() < once.values("error_linf").mean()
+
+
+def test_the_json_has_the_stated_fields_and_no_infinity():
+    simulation = simulate(PAPER, DLPM, runs=3)
+    told_ = json.loads(json.dumps(simulation.as_json(), allow_nan=False))
+    assert list(told_) == ["study", "procedure", "family", "space", "classes", "runs", "summary"]
+    assert set(told_["runs"][0]) == {"true_weights", "elicited_weights", "bounded", "stopped", *MEASURES}
+    assert told_["summary"]["runs"] == 3
+    assert told_["summary"]["error_linf"]["most"] == max(run["error_linf"] for run in told_["runs"])
+    fraction = simulate(PAPER, ProcedureSetting(procedure="dlfpm"), runs=2)
+    json.dumps(fraction.as_json(), allow_nan=False)
+
+
+def test_the_metric_file_says_where_it_comes_from(tmp_path):
+    simulation = simulate(PAPER, DLPM, Experts((0.23, 0.15, 0.62)))
+    path = save_metric(simulation, tmp_path / "new" / "paper.metric.json")
+    metric = ElicitedMetric.load(path)
+    np.testing.assert_allclose(metric.weights, simulation.runs[0].elicited_weights)
+    assert metric.provenance.procedure == "dlpm"
+    assert metric.provenance.expert == "simulated"
+    assert metric.provenance.questions == simulation.runs[0].questions
+    assert metric.intervals is not None  # what is only bounded is not told as a number
+    assert not math.isinf(metric.intervals[..., 0].max())
+    with_samples = simulate(WINE, ProcedureSetting(procedure="bayes", questions=3))
+    assert metric_of(with_samples).samples is not None
+
+
+def test_options_that_do_not_go_together_are_refused_before_any_run():
+    with pytest.raises(WrongPairing, match="at least 1"):
+        simulate(SOFTMAX, DLPM, runs=0)
+    with pytest.raises(WrongPairing, match="votes"):
+        simulate(SOFTMAX, DLPM, Experts(votes=0))
+    with pytest.raises(WrongPairing, match="structured"):
+        simulate(SOFTMAX, DLPM, Experts(truth="structured"), jobs=2, runs=4)
+    with pytest.raises(WrongPairing, match="has 3 weights"):
+        simulate(SOFTMAX, DLPM, Experts((0.5, 0.5)))
+    with pytest.raises(Problem, match="no models"):
+        simulate(SOFTMAX, DLPM.model_copy(update={"model": "x"}))
