@@ -120,7 +120,8 @@ class ScrolledPage(Page):
         self.area.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         self.area.setVerticalScrollBar(QuietScrollBar())
         self.area.setWidget(self.inner)
-        self.area.viewport().installEventFilter(self)
+        for watched in (self.area.viewport(), self.inner):
+            watched.installEventFilter(self)
         for fixed in (self._head, self._foot):
             fixed.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._outer.addWidget(self._head)
@@ -149,16 +150,17 @@ class ScrolledPage(Page):
             layout.invalidate()
             layout.activate()
             widget.updateGeometry()
-        # Where the content has become narrower, the area has to be told.
-        QCoreApplication.sendEvent(self.area, QEvent(QEvent.Type.LayoutRequest))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._keep_margins()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize:
+        if event.type() == QEvent.Type.Resize and watched is self.area.viewport():
             self._keep_margins()
+        elif event.type() == QEvent.Type.LayoutRequest and watched is self.inner:
+            # The area looks before the content has found its new size; content that became narrower needs this.
+            QCoreApplication.postEvent(self.area, QEvent(QEvent.Type.LayoutRequest))
         return super().eventFilter(watched, event)
 
     def _keep_margins(self) -> None:
