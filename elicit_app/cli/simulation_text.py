@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from elicit_app.experiments.simulation import Simulation
+    from elicit_app.experiments.simulated import Simulation
 
 
 def print_json(found: Simulation) -> None:
@@ -57,7 +57,7 @@ def _summary(found: Simulation) -> Table:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    from elicit_app.experiments.simulation import MEASURES
+    from elicit_app.experiments.simulated import MEASURES
 
     table = Table(
         box=SIMPLE,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import elicit_app
-from elicit_app.experiments.simulation import Simulation
+from elicit_app.experiments.simulated import Simulation
 from elicit_app.problem import Problem
 from elicit_app.session.judging import count, prevalence
 from elicit_app.session.procedures import WrongPairing

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.experiments.simulation import Experts, Simulation, simulate
+from elicit_app.experiments.simulated import Simulation
+from elicit_app.experiments.simulation import Experts, simulate
 from elicit_app.problem import Problem
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.study.counting import population_for, prevalence_of, yardstick_for

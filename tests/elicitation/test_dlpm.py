@@ -134,12 +134,13 @@ def test_what_one_wrong_answer_in_ten_does(law, repair, mean):
     assert np.mean(errors) == pytest.approx(mean, rel=0.3)
 
 
-def test_people_are_shown_whole_cases_and_never_two_identical_matrices(law):
+@pytest.mark.parametrize("ask", ["all", "needed"])
+def test_people_are_shown_whole_cases_and_never_two_identical_matrices(ask):
     rng = np.random.default_rng(3)
     proba = rng.dirichlet(np.full(3, 0.4), 120)
     cases = Cases.counted(np.append([0, 1, 2], rng.integers(0, 3, 117)), proba)
     for weights in rng.dirichlet(np.ones(3), 20):
-        _, asked = run(Dlpm(cases, population=100), expert(weights))
+        _, asked = run(Dlpm(cases, population=100, ask=ask), expert(weights))
         for question, answer in asked:
             assert question.population == 100
             for matrix in (question.a, question.b):

@@ -8,7 +8,8 @@ import pytest
 
 from elicit_app.experiments.metric_file import metric_of, save_metric
 from elicit_app.experiments.noise import Noise
-from elicit_app.experiments.simulation import MEASURES, Experts, simulate
+from elicit_app.experiments.simulated import MEASURES
+from elicit_app.experiments.simulation import Experts, simulate
 from elicit_app.problem import Problem
 from elicit_app.session.procedures import ProcedureSetting, WrongPairing
 from elicit_app.study.opening import open_study

@@ -35,9 +35,7 @@ class _Pencils(Run):
         self.procedure = procedure
         self.upper: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, 1.0))
         self.lower: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, 1.0))
-        self.lowest = {
-            i: Line(procedure.showing(nu.lower), last=1.0, worst=True) for i, nu in procedure.frontiers.items()
-        }
+        self.lowest = {i: procedure.line(nu.lower, worst=True) for i, nu in procedure.frontiers.items()}
 
     def asking(self) -> Asking:
         """Search both boundaries for every ratio."""

@@ -67,16 +67,16 @@ class Dlpm(Published):
         self.rules = Rules(epsilon, ask, repair)
         self.n_classes, self.prevalence = cases.n_classes, cases.prevalence
         self.frontiers = {i: RestrictedFrontier(cases, 0, i) for i in range(1, cases.n_classes)}
-        self.lines = {i: Line(self.showing(nu), last=1.0) for i, nu in self.frontiers.items()}
+        self.lines = {i: self.line(nu) for i, nu in self.frontiers.items()}
         self.names = tuple(names) or tuple(f"cases of class {i + 1}" for i in range(cases.n_classes))
 
     def run(self) -> Run:
         """Return a fresh run of algorithm 1."""
         return _Ratios(self)
 
-    def showing(self, nu: Callable[[float], Matrix]) -> Callable[[float], Matrix]:
-        """Return a line's matrices as they are shown."""
-        return lambda m: self.shown(nu(m))
+    def line(self, nu: Callable[[float], Matrix], *, worst: bool = False) -> Line:
+        """Return the matrices of a boundary as they are shown, from m = 0 to m = 1."""
+        return Line(lambda m: self.shown(nu(m)), last=1.0, worst=worst, identical=self.population is None)
 
     def stretch(self, i: int, m: float) -> Interval:
         """Return the range of m over which the frontier of classes 1 and i shows the very same matrix as at m."""

@@ -109,7 +109,7 @@ class Angles:
             theta[j] = angle
             return self.procedure.shown(sphere.point(sign * direction(theta)))
 
-        return Line(at, worst=self.worst)
+        return Line(at, worst=self.worst, identical=self.procedure.population is None)
 
     @property
     def width(self) -> float:

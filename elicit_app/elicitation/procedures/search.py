@@ -59,10 +59,19 @@ class Line:
         that a search leaves the flat end of the line. None where no stretch of the line is flat.
     worst : bool
         Look for the least preferred matrix instead.
+    identical : bool
+        Whether identical matrices are asked about where every question is; never to people.
     """
 
-    def __init__(self, at: Callable[[float], Matrix], last: float | None = None, worst: bool = False) -> None:
-        self._at, self._last, self._worst = at, last, worst
+    def __init__(
+        self,
+        at: Callable[[float], Matrix],
+        last: float | None = None,
+        *,
+        worst: bool = False,
+        identical: bool = True,
+    ) -> None:
+        self._at, self._last, self._worst, self._identical = at, last, worst, identical
         self._known: dict[float, Matrix] = {}
 
     def at(self, m: float) -> Matrix:
@@ -80,7 +89,7 @@ class Line:
         first, second = self.at(earlier), self.at(later)
         same = np.array_equal(first, second)
         answer = Slope.FLAT
-        if ask == "all" or not same:
+        if not same or (ask == "all" and self._identical):
             answer = yield Comparison(second, first)
         if same:
             return Slope.FALLS if self._last is not None and np.array_equal(second, self.at(self._last)) else Slope.FLAT

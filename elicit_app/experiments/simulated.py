@@ -1,0 +1,125 @@
+"""What simulations come to: runs, their spread, and the object that `elicit simulate --json` prints."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.study.model import Study
+
+MEASURES = ("questions", "error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRun:
+    """One simulated expert.
+
+    Parameters
+    ----------
+    true_weights, elicited_weights : tuple of float
+        In the family's normalisation.
+    bounded : tuple
+        Per weight None, or (lo, hi).
+    questions : int
+        Every answer counts, votes included.
+    stopped : str
+        Why the procedure stopped.
+    error_l1, error_l2, error_linf : float
+        Norms of elicited minus true weights.
+    agreement : float
+        Share of random pairs of achievable matrices on which both metrics prefer the same side.
+    regret : float
+        How much of the possible utility is lost by choosing with the elicited metric, in [0, 1].
+    seconds : float
+        Time the procedure and its answers took.
+    outcome : Outcome
+        All that was learned.
+    asked : tuple of Asked
+        The transcript.
+    """
+
+    true_weights: tuple[float, ...]
+    elicited_weights: tuple[float, ...]
+    bounded: tuple[Bound, ...]
+    questions: int
+    stopped: str
+    error_l1: float
+    error_l2: float
+    error_linf: float
+    agreement: float
+    regret: float
+    seconds: float
+    outcome: Outcome
+    asked: tuple[Asked, ...] = field(repr=False)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the run as `elicit simulate --json` prints it; an end without end is null."""
+        bounded = [None if one is None else [_finite(one[0]), _finite(one[1])] for one in self.bounded]
+        numbers = {name: getattr(self, name) for name in MEASURES}
+        return {
+            "true_weights": list(self.true_weights),
+            "elicited_weights": list(self.elicited_weights),
+            "bounded": bounded,
+            "stopped": self.stopped,
+            **numbers,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """Simulated experts of one study and setting.
+
+    Parameters
+    ----------
+    study : Study
+        What they were asked about.
+    setting : ProcedureSetting
+        How.
+    runs : tuple of SimulatedRun
+        In order of their seeds.
+    """
+
+    study: Study
+    setting: ProcedureSetting
+    runs: tuple[SimulatedRun, ...]
+
+    def values(self, measure: str) -> Matrix:
+        """Return one of `MEASURES` for every run."""
+        return np.array([getattr(run, measure) for run in self.runs], dtype=np.float64)
+
+    @cached_property
+    def summary(self) -> dict[str, object]:
+        """Return mean, median, least and most of every measure, and how often each reason to stop was met."""
+        found: dict[str, object] = {"runs": len(self.runs)}
+        for measure in MEASURES:
+            values = self.values(measure)
+            found[measure] = {
+                "mean": float(values.mean()),
+                "median": float(np.median(values)),
+                "least": float(values.min()),
+                "most": float(values.max()),
+            }
+        found["stopped"] = dict(sorted(Counter(run.stopped for run in self.runs).items()))
+        found["bounded"] = sum(any(one is not None for one in run.bounded) for run in self.runs)
+        return found
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that `elicit simulate --json` prints."""
+        return {
+            "study": self.study.name,
+            "procedure": self.setting.procedure,
+            "family": self.setting.resolved_family,
+            "space": self.setting.resolved_space,
+            "classes": list(self.study.classes),
+            "runs": [run.as_json() for run in self.runs],
+            "summary": self.summary,
+        }
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
