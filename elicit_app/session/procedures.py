@@ -40,6 +40,7 @@ _ONLY: dict[str, tuple[str, ...]] = {
     "stop": ("bayes",),
     "checks": ("bayes",),
     "max_cells": ("bayes",),
+    "strength": ("bayes",),
 }
 DEFAULT_EPSILON = 0.01
 DEFAULT_QUESTIONS = 20

@@ -26,6 +26,7 @@ WINE, SOFTMAX = open_study("wine"), open_study("softmax-3")
         ({"procedure": "dlpm", "stop": True}, "--stop"),
         ({"procedure": "lpm", "checks": True}, "--checks"),
         ({"procedure": "lpm", "max_cells": 4}, "--max-cells"),
+        ({"procedure": "dlpm", "strength": True}, "--strength"),
         ({"procedure": "bayes", "epsilon": 0.1}, "--epsilon"),
         ({"procedure": "bayes", "ask": "all"}, "--ask"),
         ({"procedure": "bayes", "repair": True}, "--repair"),

@@ -156,19 +156,19 @@ class _Ratios(Run):
         """Return the weights, and what only has a bound."""
         ranges = self.ranges()
         flat = {i for i in ranges if self.is_flat(i, ranges[i])} if stopped == "tolerance" else set()
-        ends = [i for i in sorted(flat) if ranges[i][0] == 0 or np.isinf(ranges[i][1])]
+        open_ended = any(ranges[i][0] == 0 or np.isinf(ranges[i][1]) for i in flat)
         names, weights = self.procedure.names, self.weights()
         notes = tuple(
             f"How much {names[i]} count compared with {names[0]} could only be bounded: {_in_words(*ranges[i])}. "
             "No decision of this model tells more."
-            for i in ends
+            for i in sorted(flat)
         )
         bounded, intervals = _bounds(ranges, weights) if flat else ((None,) * len(weights), None)
         return Outcome(
             "dlpm",
             weights,
             bounded,
-            "bounded" if ends else stopped,
+            "bounded" if open_ended else stopped,
             questions,
             intervals=intervals,
             notes=notes,
