@@ -35,8 +35,6 @@ _RECOMPUTED = 1e-9
 class Run(ABC):
     """One run of a published procedure: what is known so far, changed by the answers."""
 
-    stopped: StopReason = "tolerance"
-
     @abstractmethod
     def asking(self) -> Asking:
         """Yield comparisons, and be sent slopes."""
@@ -135,7 +133,7 @@ class Published(ABC):
                 comparison = asking.send(slope)
             except StopIteration:
                 break
-        return run.outcome(run.stopped, used)
+        return run.outcome("tolerance", used)
 
     def _question(self, comparison: Comparison, first_time: int | None) -> Question:
         question = Question(
