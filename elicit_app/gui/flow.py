@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -48,6 +48,11 @@ class Flow(QObject):
         As they are now.
     dialogs : Dialogs
         The system's dialogs.
+
+    Attributes
+    ----------
+    draw_seed : callable
+        Returns the seed of a new session; each one gets its own.
     """
 
     settings_changed = Signal(object)
@@ -63,6 +68,7 @@ class Flow(QObject):
         self._connected: set[str] = set()
         self._study: Study | None = None
         self._before_aside: QWidget | None = None
+        self.draw_seed: Callable[[], int] = lambda: secrets.randbits(32)
         self._connect_start()
 
     # --- start
@@ -211,7 +217,7 @@ class Flow(QObject):
             page.words_wanted.connect(self._change_words)
             page.start_wanted.connect(self.show_start)
         self._study = study
-        page.show_study(study, str(sessions_folder(study, self._places.data)), secrets.randbits(32))
+        page.show_study(study, str(sessions_folder(study, self._places.data)), self.draw_seed())
         self._pages.show(page)
 
     def _change_words(self) -> None:

@@ -26,6 +26,7 @@ from elicit_app.study.folder import write_folder
 
 Progress = Callable[[int, int], None]
 _PATIENCE = 120.0
+_SEED = 6
 _SENSITIVITY = 60.0
 _CLEARLY = 0.05
 _REPLIES: dict[Choice, Reply] = {Choice.A: "left", Choice.B: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
@@ -127,7 +128,8 @@ class Script:
         self._app: QApplication = application()
         self._window: Window = make_window(self._app, Places(scratch / "settings.json", scratch / "data"))
         self._flow, self._pages = self._window.flow, self._window.pages
-        self._rng = np.random.default_rng(np.random.SeedSequence(7))
+        self._rng = np.random.default_rng(np.random.SeedSequence(_SEED))
+        self._flow.draw_seed = lambda: _SEED
         self._window.show()
 
     def close(self) -> None:

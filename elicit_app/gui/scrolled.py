@@ -172,7 +172,7 @@ class ScrolledPage(Page):
         self.foot.setContentsMargins(edge, theme.S, edge, theme.M if self.foot.count() else 0)
         # The scroll bar takes its width from the right margin, so that the content does not move when it appears.
         right = max(self.area.viewport().width() - side - content, theme.S)
-        self.body.setContentsMargins(side, theme.S, right, 0 if self.foot.count() else theme.M)
+        self.body.setContentsMargins(side, theme.S, right, 0 if self.foot.count() else theme.S)
 
 
 def _column() -> tuple[QWidget, QVBoxLayout]:

@@ -103,13 +103,13 @@ class RatioPlot(QWidget):
                 self._paint_words(painter, colours, columns, row, QRectF(0, top, self.width(), height))
                 self._paint_marks(painter, colours, columns, row.ratio, top + height / 2)
                 top += height
-            self._paint_legend(painter, colours, bottom + em(30))
+            self._paint_legend(painter, colours, bottom + em(25))
 
     def _head(self) -> float:
         return float(em(26))
 
     def _foot(self) -> float:
-        return float(em(58))
+        return float(em(50))
 
     def _columns(self, width: int) -> _Columns:
         strong, small = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))

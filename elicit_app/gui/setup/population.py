@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.controls import DecimalBox, ListBox
@@ -32,6 +32,9 @@ class PopulationSection(Section):
         self.population = ListBox("Cases that a result is shown for")
         self._scaled = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.data, self.stated = ChoiceRow("As common as in the data"), ChoiceRow("As common as stated here")
+        self._group = QButtonGroup(self)
+        for choice in (self.data, self.stated):
+            self._group.addButton(choice.radio)
         self._shares = QWidget()
         self.boxes: list[DecimalBox] = []
         self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
@@ -64,6 +67,10 @@ class PopulationSection(Section):
         self._lay_shares(study, np.asarray(counted if stated is None else stated))
         self._study = study
         self._tell()
+
+    def take(self, study: Study) -> None:
+        """Take over what was changed elsewhere; nothing shown here changes."""
+        self._study = study
 
     def _lay_shares(self, study: Study, shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
         self.column.removeWidget(self._shares)

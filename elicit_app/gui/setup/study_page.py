@@ -128,6 +128,10 @@ class YardstickSection(Section):
             self.box.addItem(f"{mistake.name} ({flow(study, key)})", key)
         self.box.setCurrentIndex(sorted(study.wording.mistakes).index(study.yardstick))
 
+    def take(self, study: Study) -> None:
+        """Take over what was changed elsewhere; nothing shown here changes."""
+        self._study = study
+
     def _chosen(self, index: int) -> None:
         if self._study is not None:
             true, predicted = self.box.itemData(index)
@@ -221,6 +225,8 @@ class StudyPage(ScrolledPage):
         self.notice.say("")
         self.nouns.show_study(study)
         self.mistakes.show_study(study)
+        self.yardstick.take(study)
+        self.population.take(study)
 
     def _nouns_edited(self, study: object) -> None:
         assert isinstance(study, Study)

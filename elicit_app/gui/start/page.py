@@ -127,8 +127,8 @@ class StartPage(ScrolledPage):
             head.addWidget(Label(title, theme.Role.SECTION), 1)
             if link is not None:
                 head.addWidget(link)
-            else:
-                head.addStrut(theme.em(30))
+            # Both heads are as high as the one with the link, so that the cards begin on one line.
+            head.addStrut(self.folder.heightForWidth(1000))
             column.addLayout(head)
             column.addWidget(card)
             if card is self.recent:

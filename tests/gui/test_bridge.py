@@ -1,0 +1,84 @@
+"""From worker threads to the main thread: views in order, newest request only, nothing after the end."""
+
+import threading
+
+import pytest
+from PySide6.QtCore import QThread
+
+from elicit_app.gui.bridge import Background, Bridge
+from elicit_app.problem import Problem
+from elicit_app.session.views import ProblemView
+
+
+@pytest.fixture
+def background(qapp):
+    made = Background()
+    yield made
+    made.close()
+
+
+def test_views_arrive_on_the_main_thread_in_order(qtbot, qapp):
+    bridge, came = Bridge(), []
+    bridge.view.connect(lambda view: came.append((view.sentence, QThread.currentThread() is qapp.thread())))
+    sender = threading.Thread(target=lambda: [bridge.listen(ProblemView(str(n))) for n in range(50)])
+    sender.start()
+    sender.join()
+    qtbot.waitUntil(lambda: len(came) == 50)
+    assert came == [(str(n), True) for n in range(50)]
+
+
+def test_no_view_comes_out_of_a_closed_bridge(qtbot):
+    bridge, came = Bridge(), []
+    bridge.view.connect(came.append)
+    bridge.listen(ProblemView("on its way"))
+    bridge.close()
+    bridge.listen(ProblemView("too late"))
+    qtbot.wait(30)
+    assert came == []
+
+
+def test_only_the_newest_request_is_answered(qtbot, background):
+    gate, came, dropped = threading.Event(), [], []
+    background.run(lambda: gate.wait(10) and "old", came.append, came.append, dropped=dropped.append)
+    background.run(lambda: "new", came.append, came.append)
+    gate.set()
+    qtbot.waitUntil(lambda: came == ["new"])
+    qtbot.wait(20)
+    assert came == ["new"]
+    assert dropped == ["old"]
+    assert not background.busy
+
+
+def test_a_problem_comes_as_it_is_and_a_fault_in_one_sentence(qtbot, background, caplog):
+    failed = []
+
+    def refuse():
+        raise Problem("Row 3 is empty.")
+
+    def break_down():
+        raise KeyError("inner thing")
+
+    background.run(refuse, failed.append, failed.append)
+    qtbot.waitUntil(lambda: len(failed) == 1)
+    background.run(break_down, failed.append, failed.append)
+    qtbot.waitUntil(lambda: len(failed) == 2)
+    assert failed[0].sentence == "Row 3 is empty."
+    assert "Something went wrong inside elicit (KeyError" in failed[1].sentence
+    assert "unexpected failure" in caplog.text
+
+
+def test_what_nobody_waits_for_is_let_go(qtbot, background):
+    came, dropped = [], []
+    background.run(lambda: "file", came.append, came.append, dropped=dropped.append)
+    background.forget()
+    qtbot.waitUntil(lambda: dropped == ["file"] or not background.busy)
+    qtbot.wait(30)
+    assert came == []
+
+
+def test_after_the_end_nothing_is_begun(qtbot, background):
+    came = []
+    background.close()
+    background.run(lambda: "x", came.append, came.append)
+    qtbot.wait(20)
+    assert came == []

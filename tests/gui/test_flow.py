@@ -1,0 +1,237 @@
+"""Opening, errors and their way out, help and settings, and closing at any moment."""
+
+import shutil
+
+import numpy as np
+import polars as pl
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QPalette
+from PySide6.QtTest import QTest
+
+from elicit_app.gui.app import make_window
+from elicit_app.gui.dialogs import Dialogs
+from elicit_app.gui.flow import Places
+from elicit_app.gui.settings import load_settings
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.session import Session
+from elicit_app.study import open_study
+from elicit_app.study.folder import write_folder
+
+
+class Chosen(Dialogs):
+    """Somebody who chooses these files."""
+
+    def __init__(self, *files):
+        self.files = files
+
+    def predictions(self, parent):
+        return self.files
+
+
+@pytest.fixture
+def places(tmp_path):
+    return Places(tmp_path / "config" / "settings.json", tmp_path / "data")
+
+
+@pytest.fixture
+def window(qtbot, appearance, places):
+    made = make_window(appearance, places)
+    qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())
+    made.resize(1000, 700)
+    with qtbot.waitActive(made):
+        made.flow.show_start()
+        made.show()
+        made.activateWindow()
+    return made
+
+
+def on(qtbot, window, name):
+    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name), timeout=20_000)
+    return getattr(window.pages, name)
+
+
+def write_predictions(path, *, total=1.0, rows=60):
+    rng = np.random.default_rng(1)
+    proba = rng.dirichlet(np.ones(2), rows)
+    proba[4] *= total
+    table = {"y_true": ["cat", "dog"] * (rows // 2), "proba_cat": proba[:, 0], "proba_dog": proba[:, 1]}
+    pl.DataFrame(table).write_csv(path)
+    return path
+
+
+def test_what_is_wrong_with_a_file_is_numbered_and_it_can_be_read_again(qtbot, window, tmp_path):
+    path = write_predictions(tmp_path / "pets.csv", total=0.5)
+    window.flow.open_files((path,))
+    page = on(qtbot, window, "error")
+    assert page._title.text() == "This file cannot be used yet"
+    assert "pets.csv" in page._sentence.text()
+    page.copy.click()
+    assert "Row 5" in QGuiApplication.clipboard().text()
+    write_predictions(path)
+    QTest.keyClick(page, Qt.Key.Key_F5)
+    study = on(qtbot, window, "study")
+    assert "2 classes" in study.header.line.text()
+
+
+def test_another_file_can_be_chosen_and_the_format_looked_up(qtbot, window, tmp_path):
+    window.flow.open_files((write_predictions(tmp_path / "bad.csv", total=0.5),))
+    page = on(qtbot, window, "error")
+    page.format.click()
+    help_page = on(qtbot, window, "help")
+    help_page.done.click()
+    on(qtbot, window, "error")
+    window.flow._dialogs = Chosen(write_predictions(tmp_path / "good.csv"))
+    page.primary.click()
+    on(qtbot, window, "study")
+
+
+def test_files_of_several_models_make_one_study_that_is_kept_where_it_is_said(qtbot, window, tmp_path):
+    first, second = write_predictions(tmp_path / "small.csv"), write_predictions(tmp_path / "large.csv")
+    window.flow.open_files((first, second))
+    page = on(qtbot, window, "study")
+    assert "2 models" in page.header.line.text()
+    page.nouns.case.clear()
+    page.nouns.case.textEdited.emit("")
+    page.save.click()
+    assert "the word for one case is empty" in page.notice.sentence
+    page.nouns.case.setText("pet")
+    page.nouns.case.textEdited.emit("pet")
+    target = tmp_path / "kept here"
+    page.place.path.setText(str(target))
+    page.save.click()
+    begin = on(qtbot, window, "begin")
+    assert open_study(target).wording.case == "pet"
+    assert str(target / "sessions") in begin._stored.sentence.text()
+    assert load_settings(window._places.settings).folders == (str(target),)
+
+
+def test_a_population_prevalence_and_yardstick_are_saved_back(qtbot, window, tmp_path):
+    study = write_folder(tmp_path / "wine", open_study("wine"))
+    window.flow.open(str(study.folder))
+    on(qtbot, window, "begin").words.click()
+    page = on(qtbot, window, "study")
+    section = page.population
+    section.population.setCurrentIndex(section.population.findData(10_000))
+    section.population.activated.emit(0)
+    section.stated.radio.click()
+    section.boxes[0].setValue(60)
+    assert not section.complete
+    page.save.click()
+    assert "100 %" in page.notice.sentence
+    for box, share in zip(section.boxes, (60, 30, 10), strict=True):
+        box.setValue(share)
+    page.yardstick.box.setCurrentIndex(3)
+    page.yardstick.box.activated.emit(3)
+    page.save.click()
+    on(qtbot, window, "begin")
+    kept = open_study(study.folder)
+    assert kept.population == 10_000
+    assert kept.stated_prevalence == pytest.approx((0.6, 0.3, 0.1))
+    assert kept.yardstick == sorted(kept.wording.mistakes)[3]
+
+
+def test_a_consequence_that_is_too_long_is_counted_and_refused(qtbot, window, tmp_path):
+    study = write_folder(tmp_path / "wine", open_study("wine"))
+    window.flow.open(str(study.folder))
+    on(qtbot, window, "begin").words.click()
+    page = on(qtbot, window, "study")
+    field = page.mistakes.words.consequence
+    field.field.setText("x" * 46)
+    field.field.textEdited.emit("")
+    assert field._count.text() == "46 of 45, 1 too many"
+    page.save.click()
+    assert "46 characters" in page.notice.sentence
+    assert window.pages.shown is page
+
+
+def test_a_damaged_session_is_said_to_be_damaged(qtbot, window, tmp_path):
+    path = tmp_path / "broken.session.jsonl"
+    path.write_text('{"kind": "begun"')
+    window.flow.open(str(path))
+    page = on(qtbot, window, "error")
+    assert page._title.text() == "This session cannot be opened"
+    page.primary.click()
+    on(qtbot, window, "start")
+
+
+def test_a_session_open_elsewhere_is_refused_in_words(qtbot, window, tmp_path):
+    path = tmp_path / "busy.session.jsonl"
+    with Session.create(open_study("breast-cancer"), ProcedureSetting(questions=5), path):
+        window.flow.open(str(path))
+        page = on(qtbot, window, "error")
+        assert "open" in page._sentence.text()
+
+
+def test_a_study_that_is_gone_is_no_longer_listed(qtbot, window, tmp_path):
+    study = write_folder(tmp_path / "wine", open_study("wine"))
+    window.flow.open(str(study.folder))
+    on(qtbot, window, "begin")
+    window.flow.show_start()
+    start = on(qtbot, window, "start")
+    qtbot.waitUntil(lambda: [row.text() for row in start.recent.rows] == ["Italian wines"], timeout=20_000)
+    shutil.rmtree(study.folder)
+    window.flow.show_start()
+    qtbot.waitUntil(lambda: start.recent.rows == [], timeout=20_000)
+
+
+def test_help_and_settings_lead_back_to_where_one_was(qtbot, window):
+    window.flow.open("breast-cancer")
+    begin = on(qtbot, window, "begin")
+    QTest.keyClick(begin, Qt.Key.Key_F1)
+    on(qtbot, window, "help")
+    QTest.keyClick(window.pages.help, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    settings = on(qtbot, window, "settings")
+    settings.done.click()
+    assert window.pages.shown is begin
+
+
+def test_settings_change_the_app_at_once_and_are_kept(qtbot, window, appearance, places):
+    window.flow.show_settings()
+    page = on(qtbot, window, "settings")
+    page.appearances["dark"].radio.click()
+    assert appearance.palette().color(QPalette.ColorRole.Window).lightness() < 60
+    page.text_size.setCurrentIndex(2)
+    page.text_size.activated.emit(2)
+    assert appearance.font().pixelSize() >= 22
+    page.numbers_only.box.click()
+    page.animation.box.click()
+    window.resize(760, 640)
+    window.close()
+    kept = load_settings(places.settings)
+    assert (kept.appearance, kept.font_percent, kept.numbers_only, kept.animation) == ("dark", 150, True, False)
+    again = make_window(appearance, places)
+    qtbot.addWidget(again, before_close_func=lambda w: w.flow.close())
+    assert again.size() == window.size()
+
+
+def test_closing_while_a_study_is_read_is_safe(qtbot, window, places):
+    window.flow.open("digits")
+    window.close()
+    qtbot.wait(50)
+    assert not window.flow.background.busy
+
+
+def test_a_first_guess_must_be_a_number(qtbot, window):
+    window.flow.open("wine")
+    begin = on(qtbot, window, "begin")
+    field = next(iter(begin.guesses.fields.values()))
+    field.setText("a lot")
+    begin.begin.click()
+    assert "a lot" in begin.notice.sentence
+    assert window.pages.shown is begin
+
+
+@pytest.mark.parametrize(("procedure", "family"), [("dlpm", "dlpm"), ("lpm", "lpm")])
+def test_a_published_search_is_for_one_family_and_says_what_it_costs(qtbot, window, procedure, family):
+    window.flow.open("wine")
+    begin = on(qtbot, window, "begin")
+    asking = begin.asking
+    asking.researchers.click()
+    asking.procedure.setCurrentIndex(asking.procedure.findData(procedure))
+    setting = asking.setting(begin._family, 1)
+    assert (setting.procedure, setting.resolved_family) == (procedure, family)
+    assert setting.epsilon == 0.02
+    count = {"dlpm": "48", "lpm": "280"}[procedure]
+    assert f"up to {count} questions" in asking._warning.text()
+    assert not begin.family.differ.isEnabled()

@@ -1,0 +1,205 @@
+"""What can be done on the review and result pages, with a real session behind them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import LinkButton
+from elicit_app.gui.results.page import ResultsPage
+from elicit_app.gui.results.ratio_box import RatioBox
+from elicit_app.gui.review.page import NOTHING_CHOSEN, ReviewPage
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.results import result_view
+from elicit_app.session.session import Session
+from elicit_app.session.showing import review_view
+from elicit_app.study import open_study
+
+COSTS = np.array([[0, 4.0, 9.0], [0.6, 0, 2.0], [1.0, 0.3, 0]])
+
+
+@pytest.fixture(scope="module")
+def study():
+    return open_study("traffic-light")
+
+
+@pytest.fixture(scope="module")
+def views(study, tmp_path_factory):
+    """Review and result of a session with one answer against all others and one taken out."""
+    path = tmp_path_factory.mktemp("sessions") / "lights.session.jsonl"
+    setting = ProcedureSetting(family="lpm", questions=9, strength=True, seed=2)
+    with Session.create(study, setting, path) as session:
+        while (asking := session.asking()) is not None:
+            a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
+            a_is_better = bool(((a - b) * COSTS).sum() < 0) != (asking.number == 4)
+            session.answer("left" if a_is_better == (asking.left == "a") else "right", seconds=asking.number)
+        session.take_out(2)
+        yield review_view(session), result_view(session)
+
+
+@pytest.fixture
+def review(qtbot, views, study):
+    page = ReviewPage()
+    qtbot.addWidget(page)
+    page.resize(1280, 800)
+    page.show_review(views[0], study.wording, "lpm")
+    with qtbot.waitActive(page):
+        page.show()
+        page.activateWindow()
+    return page
+
+
+@pytest.fixture
+def results(qtbot, views, study):
+    page = ResultsPage()
+    qtbot.addWidget(page)
+    page.resize(1280, 800)
+    page.show_result(views[1], study)
+    page.show()
+    qtbot.waitExposed(page)
+    return page
+
+
+def test_answers_stand_newest_first_in_words_without_sides(review):
+    rows = review.model.rows
+    assert [row.number for row in rows] == list(range(len(rows), 0, -1))
+    assert len(rows) >= 9
+    for row in rows:
+        assert "fewer" in row.preferred
+        assert "fewer" in row.rather_than or row.fit == "check"
+        assert " A" not in row.preferred
+    assert rows[-2].fit_words == "taken out"
+
+
+def test_the_chosen_answer_is_looked_at_with_enter_and_taken_out_with_a_button_only(review, qtbot):
+    asked, out = [], []
+    review.look_at.connect(asked.append)
+    review.take_out.connect(out.append)
+    assert review.chosen.text() == NOTHING_CHOSEN
+    assert not review.again.isEnabled()
+    review.table.setFocus()
+    QTest.keyClick(review.table, Qt.Key.Key_Down)
+    QTest.keyClick(review.table, Qt.Key.Key_Down)
+    chosen = review.table.number
+    assert review.chosen.text() == f"Question {chosen} is selected"
+    for key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace, Qt.Key.Key_Return):
+        QTest.keyClick(review.table, key)
+    assert (asked, out) == ([chosen], [])
+    review.out.click()
+    assert out == [chosen]
+    review.table.choose(2)
+    assert review.again.isEnabled()
+    assert not review.out.isEnabled()
+
+
+def test_undo_and_redo_have_their_keys_on_the_review(review, qtbot):
+    undone, redone = [], []
+    review.undo_wanted.connect(lambda: undone.append(1))
+    review.redo_wanted.connect(lambda: redone.append(1))
+    control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+    QTest.keyClick(review.table, Qt.Key.Key_Z, control)
+    QTest.keyClick(review.table, Qt.Key.Key_Z, control | shift)
+    assert (len(undone), len(redone)) == (1, 1)
+
+
+def test_the_answers_are_copied_as_a_table(review):
+    review.copy.click()
+    lines = QGuiApplication.clipboard().text().split("\n")
+    assert lines[0].split("\t")[1] == "You preferred"
+    assert len(lines) == 1 + len(review.model.rows)
+    assert all(len(line.split("\t")) == 6 for line in lines)
+
+
+def test_the_table_is_as_high_as_its_rows(review, appearance, qtbot):
+    for scale in (1.0, 1.5):
+        theme.apply(appearance, family="DejaVu Sans", scale=scale)
+        qtbot.wait(30)
+        table = review.table
+        rows = sum(table.rowHeight(row) for row in range(review.model.rowCount()))
+        assert table.height() >= rows + table.horizontalHeader().height()
+
+
+def test_the_slider_the_box_and_the_sentence_say_the_same(results, views):
+    what_if = results.models.what_if
+    results.tabs.setCurrentIndex(1)
+    estimate = views[1].headline.ratio
+    assert what_if.track.ratio == pytest.approx(estimate, rel=0.01)
+    QTest.keyClick(what_if.track, Qt.Key.Key_Right)
+    assert what_if.track.ratio > estimate
+    assert what_if.box.value() == pytest.approx(what_if.track.ratio)
+    before = what_if.sentence
+    what_if.box.setValue(estimate * 3)
+    assert what_if.track.ratio == pytest.approx(estimate * 3)
+    assert what_if.sentence != before
+    what_if._back.click()
+    assert what_if.box.value() == pytest.approx(estimate, rel=0.01)
+    assert not what_if._back.isEnabled()
+
+
+def test_the_track_is_dragged_with_the_mouse(results):
+    track = results.models.what_if.track
+    results.tabs.setCurrentIndex(1)
+    place = QPointF(track.width() * 0.9, track.height() / 2).toPoint()
+    QTest.mouseClick(track, Qt.MouseButton.LeftButton, pos=place)
+    assert track._x(track.ratio) == pytest.approx(place.x(), abs=2)
+
+
+@pytest.mark.parametrize(("typed", "value"), [("20", 20), ("0.25", 0.25), ("1,200", 1200)])
+def test_a_ratio_is_typed_as_people_write_it(qtbot, typed, value):
+    box = RatioBox()
+    qtbot.addWidget(box)
+    box.lineEdit().setText(typed)
+    box.interpretText()
+    assert box.value() == pytest.approx(value)
+
+
+@pytest.mark.parametrize("typed", ["many", "1e9x", "--"])
+def test_what_is_no_ratio_cannot_be_typed(qtbot, typed):
+    box = RatioBox()
+    qtbot.addWidget(box)
+    box.setValue(3)
+    for character in typed:
+        QTest.keyClicks(box, character)
+    box.interpretText()
+    assert box.value() > 0
+
+
+def test_too_few_answers_switch_the_files_off_except_the_answers(qtbot, views, study):
+    page = ResultsPage()
+    qtbot.addWidget(page)
+    page.show_result(replace(views[1], can_export=False), study)
+    enabled = {key for key, button in page.costs.files.buttons.items() if button.isEnabled()}
+    assert enabled == {"answers"}
+    assert not page.save.isEnabled()
+    assert "five answers" in page.save.toolTip()
+
+
+def test_a_reservation_leads_to_its_question(results, views):
+    asked = []
+    results.look_at.connect(asked.append)
+    about = [finding.question for finding in views[1].trust if finding.question is not None]
+    for link in results.told._trust.findChildren(LinkButton):
+        link.click()
+    assert asked == about
+
+
+def test_the_matrices_say_every_cell_with_truth_first(results, study):
+    said = results.costs.costs.grid.accessibleDescription()
+    for true in study.wording.class_one:
+        for called in study.wording.class_one:
+            assert f"{true} called {called}:" in said
+
+
+def test_every_tab_paints_in_both_themes(results, appearance, qtbot):
+    for dark in (False, True):
+        theme.apply(appearance, family="DejaVu Sans", dark=dark)
+        for tab in range(3):
+            results.tabs.setCurrentIndex(tab)
+            qtbot.wait(10)
+            image = results.grab().toImage()
+            colours = {image.pixel(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)}
+            assert len(colours) > 5
