@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QTableView
 
 from elicit_app.gui import theme
@@ -144,14 +145,12 @@ def test_every_page_fits_a_small_window(page, qtbot, appearance, scale):
     qtbot.waitExposed(page)
     theme.apply(appearance, family="DejaVu Sans", scale=scale)
     page.resize(800, 600)
-    qtbot.wait(20)
+    qtbot.waitUntil(lambda: cut_off(page) <= 0)
     assert page.minimumSizeHint().width() <= 800
     assert page.minimumSizeHint().height() <= 600
-    assert cut_off(page) <= 0
     for tab in range(page.tabs.count() if isinstance(page, ResultsPage) else 0):
         page.tabs.setCurrentIndex(tab)
-        qtbot.wait(20)
-        assert cut_off(page) <= 0
+        qtbot.waitUntil(lambda: cut_off(page) <= 0)
 
 
 def test_everything_that_takes_the_focus_has_a_name(page):
@@ -167,6 +166,19 @@ def test_everything_that_takes_the_focus_has_a_name(page):
             if not (widget.accessibleName() or text):
                 nameless.append(widget)
     assert nameless == []
+
+
+def test_painted_plots_are_texts_to_a_screen_reader(qtbot, long_words, answered):
+    page = results_page(long_words, answered)
+    qtbot.addWidget(page)
+    for plot in (page.told._plot, page.models.table, page.costs.costs.grid, page.costs.releases.grid):
+        seen = QAccessible.queryAccessibleInterface(plot)
+        assert seen.role() == QAccessible.Role.StaticText
+        assert seen.text(QAccessible.Text.Name)
+        assert len(seen.text(QAccessible.Text.Description)) > 50
+    track = QAccessible.queryAccessibleInterface(page.models.what_if.track)
+    assert track.role() == QAccessible.Role.Slider
+    assert "cheapest" in track.text(QAccessible.Text.Description)
 
 
 def test_plots_say_what_they_show(qtbot, long_words, answered):

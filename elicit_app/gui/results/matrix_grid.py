@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QWidget
 
 from elicit_app.gui.elements.shapes import box
 from elicit_app.gui.theme import XS, Role, Tokens, em, font, tokens
@@ -25,7 +25,7 @@ class Cell:
     sentence: str = ""
 
 
-class MatrixGrid(QWidget):
+class MatrixGrid(QLabel):
     """Rows are truths, columns what the model says; the diagonal is sunken. Above five classes the second line goes."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

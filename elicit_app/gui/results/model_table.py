@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui.results import marks, words
 from elicit_app.gui.results.axis import LinearAxis
@@ -37,7 +37,7 @@ def _below(model: ModelView) -> str:
     return f"MPCS {model.mpcs:.2f}, {100 * model.accuracy:.1f} % right"
 
 
-class ModelTable(QWidget):
+class ModelTable(QLabel):
     """Rank with a bracket around ties, name, cost, difference to the first with its range, probability of best."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

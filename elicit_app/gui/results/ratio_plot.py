@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui.results import marks, words
 from elicit_app.gui.results.axis import LogAxis
@@ -57,7 +57,7 @@ class _Columns:
         return self.left + axis.share(value) * (self.right - self.left)
 
 
-class RatioPlot(QWidget):
+class RatioPlot(QLabel):
     """Dot, bar for 50 %, line for 90 %, dashed arrow where only bounded, hollow diamond for the first guess."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

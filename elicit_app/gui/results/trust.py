@@ -6,19 +6,20 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
 from elicit_app.session.views import HeldOutView, ResultView, TrustView
 
 
-class Tally(QWidget):
+class Tally(QLabel):
     """One box for each answer kept aside, filled where it was predicted rightly."""
 
     def __init__(self, right: int, total: int, strong: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._right, self._total, self._strong = right, total, strong
+        self.setAccessibleName(f"{right} of {total} predicted")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
