@@ -103,20 +103,22 @@ def test_another_seed_gives_other_runs():
 def test_votes_are_counted_and_help():
     experts = [Experts(noise=Noise("flip", 0.1), votes=votes) for votes in (1, 5)]
     setting = DLPM.model_copy(update={"ask": "all"})
-    once, five = (simulate(SOFTMAX, setting, one, runs=25) for one in experts)
+    once, five = (simulate(WINE, setting, one, runs=25) for one in experts)
     assert {run.questions for run in once.runs} == {56}
     assert {run.questions for run in five.runs} == {280}
     assert five.values("error_linf").mean() < once.values("error_linf").mean()
 
 
 def test_the_json_has_the_stated_fields_and_no_infinity():
-    simulation = simulate(PAPER, DLPM, runs=3)
+    simulation = simulate(WINE, DLPM, runs=3)
     told_ = json.loads(json.dumps(simulation.as_json(), allow_nan=False))
     assert list(told_) == ["study", "procedure", "family", "space", "classes", "runs", "summary"]
     assert set(told_["runs"][0]) == {"true_weights", "elicited_weights", "bounded", "stopped", *MEASURES}
     assert told_["summary"]["runs"] == 3
     assert told_["summary"]["error_linf"]["most"] == max(run["error_linf"] for run in told_["runs"])
-    fraction = simulate(PAPER, ProcedureSetting(procedure="dlfpm"), runs=2)
+    # On the paper's law the ratios of a fraction may have no bound at all.
+    fraction = simulate(PAPER, ProcedureSetting(procedure="dlfpm"))
+    assert fraction.runs[0].stopped == "bounded"
     json.dumps(fraction.as_json(), allow_nan=False)
 
 
