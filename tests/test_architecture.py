@@ -12,7 +12,7 @@ ROOMS_WITHOUT_QT = [
     "elicit_app.session",
     "elicit_app.session.runner",
     "elicit_app.study",
-    "elicit_app.experiments.simulate",
+    "elicit_app.experiments.simulation",
     "elicit_app.cli.main",
 ]
 
