@@ -24,6 +24,7 @@ def demo(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="A bundled study; see elicit study list.")] = _DEMO,
 ) -> None:
     """Open the app on a bundled study; without a display a simulated expert answers in the terminal."""
+    _demand(name)
     why = no_window()
     if why:
         print(f"{why} A simulated expert answers in the terminal instead.", file=sys.stderr)
@@ -38,6 +39,7 @@ def open_ref(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")],
 ) -> None:
     """Open the app on a study."""
+    _demand(study)
     why = no_window()
     if why:
         raise Problem(f"{why} Answer in the terminal with: elicit ask {study}")
@@ -50,6 +52,14 @@ def open_start() -> None:
     if why:
         raise Problem(f"{why} In the terminal, elicit ask STUDY asks the same questions, elicit --help names the rest.")
     _run(None)
+
+
+def _demand(ref: str) -> None:
+    """Refuse at once what is neither a study that comes with the program nor a file or folder."""
+    from elicit_app.study import list_studies, open_study
+
+    if not Path(ref).exists() and ref not in {one.name for one in list_studies()}:
+        open_study(ref)
 
 
 def _run(ref: str | None) -> None:

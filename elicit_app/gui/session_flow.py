@@ -179,6 +179,7 @@ class SessionFlow(QObject):
             return
         self._connected.add("sitting over")
         page = self._pages.sitting_over
+        page.start_wanted.connect(self._leave)
         page.stop_wanted.connect(lambda: self._ask("stop"))
         page.more_wanted.connect(lambda: self._ask("more"))
         page.undo_wanted.connect(lambda: self._ask("undo"))
@@ -189,6 +190,7 @@ class SessionFlow(QObject):
             return
         self._connected.add("review")
         page = self._pages.review
+        page.start_wanted.connect(self._leave)
         page.finish_wanted.connect(lambda: self._ask("finish"))
         page.more_wanted.connect(lambda: self._ask("more"))
         page.undo_wanted.connect(lambda: self._ask("undo"))

@@ -7,19 +7,33 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, FlatButton, Glyph, GlyphSign, Label, OutlineButton, PrimaryButton, Surface
+from elicit_app.gui.elements import (
+    Card,
+    FlatButton,
+    Glyph,
+    GlyphSign,
+    Label,
+    LinkButton,
+    OutlineButton,
+    PrimaryButton,
+    Surface,
+)
 from elicit_app.gui.notice import Notice
 from elicit_app.gui.scrolled import ScrolledPage
 from elicit_app.session.views import SittingOverView
 
 
 class SittingOverPage(ScrolledPage):
-    """Shows a `SittingOverView`. Emits `stop_wanted`, `more_wanted`, `undo_wanted` and `retry_wanted`."""
+    """Shows a `SittingOverView`.
+
+    Emits `stop_wanted`, `more_wanted`, `undo_wanted`, `retry_wanted` and `start_wanted`.
+    """
 
     stop_wanted = Signal()
     more_wanted = Signal()
     undo_wanted = Signal()
     retry_wanted = Signal()
+    start_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,9 +58,12 @@ class SittingOverPage(ScrolledPage):
         self._row.addStretch(1)
         self._row.addWidget(self.undo)
         inside.addLayout(self._row)
+        self.back = LinkButton("Stop for now, back to the start")
+        self.back.clicked.connect(self.start_wanted)
         self.head.addWidget(self.notice)
         self.body.addStretch(1)
         self.body.addWidget(card)
+        self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(2)
         self.stop.clicked.connect(self.stop_wanted)
         self.more.clicked.connect(self.more_wanted)

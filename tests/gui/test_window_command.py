@@ -51,6 +51,14 @@ def test_the_demo_without_a_display_runs_in_the_terminal_and_leaves_nothing(tmp_
     assert not list(tmp_path.rglob("*.session.jsonl"))
 
 
+@pytest.mark.parametrize("command", ["open", "demo"])
+def test_a_study_that_does_not_exist_is_refused_before_a_window_opens(tmp_path, command):
+    done = run(tmp_path, command, "wein", QT_QPA_PLATFORM="offscreen")
+    assert done.returncode == 1
+    assert "did you mean “wine”" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_platform_without_a_display_server_needs_none(monkeypatch):
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     monkeypatch.delenv("DISPLAY", raising=False)

@@ -24,7 +24,7 @@ class ReviewPage(ScrolledPage):
     """Shows a `ReviewView`.
 
     Emits `finish_wanted`, `more_wanted`, `look_at` and `take_out` with the number of an answer, `meant` with what was
-    decided about two answers, `undo_wanted`, `redo_wanted` and `retry_wanted`.
+    decided about two answers, `undo_wanted`, `redo_wanted`, `retry_wanted` and `start_wanted`.
     """
 
     finish_wanted = Signal()
@@ -35,6 +35,7 @@ class ReviewPage(ScrolledPage):
     undo_wanted = Signal()
     redo_wanted = Signal()
     retry_wanted = Signal()
+    start_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,6 +91,8 @@ class ReviewPage(ScrolledPage):
         self.body.addWidget(self.contradiction)
         self.body.addLayout(title)
         self.body.addWidget(card)
+        self.back = LinkButton("Stop for now, back to the start")
+        self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(1)
         row = QHBoxLayout()
         row.setSpacing(theme.S)
@@ -109,6 +112,7 @@ class ReviewPage(ScrolledPage):
         self.out.clicked.connect(lambda: self.take_out.emit(self.table.number))
         self.copy.clicked.connect(self._copy)
         self.undo.clicked.connect(self.undo_wanted)
+        self.back.clicked.connect(self.start_wanted)
         scope = Qt.ShortcutContext.WidgetWithChildrenShortcut
         for keys, signal in (("Ctrl+Z", self.undo_wanted), ("Ctrl+Shift+Z", self.redo_wanted)):
             shortcut = QShortcut(QKeySequence(keys), self, context=scope)
