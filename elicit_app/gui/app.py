@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui import theme
+from elicit_app.gui.dialogs import Dialogs
 from elicit_app.gui.flow import Places
 from elicit_app.gui.settings import Settings, load_settings
 from elicit_app.gui.window import Window
@@ -41,11 +42,11 @@ def apply_settings(app: QApplication, settings: Settings) -> None:
     theme.apply(app, dark=dark, scale=settings.font_percent / 100)
 
 
-def make_window(app: QApplication, places: Places) -> Window:
+def make_window(app: QApplication, places: Places, dialogs: Dialogs | None = None) -> Window:
     """Return the window, not yet shown, that follows its settings and the system's light and dark."""
     settings = load_settings(places.settings)
     apply_settings(app, settings)
-    window = Window(places, settings)
+    window = Window(places, settings, dialogs)
     window.settings_changed.connect(lambda changed: apply_settings(app, changed))
     app.styleHints().colorSchemeChanged.connect(lambda: apply_settings(app, window.flow.settings))
     return window

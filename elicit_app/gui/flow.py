@@ -1,10 +1,9 @@
-"""From page to page outside a session: start, opening, words, beginning, errors, help, settings."""
+"""From page to page outside a session: start, opening, errors, help, settings."""
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,14 +13,13 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.gui.bridge import Background
 from elicit_app.gui.dialogs import Dialogs
 from elicit_app.gui.pages import Pages
+from elicit_app.gui.preparation import Preparation, close_session, free_folder
 from elicit_app.gui.settings import Settings
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
     from elicit_app.gui.error import Trouble
     from elicit_app.gui.session_flow import SessionFlow
-    from elicit_app.gui.setup.begin_page import Beginning
-    from elicit_app.gui.setup.study_page import EditedStudy
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
@@ -48,11 +46,6 @@ class Flow(QObject):
         As they are now.
     dialogs : Dialogs
         The system's dialogs.
-
-    Attributes
-    ----------
-    draw_seed : callable
-        Returns the seed of a new session; each one gets its own.
     """
 
     settings_changed = Signal(object)
@@ -64,12 +57,11 @@ class Flow(QObject):
         self._pages, self._places, self._dialogs = pages, places, dialogs
         self.settings = settings
         self.background = Background(self)
+        self.preparation = Preparation(pages, self.background, dialogs, places.data, self)
         self._session_flow: SessionFlow | None = None
-        self._connected: set[str] = set()
-        self._study: Study | None = None
         self._before_aside: QWidget | None = None
-        self.draw_seed: Callable[[], int] = lambda: secrets.randbits(32)
         self._connect_start()
+        self._connect_preparation()
 
     # --- start
 
@@ -104,6 +96,15 @@ class Flow(QObject):
         page.folder_wanted.connect(self.choose_folder)
         page.help_wanted.connect(self.show_help)
         page.settings_wanted.connect(self.show_settings)
+
+    def _connect_preparation(self) -> None:
+        preparation = self.preparation
+        preparation.saved.connect(lambda study: self._opened(study, study.folder))
+        preparation.preparing.connect(
+            lambda: self._say_opening("Preparing the questions", "This takes a moment, once.")
+        )
+        preparation.began.connect(lambda session: self._sessions().practise(session))
+        preparation.left.connect(self.show_start)
 
     # --- opening
 
@@ -155,18 +156,18 @@ class Flow(QObject):
 
     def _say_opening(self, title: str, sentence: str) -> None:
         page = self._pages.opening
-        if self._first("opening"):
+        if self._pages.first_use("opening"):
             page.start_wanted.connect(self.show_start)
         page.say(title, sentence)
         self._pages.show(page)
 
     def _opened(self, study: Study, source: Path) -> None:
         if study.kind == "file":
-            self._edit_words(study, _free_folder(source.resolve().parent / f"{source.stem}-study"))
+            self.preparation.edit_words(study, free_folder(source.resolve().parent / f"{source.stem}-study"))
             return
         if study.kind == "folder" and study.folder is not None:
             self._remember(study.folder)
-        self._ask_before(study)
+        self.preparation.ask_before(study)
 
     def _remember(self, folder: Path) -> None:
         self.settings = self.settings.with_folder(folder)
@@ -180,63 +181,11 @@ class Flow(QObject):
             lambda: Session.open(path),
             self._go_on,
             lambda problem: self._session_trouble(problem, path),
-            dropped=_close,
+            dropped=close_session,
         )
 
     def _go_on(self, session: Session) -> None:
         self._sessions().go_on(session)
-
-    # --- words and beginning
-
-    def _edit_words(self, study: Study, folder: Path | None) -> None:
-        page = self._pages.study
-        if self._first("study"):
-            page.save_wanted.connect(self._save_words)
-            page.choose_wanted.connect(self._choose_place)
-            page.start_wanted.connect(self.show_start)
-        page.show_study(study, folder)
-        self._pages.show(page)
-
-    def _choose_place(self) -> None:
-        page = self._pages.study
-        chosen = self._dialogs.new_folder(page, Path(page.place.path.text() or "study"))
-        if chosen is not None:
-            page.place.path.setText(str(chosen))
-
-    @Slot(object)
-    def _save_words(self, edited: EditedStudy) -> None:
-        page = self._pages.study
-        self.background.run(lambda: _saved(edited), lambda study: self._opened(study, study.folder), page.say_problem)
-
-    def _ask_before(self, study: Study) -> None:
-        from elicit_app.session.listing import sessions_folder
-
-        page = self._pages.begin
-        if self._first("begin"):
-            page.begin_wanted.connect(self._begin)
-            page.words_wanted.connect(self._change_words)
-            page.start_wanted.connect(self.show_start)
-        self._study = study
-        page.show_study(study, str(sessions_folder(study, self._places.data)), self.draw_seed())
-        self._pages.show(page)
-
-    def _change_words(self) -> None:
-        if self._study is not None:
-            self._edit_words(self._study, None)
-
-    @Slot(object)
-    def _begin(self, beginning: Beginning) -> None:
-        self._say_opening("Preparing the questions", "This takes a moment, once.")
-        self.background.run(
-            lambda: _created(beginning, self._places.data),
-            lambda session: self._sessions().practise(session),
-            self._could_not_begin,
-            dropped=_close,
-        )
-
-    def _could_not_begin(self, problem: Problem) -> None:
-        self._pages.show(self._pages.begin)
-        self._pages.begin.say_problem(problem.sentence)
 
     def _sessions(self) -> SessionFlow:
         """Return what runs sessions; it is made when the first one begins."""
@@ -274,7 +223,7 @@ class Flow(QObject):
 
     def _show_trouble(self, trouble: Trouble) -> None:
         page = self._pages.error
-        if self._first("error"):
+        if self._pages.first_use("error"):
             page.choose_wanted.connect(self._choose_again)
             page.again_wanted.connect(lambda path: self.open(str(path)))
             page.format_wanted.connect(self._show_format)
@@ -294,7 +243,7 @@ class Flow(QObject):
     def show_help(self) -> None:
         """Show the help page; its button leads back to where one was."""
         page = self._pages.help
-        if self._first("help"):
+        if self._pages.first_use("help"):
             page.back_wanted.connect(self._back)
         self._aside(page)
 
@@ -306,7 +255,7 @@ class Flow(QObject):
     def show_settings(self) -> None:
         """Show the settings; their button leads back to where one was."""
         page = self._pages.settings
-        if self._first("settings"):
+        if self._pages.first_use("settings"):
             page.changed.connect(self._change_settings)
             page.back_wanted.connect(self._back)
         page.show_settings(self.settings, str(self._places.settings))
@@ -328,51 +277,8 @@ class Flow(QObject):
             self._session_flow.use_settings(settings)
         self.settings_changed.emit(settings)
 
-    def _first(self, name: str) -> bool:
-        """Tell whether a page is taken for the first time, to be connected once."""
-        new = name not in self._connected
-        self._connected.add(name)
-        return new
-
 
 def _study_of_files(files: tuple[Path, ...]) -> Study:
     from elicit_app.study.making import study_of
 
     return study_of(files, kind="file", name=files[0].stem)
-
-
-def _saved(edited: EditedStudy) -> Study:
-    """Write a study into its folder, or into a new one."""
-    from elicit_app.study import save_study
-    from elicit_app.study.folder import write_folder
-
-    if edited.folder is not None:
-        return write_folder(edited.folder, edited.study)
-    save_study(edited.study)
-    return edited.study
-
-
-def _created(beginning: Beginning, data: Path) -> Session:
-    """Begin a session, its first question computed."""
-    from elicit_app.session.listing import new_session_path
-    from elicit_app.session.session import Session
-
-    path = new_session_path(beginning.study, datetime.now(UTC), expert=beginning.expert or None, data=data)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    expert = beginning.expert or None
-    session = Session.create(beginning.study, beginning.setting, path, expert=expert, guesses=beginning.guesses)
-    session.next()
-    return session
-
-
-def _close(session: Session) -> None:
-    session.close()
-
-
-def _free_folder(folder: Path) -> Path:
-    """Return `folder`, with a number where it is taken."""
-    number, free = 1, folder
-    while free.exists():
-        number += 1
-        free = folder.with_name(f"{folder.name}-{number}")
-    return free

@@ -36,6 +36,17 @@ class Pages:
 
     def __init__(self, stack: QStackedWidget) -> None:
         self._stack = stack
+        self._used: set[str] = set()
+
+    def is_made(self, name: str) -> bool:
+        """Tell whether the page called `name` has been shown before."""
+        return name in self.__dict__
+
+    def first_use(self, name: str) -> bool:
+        """Tell whether a page is taken for the first time: then it has to be connected, once."""
+        new = name not in self._used
+        self._used.add(name)
+        return new
 
     @property
     def shown(self) -> QWidget:

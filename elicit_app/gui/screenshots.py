@@ -129,7 +129,7 @@ class Script:
         self._window: Window = make_window(self._app, Places(scratch / "settings.json", scratch / "data"))
         self._flow, self._pages = self._window.flow, self._window.pages
         self._rng = np.random.default_rng(np.random.SeedSequence(_SEED))
-        self._flow.draw_seed = lambda: _SEED
+        self._flow.preparation.draw_seed = lambda: _SEED
         self._window.show()
 
     def close(self) -> None:

@@ -52,7 +52,6 @@ class SessionFlow(QObject):
         self._runner: SessionRunner | None = None
         self._bridge: Bridge | None = None
         self._result: ResultView | None = None
-        self._connected: set[str] = set()
 
     @property
     def running(self) -> bool:
@@ -62,7 +61,7 @@ class SessionFlow(QObject):
     def use_settings(self, settings: Settings) -> None:
         """Take over how questions are shown."""
         self._settings = settings
-        if "question" in self._connected:
+        if self._pages.is_made("question"):
             self._pages.question.set_animated(settings.animation)
             self._pages.question.set_numbers_only(settings.numbers_only)
 
@@ -73,8 +72,7 @@ class SessionFlow(QObject):
         self.close()
         self._session = session
         page = self._pages.practice
-        if "practice" not in self._connected:
-            self._connected.add("practice")
+        if self._pages.first_use("practice"):
             page.finished.connect(self._practised)
             page.skipped.connect(self._run_unpractised)
         page.card.set_numbers_only(self._settings.numbers_only)
@@ -162,9 +160,8 @@ class SessionFlow(QObject):
     # --- what is pressed
 
     def _connect_question(self) -> None:
-        if "question" in self._connected:
+        if not self._pages.first_use("question"):
             return
-        self._connected.add("question")
         page = self._pages.question
         page.chosen.connect(self._answer)
         page.undo_requested.connect(lambda: self._ask("undo"))
@@ -175,9 +172,8 @@ class SessionFlow(QObject):
         self.use_settings(self._settings)
 
     def _connect_sitting_over(self) -> None:
-        if "sitting over" in self._connected:
+        if not self._pages.first_use("sitting over"):
             return
-        self._connected.add("sitting over")
         page = self._pages.sitting_over
         page.start_wanted.connect(self._leave)
         page.stop_wanted.connect(lambda: self._ask("stop"))
@@ -186,9 +182,8 @@ class SessionFlow(QObject):
         page.retry_wanted.connect(lambda: self._ask("retry"))
 
     def _connect_review(self) -> None:
-        if "review" in self._connected:
+        if not self._pages.first_use("review"):
             return
-        self._connected.add("review")
         page = self._pages.review
         page.start_wanted.connect(self._leave)
         page.finish_wanted.connect(lambda: self._ask("finish"))
@@ -201,9 +196,8 @@ class SessionFlow(QObject):
         page.meant.connect(lambda meant: self._ask("resolve", meant.pair, meant.kept))
 
     def _connect_results(self) -> None:
-        if "results" in self._connected:
+        if not self._pages.first_use("results"):
             return
-        self._connected.add("results")
         page = self._pages.results
         page.more_wanted.connect(lambda: self._ask("more"))
         page.review_wanted.connect(lambda: self._ask("review"))

@@ -22,8 +22,8 @@ from elicit_app.study.folder import write_folder
 class Chosen(Dialogs):
     """Somebody who chooses these files."""
 
-    def __init__(self, *files):
-        self.files = files
+    def __init__(self):
+        self.files = ()
 
     def predictions(self, parent):
         return self.files
@@ -35,8 +35,13 @@ def places(tmp_path):
 
 
 @pytest.fixture
-def window(qtbot, appearance, places):
-    made = make_window(appearance, places)
+def dialogs():
+    return Chosen()
+
+
+@pytest.fixture
+def window(qtbot, appearance, places, dialogs):
+    made = make_window(appearance, places, dialogs)
     qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())
     made.resize(1000, 700)
     with qtbot.waitActive(made):
@@ -74,14 +79,14 @@ def test_what_is_wrong_with_a_file_is_numbered_and_it_can_be_read_again(qtbot, w
     assert "2 classes" in study.header.line.text()
 
 
-def test_another_file_can_be_chosen_and_the_format_looked_up(qtbot, window, tmp_path):
+def test_another_file_can_be_chosen_and_the_format_looked_up(qtbot, window, dialogs, tmp_path):
     window.flow.open_files((write_predictions(tmp_path / "bad.csv", total=0.5),))
     page = on(qtbot, window, "error")
     page.format.click()
     help_page = on(qtbot, window, "help")
     help_page.done.click()
     on(qtbot, window, "error")
-    window.flow._dialogs = Chosen(write_predictions(tmp_path / "good.csv"))
+    dialogs.files = (write_predictions(tmp_path / "good.csv"),)
     page.primary.click()
     on(qtbot, window, "study")
 

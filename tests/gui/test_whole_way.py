@@ -36,11 +36,15 @@ def places(tmp_path):
 
 
 @pytest.fixture
-def window(qtbot, appearance, places, monkeypatch):
+def dialogs():
+    return Answers()
+
+
+@pytest.fixture
+def window(qtbot, appearance, places, dialogs, monkeypatch):
     # A third of a second a question adds up over twenty of them; its own test holds the lock.
     monkeypatch.setattr("elicit_app.gui.question.page.LOCK_MS", 20)
-    made = make_window(appearance, places)
-    made.flow._dialogs = Answers()
+    made = make_window(appearance, places, dialogs)
     qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())
     made.resize(1280, 800)
     with qtbot.waitActive(made):
@@ -113,7 +117,7 @@ def practise(qtbot, window):
 
 
 @pytest.mark.long
-def test_the_whole_way_by_keyboard(qtbot, window, predictions, places, tmp_path):
+def test_the_whole_way_by_keyboard(qtbot, window, dialogs, predictions, tmp_path):
     drop(window.pages.start, predictions)
     study = window.pages.study
     on(qtbot, window, study)
@@ -157,17 +161,17 @@ def test_the_whole_way_by_keyboard(qtbot, window, predictions, places, tmp_path)
     on(qtbot, window, results)
     assert "dermatology, 17 answers" in results._header.line.text()
     target = tmp_path / "expert.metric.json"
-    window.flow._dialogs.save_as = target
+    dialogs.save_as = target
     results.save.click()
     says(qtbot, results, "Saved")
     metric = ElicitedMetric.load(target)
     assert sorted(metric.classes) == ["keratosis", "melanoma", "naevus"]
     assert metric.provenance.expert == "dermatology"
-    check_exports(qtbot, window, tmp_path)
+    check_exports(qtbot, window, dialogs, tmp_path)
     check_the_start_page_remembers(qtbot, window)
 
 
-def check_exports(qtbot, window, tmp_path):
+def check_exports(qtbot, window, dialogs, tmp_path):
     results = window.pages.results
     results.costs.files.buttons["sklearn"].click()
     pasted = {}
@@ -175,7 +179,7 @@ def check_exports(qtbot, window, tmp_path):
     assert callable(pasted["scorer"])
     for key, ending in (("answers", ".answers.csv"), ("weka", ".cost"), ("html", ".html")):
         target = tmp_path / f"export{ending}"
-        window.flow._dialogs.save_as = target
+        dialogs.save_as = target
         results.costs.files.buttons[key].click()
         says(qtbot, results, str(target))
         assert target.stat().st_size > 50

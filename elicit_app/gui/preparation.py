@@ -1,0 +1,143 @@
+"""From a study to its first question: its words, what is asked before, and the new session."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from elicit_app.gui.bridge import Background
+from elicit_app.gui.dialogs import Dialogs
+from elicit_app.gui.pages import Pages
+from elicit_app.problem import Problem
+
+if TYPE_CHECKING:
+    from elicit_app.gui.setup.begin_page import Beginning
+    from elicit_app.gui.setup.study_page import EditedStudy
+    from elicit_app.session.session import Session
+    from elicit_app.study.model import Study
+
+
+class Preparation(QObject):
+    """Emits `saved` with a study whose words were saved, `preparing`, then `began` with a session, and `left`.
+
+    Parameters
+    ----------
+    pages : Pages
+        The pages of the window.
+    background : Background
+        Writes studies and begins sessions.
+    dialogs : Dialogs
+        Asks where a study is to be kept.
+    data : Path
+        The user's data folder.
+
+    Attributes
+    ----------
+    draw_seed : callable
+        Returns the seed of a new session; each one gets its own.
+    """
+
+    saved = Signal(object)
+    preparing = Signal()
+    began = Signal(object)
+    left = Signal()
+
+    def __init__(
+        self, pages: Pages, background: Background, dialogs: Dialogs, data: Path, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._pages, self._background, self._dialogs, self._data = pages, background, dialogs, data
+        self._study: Study | None = None
+        self.draw_seed: Callable[[], int] = lambda: secrets.randbits(32)
+
+    def edit_words(self, study: Study, folder: Path | None) -> None:
+        """Show the words of `study`; `folder` is proposed for a new one, None leaves it where it is."""
+        page = self._pages.study
+        if self._pages.first_use("study"):
+            page.save_wanted.connect(self._save_words)
+            page.choose_wanted.connect(self._choose_place)
+            page.start_wanted.connect(self.left)
+        page.show_study(study, folder)
+        self._pages.show(page)
+
+    def _choose_place(self) -> None:
+        page = self._pages.study
+        chosen = self._dialogs.new_folder(page, Path(page.place.path.text() or "study"))
+        if chosen is not None:
+            page.place.path.setText(str(chosen))
+
+    @Slot(object)
+    def _save_words(self, edited: EditedStudy) -> None:
+        page = self._pages.study
+        self._background.run(lambda: _saved(edited), self.saved.emit, page.say_problem)
+
+    def ask_before(self, study: Study) -> None:
+        """Show what is asked before the first question."""
+        from elicit_app.session.listing import sessions_folder
+
+        page = self._pages.begin
+        if self._pages.first_use("begin"):
+            page.begin_wanted.connect(self._begin)
+            page.words_wanted.connect(self._change_words)
+            page.start_wanted.connect(self.left)
+        self._study = study
+        page.show_study(study, str(sessions_folder(study, self._data)), self.draw_seed())
+        self._pages.show(page)
+
+    def _change_words(self) -> None:
+        if self._study is not None:
+            self.edit_words(self._study, None)
+
+    @Slot(object)
+    def _begin(self, beginning: Beginning) -> None:
+        self.preparing.emit()
+        self._background.run(
+            lambda: _created(beginning, self._data), self.began.emit, self._could_not_begin, dropped=close_session
+        )
+
+    def _could_not_begin(self, problem: Problem) -> None:
+        self._pages.show(self._pages.begin)
+        self._pages.begin.say_problem(problem.sentence)
+
+
+def _saved(edited: EditedStudy) -> Study:
+    """Write a study into its folder, or into a new one."""
+    from elicit_app.study import save_study
+    from elicit_app.study.folder import write_folder
+
+    if edited.folder is not None:
+        return write_folder(edited.folder, edited.study)
+    save_study(edited.study)
+    return edited.study
+
+
+def _created(beginning: Beginning, data: Path) -> Session:
+    """Begin a session, its first question computed."""
+    from elicit_app.session.listing import new_session_path
+    from elicit_app.session.session import Session
+
+    path = new_session_path(beginning.study, datetime.now(UTC), expert=beginning.expert or None, data=data)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    expert = beginning.expert or None
+    session = Session.create(beginning.study, beginning.setting, path, expert=expert, guesses=beginning.guesses)
+    session.next()
+    return session
+
+
+def close_session(session: Session) -> None:
+    """Let go of a session that nobody waits for any more."""
+    session.close()
+
+
+def free_folder(folder: Path) -> Path:
+    """Return `folder`, with a number where it is taken."""
+    number, free = 1, folder
+    while free.exists():
+        number += 1
+        free = folder.with_name(f"{folder.name}-{number}")
+    return free
