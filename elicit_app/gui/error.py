@@ -22,6 +22,7 @@ from elicit_app.gui.elements import (
     PrimaryButton,
 )
 from elicit_app.gui.scrolled import ScrolledPage
+from elicit_app.gui.section import Block
 from elicit_app.problem import Finding, Problem
 
 _NUMBERS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
@@ -76,7 +77,7 @@ class ErrorPage(ScrolledPage):
         self._findings = QVBoxLayout(self._card)
         self._findings.setContentsMargins(24, 18, 24, 18)
         self._findings.setSpacing(14)
-        self._rows = QWidget()
+        self._rows = Block()
         self._findings.addWidget(self._rows)
         self.primary = PrimaryButton("Choose another file…")
         self.again, self.copy = OutlineButton("Read it again", keys=("F5",)), FlatButton("Copy these findings")
@@ -107,11 +108,7 @@ class ErrorPage(ScrolledPage):
         self.copy.setText("Copy these findings" if trouble.findings else "Copy this sentence")
         self.primary.setText("Choose another file…" if trouble.choose else "Back to the start")
         self.back.setVisible(trouble.choose)
-        self._findings.removeWidget(self._rows)
-        self._rows.hide()
-        self._rows.deleteLater()
-        self._rows = _rows(trouble.findings)
-        self._findings.addWidget(self._rows)
+        _lay_findings(self._rows.renew(), trouble.findings)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
@@ -147,9 +144,8 @@ class ErrorPage(ScrolledPage):
         self.copy.setText("Copied")
 
 
-def _rows(findings: tuple[Finding, ...]) -> QWidget:
-    """Return the numbered findings, each with its remedy."""
-    block = QWidget()
+def _lay_findings(block: QWidget, findings: tuple[Finding, ...]) -> None:
+    """Lay the numbered findings, each with its remedy."""
     column = QVBoxLayout(block)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(14)
@@ -165,4 +161,3 @@ def _rows(findings: tuple[Finding, ...]) -> QWidget:
             words.addWidget(Label(finding.remedy, theme.Role.BODY, theme.INK2))
         row.addLayout(words, 1)
         column.addLayout(row)
-    return block

@@ -1,4 +1,4 @@
-"""A card of a page: a heading, a sentence, and what there is to fill in."""
+"""Parts of a page: a card with a heading, and a block whose content is made anew."""
 
 from __future__ import annotations
 
@@ -6,6 +6,27 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Label
+
+
+class Block(QWidget):
+    """A place for content that is made anew whenever what it shows changes."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._content = QWidget()
+        self._column.addWidget(self._content)
+
+    def renew(self) -> QWidget:
+        """Drop what is shown and return an empty widget in its place, to be filled."""
+        # Hidden at once, since a deleted widget is painted until the event loop has come round.
+        self._content.hide()
+        self._column.removeWidget(self._content)
+        self._content.deleteLater()
+        self._content = QWidget()
+        self._column.addWidget(self._content)
+        return self._content
 
 
 class Section(Card):

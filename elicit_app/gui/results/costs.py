@@ -12,6 +12,7 @@ from elicit_app.gui.elements import Card, Divider, Label
 from elicit_app.gui.results import words
 from elicit_app.gui.results.files import FilesCard
 from elicit_app.gui.results.matrix_grid import Cell, MatrixGrid
+from elicit_app.gui.section import Block
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric
@@ -116,8 +117,8 @@ class WeightsCard(Card):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(20, 16, 20, 16)
         self._column.setSpacing(8)
-        self._weights, self._pairs = QWidget(), list[QWidget]()
-        self._grid = QGridLayout(self._weights)
+        self._weights, self._pairs = Block(), list[QWidget]()
+        self._grid = QGridLayout(self._weights.renew())
         self._two_level = Label(role=theme.Role.NOTE)
         self._column.addWidget(Label("Class weights", theme.Role.SECTION))
         self._column.addWidget(self._weights)
@@ -130,11 +131,8 @@ class WeightsCard(Card):
 
     def show_result(self, view: ResultView, study: Study) -> None:
         """Show the weights of `view`."""
-        self._column.removeWidget(self._weights)
-        self._weights.hide()
-        self._weights.deleteLater()
-        self._weights, self._pairs = QWidget(), []
-        self._grid = QGridLayout(self._weights)
+        self._pairs = []
+        self._grid = QGridLayout(self._weights.renew())
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(theme.XL)
         for name, weight in zip(study.wording.class_one, view.metric.class_weight.values(), strict=True):
@@ -145,7 +143,6 @@ class WeightsCard(Card):
             inside.addWidget(Label(name, theme.Role.NOTE, theme.INK2))
             inside.addWidget(Label(words.amount(weight), theme.Role.LEAD))
             self._pairs.append(pair)
-        self._column.insertWidget(1, self._weights)
         self._two_level.setText(two_level_sentence(view.metric, study))
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

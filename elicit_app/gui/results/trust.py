@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVB
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
+from elicit_app.gui.section import Block
 from elicit_app.session.views import HeldOutView, ResultView, TrustView
 
 
@@ -54,18 +55,14 @@ class TrustCard(Card):
         self._sentence = Label(ink=theme.INK2)
         self._column.addWidget(self._title)
         self._column.addWidget(self._sentence)
-        self._findings = QWidget()
+        self._findings = Block()
         self._column.addWidget(self._findings)
         self._column.addStretch(1)
 
     def show_result(self, view: ResultView) -> None:
         """Show the findings of `view`: what is good, the answers kept aside, then the reservations."""
         self._sentence.setText(view.trust_sentence)
-        self._column.removeWidget(self._findings)
-        self._findings.hide()
-        self._findings.deleteLater()
-        self._findings = QWidget()
-        column = QVBoxLayout(self._findings)
+        column = QVBoxLayout(self._findings.renew())
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
         good, bad = [t for t in view.trust if t.good], [t for t in view.trust if not t.good]
@@ -78,7 +75,6 @@ class TrustCard(Card):
             column.addWidget(Divider())
         for finding in bad:
             column.addWidget(self._finding(finding))
-        self._column.insertWidget(2, self._findings)
 
     def _finding(self, finding: TrustView) -> QWidget:
         row = QWidget()

@@ -9,7 +9,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label
 from elicit_app.gui.inputs import Field
-from elicit_app.gui.section import Section
+from elicit_app.gui.section import Block, Section
 from elicit_app.gui.setup.draft import Key, mistake_at
 from elicit_app.session.events import Guess
 from elicit_app.study.counting import confusion_rates
@@ -60,7 +60,7 @@ class GuessesSection(Section):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Your first guess, before the questions", parent=parent)
-        self._rows, self._units, self._large = QWidget(), list[Label](), False
+        self._rows, self._units, self._large = Block(), list[Label](), False
         self.fields: dict[Key, Field] = {}
         self.column.addWidget(self._rows)
 
@@ -72,11 +72,8 @@ class GuessesSection(Section):
             f"Roughly, how many {yardstick.many} is each of these as bad as? A number like 20, 0.5 or 1/3; "
             "leave empty what you have no idea of. It changes nothing: it stands beside the result."
         )
-        self.column.removeWidget(self._rows)
-        self._rows.hide()
-        self._rows.deleteLater()
-        self._rows, self._units, self.fields = QWidget(), [], {}
-        grid = QGridLayout(self._rows)
+        self._units, self.fields = [], {}
+        grid = QGridLayout(self._rows.renew())
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
@@ -93,7 +90,6 @@ class GuessesSection(Section):
             self.fields[key] = field
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(2, 1)
-        self.column.addWidget(self._rows)
         self._show_units()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

@@ -12,7 +12,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.controls import DecimalBox, ListBox
 from elicit_app.gui.elements import Label
 from elicit_app.gui.inputs import ChoiceRow, named
-from elicit_app.gui.section import Section
+from elicit_app.gui.section import Block, Section
 from elicit_app.study.counting import POPULATIONS, population_for, prevalence_of
 from elicit_app.study.model import Study
 from metrics.frequencies import natural_frequencies
@@ -35,7 +35,7 @@ class PopulationSection(Section):
         self._group = QButtonGroup(self)
         for choice in (self.data, self.stated):
             self._group.addButton(choice.radio)
-        self._shares = QWidget()
+        self._shares = Block()
         self.boxes: list[DecimalBox] = []
         self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.population.setMaximumWidth(theme.em(260))
@@ -73,11 +73,8 @@ class PopulationSection(Section):
         self._study = study
 
     def _lay_shares(self, study: Study, shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
-        self.column.removeWidget(self._shares)
-        self._shares.hide()
-        self._shares.deleteLater()
-        self._shares, self.boxes = QWidget(), []
-        grid = QGridLayout(self._shares)
+        self.boxes = []
+        grid = QGridLayout(self._shares.renew())
         grid.setContentsMargins(theme.L, 0, 0, 0)
         for at, (name, share) in enumerate(zip(study.wording.class_one, shares, strict=True)):
             box = DecimalBox()
@@ -88,7 +85,6 @@ class PopulationSection(Section):
             box.valueChanged.connect(self._changed)
             grid.addLayout(named(name, box), at // _ACROSS, at % _ACROSS)
             self.boxes.append(box)
-        self.column.insertWidget(self.column.indexOf(self.stated) + 1, self._shares)
 
     def _changed(self) -> None:
         if self._study is None:

@@ -15,7 +15,7 @@ from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryBut
 from elicit_app.gui.inputs import Field, named
 from elicit_app.gui.notice import Notice
 from elicit_app.gui.scrolled import Header, ScrolledPage
-from elicit_app.gui.section import Section
+from elicit_app.gui.section import Block, Section
 from elicit_app.gui.setup.draft import flow, with_nouns
 from elicit_app.gui.setup.mistakes import MistakesSection
 from elicit_app.gui.setup.population import PopulationSection
@@ -51,7 +51,7 @@ class NounsSection(Section):
         row.addLayout(named("One case is a", self.case), 1)
         row.addLayout(named("Several are", self.cases), 1)
         self.column.addLayout(row)
-        self._classes = QWidget()
+        self._classes = Block()
         self.column.addWidget(self._classes)
         for field in (self.name, self.case, self.cases):
             field.textEdited.connect(self._edited)
@@ -69,11 +69,7 @@ class NounsSection(Section):
                 field.setText(text)
 
     def _lay_classes(self, study: Study) -> None:
-        self.column.removeWidget(self._classes)
-        self._classes.hide()
-        self._classes.deleteLater()
-        self._classes = QWidget()
-        grid = QGridLayout(self._classes)
+        grid = QGridLayout(self._classes.renew())
         grid.setContentsMargins(0, theme.S, 0, 0)
         grid.setHorizontalSpacing(theme.M)
         grid.setVerticalSpacing(8)
@@ -93,7 +89,6 @@ class NounsSection(Section):
                 field.textEdited.connect(self._edited)
         for column, stretch in enumerate((2, 3, 3)):
             grid.setColumnStretch(column, stretch)
-        self.column.addWidget(self._classes)
 
     def _edited(self) -> None:
         if self._study is None:

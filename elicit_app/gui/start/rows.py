@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, Label, box, focus_ring, paint_glyph
+from elicit_app.gui.section import Block
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -112,7 +113,7 @@ class RowCard(Card):
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 4, 0, 4)
         self._column.setSpacing(0)
-        self._inside = QWidget()
+        self._inside = Block()
         self._column.addWidget(self._inside)
 
     @property
@@ -122,11 +123,7 @@ class RowCard(Card):
 
     def show_rows(self, rows: Sequence[RowView], nothing: tuple[str, str] = ("", "")) -> None:
         """Show `rows`; where there are none, a title and a sentence instead."""
-        self._column.removeWidget(self._inside)
-        self._inside.hide()
-        self._inside.deleteLater()
-        self._inside = QWidget()
-        column = QVBoxLayout(self._inside)
+        column = QVBoxLayout(self._inside.renew())
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         self._rows = [RowButton(row) for row in rows]
@@ -143,7 +140,6 @@ class RowCard(Card):
             column.setContentsMargins(_PAD, 10, _PAD, 10)
             column.addWidget(Label(nothing[0], theme.Role.STRONG))
             column.addWidget(Label(nothing[1], theme.Role.NOTE, theme.INK2))
-        self._column.insertWidget(0, self._inside)
 
     def set_compact(self, compact: bool) -> None:
         """Take less height on a compact page."""
