@@ -66,18 +66,28 @@ class CheckSquare(QCheckBox):
 
 
 class ListBox(QComboBox):
-    """A list to choose from that may become narrower than its longest entry."""
+    """A list to choose from that may become narrower than its longest entry.
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    Parameters
+    ----------
+    name : str
+        What is chosen, for screen readers.
+    widest : int
+        Its widest, in pixels at the base font; 0 takes the width there is.
+    """
+
+    def __init__(self, name: str, widest: int = 0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._widest = widest
         self.setAccessibleName(name)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(8)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        across = QSizePolicy.Policy.Maximum if widest else QSizePolicy.Policy.Preferred
+        self.setSizePolicy(across, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def sizeHint(self) -> QSize:
-        return QSize(theme.em(260), theme.em(HEIGHT))
+        return QSize(theme.em(self._widest or 260), theme.em(HEIGHT))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(theme.em(90), theme.em(HEIGHT))

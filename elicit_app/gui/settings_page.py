@@ -38,8 +38,7 @@ class SettingsPage(ScrolledPage):
         self.head.addWidget(self.header)
         self._group = QButtonGroup(self)
         self.appearances: dict[Appearance, ChoiceRow] = {}
-        self.text_size = ListBox("Size of all text")
-        self.text_size.setMaximumWidth(theme.em(260))
+        self.text_size = ListBox("Size of all text", 260)
         for percent in FONT_PERCENTS:
             self.text_size.addItem("as the system has it" if percent == 100 else f"{percent} %", percent)
         self.animation = CheckRow("A new question fades in")

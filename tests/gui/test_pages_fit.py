@@ -153,6 +153,18 @@ def test_every_page_fits_a_small_window(page, qtbot, appearance, scale):
         qtbot.waitUntil(lambda: cut_off(page) <= 0)
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_the_start_page_does_not_scroll_in_a_small_window(qtbot, appearance, first):
+    page = StartPage()
+    qtbot.addWidget(page)
+    rows = (RowView("Handwritten amounts", "10 digits, 2 models", "about 15 min", "x"),) * 4
+    current = ContinueView("Skin lesions · dermatology", "6 answers kept · last answer yesterday", 0.4, "x")
+    page.show_view(StartView(None if first else current, rows, () if first else rows))
+    page.resize(800, 600)
+    page.show()
+    qtbot.waitUntil(lambda: page.area.widget().height() <= page.area.viewport().height())
+
+
 def test_everything_that_takes_the_focus_has_a_name(page):
     kinds = (QAbstractButton, QLineEdit, QComboBox, QAbstractSpinBox, QAbstractSlider, QTableView)
     nameless = []

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
@@ -55,6 +56,17 @@ def ratio_typed(text: str) -> float | None:
     return ratio
 
 
+class _GuessField(Field):
+    """A field as wide as a ratio needs."""
+
+    def __init__(self, text: str, hint: str) -> None:
+        super().__init__(text, hint)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(104), super().sizeHint().height())
+
+
 class GuessesSection(Section):
     """One row a mistake: how many of the yardstick it is as bad as; what is left empty is no guess."""
 
@@ -79,9 +91,8 @@ class GuessesSection(Section):
         grid.setVerticalSpacing(8)
         for row, key in enumerate(keys_to_guess(study, family)):
             mistake = mistake_at(study.wording, key)
-            field = Field(typed.get(key, ""), "no idea")
+            field = _GuessField(typed.get(key, ""), "no idea")
             field.setAccessibleName(f"One {mistake.one} is as bad as how many {yardstick.many}")
-            field.setFixedWidth(theme.em(96))
             grid.addWidget(Label(f"One {mistake.one} is as bad as", theme.Role.LABEL), row, 0)
             grid.addWidget(field, row, 1)
             unit = Label(yardstick.many, ink=theme.INK2)

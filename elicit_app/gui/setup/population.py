@@ -29,7 +29,7 @@ class PopulationSection(Section):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("How many, and how common", parent=parent)
         self._study: Study | None = None
-        self.population = ListBox("Cases that a result is shown for")
+        self.population = ListBox("Cases that a result is shown for", 260)
         self._scaled = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.data, self.stated = ChoiceRow("As common as in the data"), ChoiceRow("As common as stated here")
         self._group = QButtonGroup(self)
@@ -38,7 +38,6 @@ class PopulationSection(Section):
         self._shares = Block()
         self.boxes: list[DecimalBox] = []
         self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
-        self.population.setMaximumWidth(theme.em(260))
         self.column.addLayout(named("Show results for", self.population))
         for widget in (self._scaled, self.data, self.stated, self._shares, self._sum):
             self.column.addWidget(widget)

@@ -110,8 +110,7 @@ class YardstickSection(Section):
         )
         super().__init__("The yardstick", sentence, parent)
         self._study: Study | None = None
-        self.box = ListBox("The yardstick")
-        self.box.setMaximumWidth(theme.em(460))
+        self.box = ListBox("The yardstick", 460)
         self.column.addWidget(self.box)
         self.box.activated.connect(self._chosen)
 

@@ -67,7 +67,7 @@ class ContinueCard(Card):
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Arrange for a breakpoint."""
         self._title.set_compact(breakpoint_.compact)
-        sides, ends = (20, 12) if breakpoint_.compact else (24, 20)
+        sides, ends = (20, 8) if breakpoint_.compact else (24, 20)
         self._across.setContentsMargins(sides, ends, sides, ends)
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._across.setDirection(down if breakpoint_.large else across)
@@ -111,7 +111,7 @@ class DropCard(Card):
             else "True labels and class probabilities of one or more models: CSV, Parquet or NPZ."
         )
         self._or.setVisible(not narrow)
-        sides, ends = (20, 10) if narrow else (24, 16)
+        sides, ends = (20, 6) if narrow else (24, 16)
         self._across.setContentsMargins(sides, ends, sides, ends)
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._across.setDirection(down if breakpoint_.large else across)

@@ -89,7 +89,7 @@ class StartPage(ScrolledPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        self.body.setSpacing(10 if breakpoint_.compact else theme.M)
+        self.body.setSpacing(theme.S if breakpoint_.compact else theme.M)
         self._title.set_role(theme.Role.HEADLINE if breakpoint_.compact else theme.Role.START)
         self.current.arrange(breakpoint_)
         self.drop.arrange(breakpoint_)

@@ -62,7 +62,7 @@ class RowButton(QPushButton):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return QSize(theme.em(260), theme.em(46 if self._compact else 58))
+        return QSize(theme.em(260), theme.em(42 if self._compact else 58))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(theme.em(120), self.sizeHint().height())
