@@ -79,7 +79,9 @@ def test_models_that_the_answers_cannot_tell_apart_are_tied():
         "ViT and ResNet are tied",
         "Your answers cannot say which of the two is cheaper. Both are clearly ahead of the other.",
     )
-    assert words.model_headline(tied[1:])[0] == "ResNet is cheapest"
+    sure = [model("ResNet", 1, 360, rates, share=0.97), model("LR", 2, 561, rates, share=0.03)]
+    assert words.model_headline(sure) == ("ResNet is cheapest", "Your answers put it clearly ahead of the other.")
+    assert "nobody can say how sure" in words.model_headline(tied[1:])[1]
     assert words.model_headline(tied[:1])[0] == "One model: ViT"
 
 

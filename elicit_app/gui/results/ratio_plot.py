@@ -211,8 +211,9 @@ class RatioPlot(QLabel):
         y, x = top + em(12), 0.0
         painter.setFont(font(Role.NOTE))
         measured = any(row.ratio.ninety is not None and not row.ratio.bounded for row in self._rows)
-        marks.line(painter, colours.ink, x, x + em(34), y)
-        marks.bar(painter, colours.unit, x + em(8), x + em(26), y)
+        if measured:
+            marks.line(painter, colours.ink, x, x + em(34), y)
+            marks.bar(painter, colours.unit, x + em(8), x + em(26), y)
         marks.dot(painter, colours.ink, colours.surface, x + em(17), y)
         said = "best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate"
         x = self._legend_text(painter, colours, x + em(42), y, said)
