@@ -23,7 +23,7 @@ from metrics.sums import ExactSum
 
 Totals = dict[str, Any]
 
-_FEWEST_PAIRS, _MOST_PAIRS = 16_384, 1_048_576
+_FEWEST_PAIRS, _MOST_PAIRS = 16_000, 1_000_000
 
 
 class Accumulator(ABC):

@@ -22,7 +22,6 @@ from metrics.arguments import class_weights, square_matrix, whole_number
 from metrics.blocks import Block
 from metrics.labels import Classes
 from metrics.predictions import ProbabilityAccumulator
-from metrics.probabilities import added_up
 
 TrueConcern = Literal["sum", "count"]
 
@@ -122,30 +121,46 @@ class ConcernScore(ProbabilityAccumulator):
         tuple of ndarray of shape (b,)
             Scores, of float64, and booleans.
         """
-        columns, space, k = block.columns, block.space, len(self.classes)
-        chosen = None if self.top_k == k else most_probable_set(block, self.top_k)
-        intervals = space.array("intervals", columns.shape, np.intp)
-        # The product is rounded in the type of the probabilities, then cut off.
-        np.multiply(columns, columns.dtype.type(self.n_intervals), out=intervals, casting="unsafe")
-        penalty = space.array("penalty", columns.shape, np.float64)
-        np.take(self._wrong_penalty, intervals, out=penalty, mode="clip")
-        right = self._right_penalty.take(block.of_true_class(intervals), mode="clip")
+        right = np.take(self._right_penalty, self._intervals(block.true_probability), mode="clip")
+        chosen = None if self.top_k == len(self.classes) else most_probable_set(block, self.top_k)
         inside = np.ones(len(right), dtype=bool) if chosen is None else block.of_true_class(chosen)
-        true = block.true if chosen is None else np.where(inside, block.true, k)
-        concern = space.array("concern", columns.shape, np.float64)
-        for j, factors in enumerate(self._factors_by_column):
-            np.take(factors, true, out=concern[j], mode="clip")
-        if chosen is not None:
-            concern *= chosen
-        wrong_concern = added_up(concern)
-        concern *= penalty
+        weighted, wrong_concern = self._wrong_classes(block, chosen, inside)
         true_concern = inside * (wrong_concern if self.true_concern == "sum" else float(self.top_k - 1))
-        scores = true_concern * right
-        scores += added_up(concern)
-        # With no concern for any wrong class only the true class counts: 0/0 is read as its penalty.
-        np.divide(scores, true_concern + wrong_concern, out=scores, where=wrong_concern > 0)
-        np.copyto(scores, right, where=wrong_concern <= 0)
-        return scores, ~inside
+        weighted += true_concern * right
+        true_concern += wrong_concern
+        alone = wrong_concern <= 0
+        if alone.any():  # with no concern for any wrong class only the true class counts: 0/0 is read as its penalty
+            weighted[alone], true_concern[alone] = right[alone], 1.0
+        weighted /= true_concern
+        return weighted, ~inside
+
+    def _wrong_classes(
+        self, block: Block, chosen: NDArray[np.bool_] | None, inside: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return, per row, the sum over the wrong classes of S of concern times penalty, and that of concern."""
+        columns, space, b = block.columns, block.space, len(block.true)
+        true = block.true if chosen is None else np.where(inside, block.true, len(self.classes))
+        interval, penalty, concern = (
+            space.array("interval", (b,), np.intp),
+            space.array("penalty", (b,), np.float64),
+            space.array("concern", (b,), np.float64),
+        )
+        weighted, total = np.zeros(b), np.zeros(b)
+        for j, factors in enumerate(self._factors_by_column):  # class by class, so that all of it stays in the cache
+            np.take(self._wrong_penalty, self._intervals(columns[j], interval), out=penalty, mode="clip")
+            np.take(factors, true, out=concern, mode="clip")
+            if chosen is not None:
+                concern *= chosen[j]
+            total += concern
+            concern *= penalty
+            weighted += concern
+        return weighted, total
+
+    def _intervals(self, proba: NDArray[Any], out: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+        """Return floor(t p), which is t for p = 1; the product is rounded in the type of the probabilities."""
+        out = np.empty(proba.shape, dtype=np.intp) if out is None else out
+        np.multiply(proba, proba.dtype.type(self.n_intervals), out=out, casting="unsafe")
+        return out
 
 
 def penalties(n_intervals: int) -> NDArray[np.float64]:
@@ -193,12 +208,12 @@ def _set_by_rank(block: Block, size: int) -> NDArray[np.bool_]:
     rank = space.array("rank", (k, b), np.int8)
     rank[:] = np.arange(k, dtype=np.int8)[:, np.newaxis]  # as if every class came after those to its left
     passed: NDArray[np.bool_] = space.array("passed", (k, b), bool)
-    for i in range(k - 1):
-        # The classes to the right of i that are more probable come before it, and it after them.
-        np.less(columns[i], columns[i + 1 :], out=passed[i + 1 :])
-        swaps = passed[i + 1 :].view(np.int8)
-        rank[i] += swaps.sum(axis=0, dtype=np.int8)
-        rank[i + 1 :] -= swaps
+    for apart in range(1, k):
+        # Where the class further to the right is more probable it comes before the other one.
+        np.less(columns[:-apart], columns[apart:], out=passed[apart:])
+        swaps = passed[apart:].view(np.int8)
+        rank[:-apart] += swaps
+        rank[apart:] -= swaps
     np.less(rank, np.int8(size), out=passed)
     return passed
 

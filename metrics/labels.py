@@ -87,7 +87,7 @@ class Classes:
         if self._lowest is not None and values.dtype.kind in "iu":
             found = values.astype(np.intp, copy=False)
             found = found if self._lowest == 0 else found - self._lowest
-            if int(found.min()) >= 0 and int(found.max()) < len(self):
+            if _highest(found) < len(self):
                 return found
             found = np.where((found >= 0) & (found < len(self)), found, -1)
         elif self._numbers is not None and values.dtype.kind in "iuf":
@@ -215,14 +215,21 @@ def shared_classes(y_true: NDArray[Any], y_pred: NDArray[Any], labels: ArrayLike
     if labels is not None:
         return Classes(labels)
     if y_true.dtype.kind in "iu" and y_pred.dtype.kind in "iu":
-        low = min(int(y_true.min()), int(y_pred.min()))
-        high = max(int(y_true.max()), int(y_pred.max()))
-        if high - low < _NARROW:
-            return Classes(np.arange(low, high + 1))
+        highest = max(_highest(y_true), _highest(y_pred))
+        if highest < _NARROW:
+            return Classes(highest + 1)
+        lowest, highest = min(y_true.min(), y_pred.min()), max(y_true.max(), y_pred.max())
+        if int(highest) - int(lowest) < _NARROW:
+            return Classes(np.arange(int(lowest), int(highest) + 1))
     both = (distinct(y_true), distinct(y_pred))
     if is_text(y_true) != is_text(y_pred):
         return Classes(np.array(sorted({class_name(x) for part in both for x in part.tolist()}), dtype=object))
     return Classes(distinct(np.concatenate(both)))
+
+
+def _highest(values: NDArray[Any]) -> int:
+    """Return the highest of integers, of which a negative one counts as a huge one: one pass instead of two."""
+    return int(values.view(values.dtype.str.replace("i", "u")).max())
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:

@@ -46,15 +46,13 @@ class LogLikelihood(ProbabilityAccumulator):
 
     def totals(self, block: Block) -> Totals:
         """Return the sums over a block."""
-        proba = block.true_probability
-        proba = np.maximum(proba, np.finfo(proba.dtype).eps).astype(np.float64, copy=False)
-        loss = np.log(np.minimum(proba, 1, out=proba), out=proba)
-        np.negative(loss, out=loss)
+        proba = np.maximum(block.true_probability, np.finfo(block.rows.dtype).eps).astype(np.float64, copy=False)
+        gain = np.log(np.minimum(proba, 1, out=proba), out=proba)
         if self.class_weight is None:
-            return {"loss": block.total(loss), "weight": block.total_weight}
+            return {"loss": -block.total(gain), "weight": block.total_weight}
         own = self.class_weight.take(block.true)
-        loss *= own
-        return {"loss": block.total(loss), "weight": block.total(own)}
+        gain *= own
+        return {"loss": -block.total(gain), "weight": block.total(own)}
 
     def result(self) -> float:
         """Return the mean; lower is better."""

@@ -86,32 +86,13 @@ def checked_rows(
     """
     with np.errstate(invalid="ignore", over="ignore"):
         # Four times as fast as rows.sum(axis=1), and unlike a product with ones it starts no threads.
-        total = np.einsum("ij->i", rows) if columns is None else added_up(columns)
+        total = np.einsum("ij->i", rows) if columns is None else columns.sum(axis=0)
         total -= 1
     # Not-a-number fails every comparison, so that it is found by what does not hold.
     if (rows if columns is None else columns).min() >= 0 and max(total.max(), -total.min()) <= ROW_SUM_TOLERANCE:
         return
     wrong = ~((rows >= 0).all(axis=1) & (np.abs(total) <= ROW_SUM_TOLERANCE))
     raise ValueError(_fault(rows[int(np.argmax(wrong))], first + int(np.argmax(wrong)), name))
-
-
-def added_up(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the sum over the first axis; twice as fast as numpy's for a few long rows.
-
-    Parameters
-    ----------
-    values : ndarray of shape (k, b)
-        Contiguous.
-
-    Returns
-    -------
-    ndarray of shape (b,)
-        Of the same type.
-    """
-    total: NDArray[Any] = values[0].copy()
-    for row in values[1:]:
-        total += row
-    return total
 
 
 def _fault(row: NDArray[Any], number: int, name: str) -> str:
