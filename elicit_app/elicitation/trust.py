@@ -1,0 +1,268 @@
+"""Can the answers be trusted? What repeats, checks, sides and the belief itself say about the person who gave them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Literal
+
+import numpy as np
+
+from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.procedures.bayes import Bayes
+from elicit_app.elicitation.questions import Asked, Choice, Matrix, Procedure, Purpose
+from elicit_app.elicitation.refitting import HeldOut, held_out, refitted
+from elicit_app.elicitation.response import evidence
+
+Side = Literal["a", "b"]
+Verdict = Literal["trusted", "reservations", "untrusted"]
+Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
+
+_PREFERENCES = (Choice.A, Choice.B)
+_PAIRS, _SEED = 200, 0x7505  # random pairs that accuracy is judged on
+_SURPRISING = 0.8  # probability of another answer from which on the given one is a surprise
+_SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.05  # probability of so many on one side by chance
+_RANDOM = 0.65  # answers random pairs rightly with less than this probability: hardly more than a coin
+_INSENSITIVE = 0.75
+_CHANGED = 3.0  # bits by which two metrics, one for each half, explain the second half better than one
+_EDGE = 0.5
+
+
+@dataclass(frozen=True)
+class Count:
+    """So many of so many."""
+
+    right: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """An answer that the rest makes unlikely: `index` from 0 in the history; `probability` of it given all answers."""
+
+    index: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """One way in which answers may not mean what they say.
+
+    Parameters
+    ----------
+    name : str
+        random: clicks without looking; same_side: always left or always right; reversed: takes the worse one;
+        insensitive: tells pairs apart barely; changed: the second half contradicts the first; lexicographic: one
+        mistake outweighs everything, at the edge of what is thought possible; surprises: many answers do not fit;
+        no_better: answers kept aside are predicted no better than by accuracy or F1.
+    flagged : bool
+        Whether it is suspected.
+    value : float
+        The number behind it.
+    grave : bool
+        Whether it alone makes the answers untrustworthy.
+    """
+
+    name: Name
+    flagged: bool
+    value: float
+    grave: bool = False
+
+
+@dataclass(frozen=True)
+class TrustReport:
+    """What was found about a history of answers.
+
+    Parameters
+    ----------
+    repeats, checks : Count
+        Pairs answered the same way twice; dominated pairs answered rightly.
+    failed_checks : tuple of int
+        Indices of the checks answered wrongly.
+    explained : Count
+        Answers that are no surprise, of those that say something.
+    surprises : tuple of Surprise
+        The others.
+    suspicions : tuple of Suspicion
+        Everything that was looked at, flagged or not.
+    accuracy : float or None
+        Expected probability of a right answer to a random pair, given all answers; None without a belief.
+    held_out : HeldOut or None
+        None without a belief, or with too few answers.
+    verdict : {"trusted", "reservations", "untrusted"}
+        Untrusted where anything grave is flagged; reservations where anything is.
+    """
+
+    repeats: Count
+    checks: Count
+    failed_checks: tuple[int, ...]
+    explained: Count
+    surprises: tuple[Surprise, ...]
+    suspicions: tuple[Suspicion, ...]
+    accuracy: float | None
+    held_out: HeldOut | None
+    verdict: Verdict
+
+    def suspicion(self, name: Name) -> Suspicion | None:
+        """Return what was found under a name, or None where it could not be looked at."""
+        return next((one for one in self.suspicions if one.name == name), None)
+
+
+def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence[Side] | None = None) -> TrustReport:
+    """Judge a history of answers by what was asked twice, by dominated pairs, by sides and by the belief.
+
+    Parameters
+    ----------
+    procedure : Procedure
+        What asked; only bayes has a belief, of the others repeats, checks and sides are judged.
+    history : sequence of Asked
+        All answers.
+    sides : sequence of {"a", "b"}, optional
+        Which matrix of each question stood left; without it A did.
+    """
+    history = list(history)
+    repeats, (checks, failed) = _repeats(history), _checks(history)
+    suspicions = [_same_side(history, sides)]
+    surprises: tuple[Surprise, ...] = ()
+    accuracy = kept_aside = None
+    told = sum(asked.answer.choice is not Choice.UNSURE for asked in history)
+    if isinstance(procedure, Bayes) and told:
+        belief, rng = procedure.belief(history), np.random.default_rng(_SEED)
+        surprises = _surprises(belief, history)
+        accuracy = _accuracy(belief, procedure.source.random_gains(_PAIRS, rng))
+        kept_aside = held_out(belief, history, rng)
+        suspicions += _of_belief(belief, history, accuracy, rng)
+        if kept_aside is not None:
+            better = kept_aside.learned - max(kept_aside.accuracy, kept_aside.f1)
+            poor = better <= 0 and kept_aside.learned < kept_aside.total
+            suspicions.append(Suspicion("no_better", poor, float(better)))
+    suspicions += _of_checks(repeats, checks, accuracy)
+    explained = Count(told - len(surprises), told)
+    share = len(surprises) / max(told, 1)
+    suspicions.append(Suspicion("surprises", share > 0.25, share))
+    found = tuple(suspicions)
+    return TrustReport(repeats, checks, failed, explained, surprises, found, accuracy, kept_aside, _verdict(found))
+
+
+def _verdict(suspicions: Sequence[Suspicion]) -> Verdict:
+    flagged = [one for one in suspicions if one.flagged]
+    return "untrusted" if any(one.grave for one in flagged) else "reservations" if flagged else "trusted"
+
+
+def _repeats(history: Sequence[Asked]) -> Count:
+    right = total = 0
+    for n, (question, answer) in enumerate(history):
+        if question.purpose is not Purpose.REPEAT or question.repeat_of is None or question.repeat_of >= n:
+            continue
+        first = history[question.repeat_of]
+        if Choice.UNSURE in (answer.choice, first.answer.choice):
+            continue
+        same_order = question.same_as(first.question)
+        total += 1
+        right += answer.choice is (first.answer.choice if same_order else first.answer.choice.swapped())
+    return Count(right, total)
+
+
+def _checks(history: Sequence[Asked]) -> tuple[Count, tuple[int, ...]]:
+    failed, total = [], 0
+    for n, (question, answer) in enumerate(history):
+        if question.purpose is not Purpose.CHECK or answer.choice is Choice.UNSURE:
+            continue
+        total += 1
+        if answer.choice is not better_side(question.a, question.b):
+            failed.append(n)
+    return Count(total - len(failed), total), tuple(failed)
+
+
+def better_side(a: Matrix, b: Matrix) -> Choice | None:
+    """Return the side of (k, k) matrices with no more mistakes of any kind and fewer of one, or None."""
+    more = (a - b)[~np.eye(len(a), dtype=bool)]
+    if not more.any():
+        return None
+    return Choice.A if (more <= 0).all() else Choice.B if (more >= 0).all() else None
+
+
+def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspicion:
+    """Suspect a side that a fair coin would give so often only now and then; the value is that probability."""
+    stood = ["a"] * len(history) if sides is None else sides
+    left = [answer.choice == side for (_, answer), side in zip(history, stood, strict=True) if answer.choice in "ab"]
+    n, most = len(left), max(sum(left), len(left) - sum(left))
+    chance = min(1.0, 2 * sum(comb(n, more) for more in range(most, n + 1)) / 2**n)
+    return Suspicion("same_side", chance < _SAME_SIDE, chance, grave=chance < _SAME_SIDE_GRAVE)
+
+
+def _of_checks(repeats: Count, checks: Count, accuracy: float | None) -> list[Suspicion]:
+    """Tell apart who takes the worse side on purpose, or by misreading, from who does not look."""
+    wrong = checks.total - checks.right
+    steady = 2 * repeats.right >= repeats.total
+    backwards = wrong > 0 and 2 * wrong >= checks.total and steady
+    careless = (wrong > 0 and not backwards) or (repeats.total > 1 and not steady)
+    if accuracy is not None:
+        careless |= accuracy < _RANDOM
+    return [
+        Suspicion("reversed", backwards, wrong / max(checks.total, 1), grave=True),
+        Suspicion(
+            "random", careless, accuracy if accuracy is not None else repeats.right / max(repeats.total, 1), True
+        ),
+    ]
+
+
+def _surprises(belief: Posterior, history: Sequence[Asked]) -> tuple[Surprise, ...]:
+    """Find the answers that all answers together make unlikely: a side while the other is, a tie while one side is."""
+    found = []
+    for n, (question, answer) in enumerate(history):
+        if answer.choice is Choice.UNSURE:
+            continue
+        a, b, equal = belief.chances(belief.prior.gain(question.a, question.b)[None])[:, :, 0].mean(axis=1)
+        given = {Choice.A: a, Choice.B: b, Choice.EQUAL: equal}[answer.choice]
+        against = {Choice.A: b, Choice.B: a, Choice.EQUAL: max(a, b)}[answer.choice]
+        if against >= _SURPRISING:
+            found.append(Surprise(n, float(given)))
+    return tuple(found)
+
+
+def _accuracy(belief: Posterior, gains: Matrix) -> float:
+    """Return the expected probability that a side taken at random pairs, gains (pairs, m), is the right one."""
+    utility = belief.weights @ gains.T
+    a, b, _ = belief.chances(gains)
+    return float((np.where(utility > 0, a, b) / (a + b)).mean())
+
+
+def _of_belief(
+    belief: Posterior, history: Sequence[Asked], accuracy: float, rng: np.random.Generator
+) -> list[Suspicion]:
+    found = [Suspicion("insensitive", accuracy < _INSENSITIVE, accuracy)]
+    change = _change(belief, history, rng)
+    if change is not None:
+        found.append(Suspicion("changed", change > _CHANGED, change))
+    edge = _at_the_edge(belief, rng)
+    return [*found, Suspicion("lexicographic", edge > _EDGE, edge)]
+
+
+def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generator) -> float | None:
+    """Return by how many bits the two halves contradict each other: how badly one predicts the other."""
+    told = [asked for asked in history if asked.answer.choice is not Choice.UNSURE]
+    half = len(told) // 2
+    if half < 5:
+        return None
+    halves = told[:half], told[half:]
+    lost = 0.0
+    for mine, other in (halves, halves[::-1]):
+        fitted, answers = refitted(belief, mine, rng), evidence(other, belief.prior)
+        fit = fitted.response.log_likelihood(fitted.weights, fitted.person, answers)
+        lost += -float(np.log2(np.exp(fit).mean(axis=0)).sum()) - len(other)
+    return lost / 2
+
+
+def _at_the_edge(belief: Posterior, rng: np.random.Generator) -> float:
+    """Return how probable it is that the largest weight outdoes the next by more than in 95 % of the prior."""
+    if belief.prior.size < 2:
+        return 0.0
+
+    def lead(logs: Matrix) -> Matrix:
+        top = np.sort(logs, axis=1)
+        return np.asarray(top[:, -1] - top[:, -2])
+
+    usual = np.quantile(lead(belief.prior.log_weights(rng.standard_normal((2000, belief.prior.size)))), 0.95)
+    return float((lead(np.log(belief.weights)) > usual).mean())
