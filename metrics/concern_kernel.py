@@ -29,6 +29,8 @@ _HIGHEST_PENALTY_AT = 1e-7
 _MOST_INTERVALS = 1_000_000
 # With more classes than this a partition of each row is quicker than comparing every pair of classes.
 _FEW_CLASSES = 24
+# Up to this many cells (2 MB) what a class adds to the score is looked up by true class and interval.
+_LARGEST_TABLE = 262_144
 
 
 class ConcernScore(ProbabilityAccumulator):
@@ -80,6 +82,8 @@ class ConcernScore(ProbabilityAccumulator):
         self._factors_by_column = np.vstack([self.factors, np.ones(k)]).T.copy()
         self._right_penalty = penalties(self.n_intervals)
         self._wrong_penalty = self._right_penalty[::-1].copy()
+        looked_up = self.top_k == k and k * k * self.n_intervals <= _LARGEST_TABLE
+        self._table = self._parts_of_score() if looked_up else None
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the sums: scores, weights, and the cases whose true class is not in S."""
@@ -121,11 +125,13 @@ class ConcernScore(ProbabilityAccumulator):
         tuple of ndarray of shape (b,)
             Scores, of float64, and booleans.
         """
+        if self._table is not None:
+            return self._looked_up(block, self._table), np.zeros(len(block.true), dtype=bool)
         right = np.take(self._right_penalty, self._intervals(block.true_probability), mode="clip")
         chosen = None if self.top_k == len(self.classes) else most_probable_set(block, self.top_k)
         inside = np.ones(len(right), dtype=bool) if chosen is None else block.of_true_class(chosen)
         weighted, wrong_concern = self._wrong_classes(block, chosen, inside)
-        true_concern = inside * (wrong_concern if self.true_concern == "sum" else float(self.top_k - 1))
+        true_concern = inside * self._true_concern(wrong_concern)
         weighted += true_concern * right
         true_concern += wrong_concern
         alone = wrong_concern <= 0
@@ -133,6 +139,37 @@ class ConcernScore(ProbabilityAccumulator):
             weighted[alone], true_concern[alone] = right[alone], 1.0
         weighted /= true_concern
         return weighted, ~inside
+
+    def _true_concern(self, wrong_concern: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the concern of a true class in S."""
+        return wrong_concern if self.true_concern == "sum" else np.full(wrong_concern.shape, self.top_k - 1.0)
+
+    def _parts_of_score(self) -> NDArray[np.float64]:
+        """Return what class j of true class i in interval q adds to the score, S being all classes: shape (k, k * t)."""
+        wrong = self.factors.sum(axis=1)
+        true = self._true_concern(wrong)
+        alone = wrong <= 0
+        total = np.where(alone, 1.0, true + wrong)
+        parts = (self.factors / total[:, np.newaxis]).T[:, :, np.newaxis] * self._wrong_penalty
+        each = np.arange(len(self.classes))
+        parts[each, each] = np.where(alone, 1.0, true / total)[:, np.newaxis] * self._right_penalty
+        return parts.reshape(len(each), -1)
+
+    def _looked_up(self, block: Block, table: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return each row's score as a sum over the classes."""
+        b = len(block.true)
+        first, cell, part = (
+            block.space.array("first", (b,), np.intp),
+            block.space.array("cell", (b,), np.intp),
+            block.space.array("part", (b,), np.float64),
+        )
+        np.multiply(block.true, self.n_intervals, out=first)
+        scores = np.zeros(b)
+        for probability, parts in zip(block.columns, table, strict=True):
+            np.minimum(self._intervals(probability, cell), self.n_intervals - 1, out=cell)
+            cell += first
+            scores += np.take(parts, cell, out=part, mode="clip")
+        return scores
 
     def _wrong_classes(
         self, block: Block, chosen: NDArray[np.bool_] | None, inside: NDArray[np.bool_]
