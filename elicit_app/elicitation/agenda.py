@@ -75,6 +75,14 @@ def next_item(history: Sequence[Asked], questions: int, checks: bool) -> Item | 
     return Item("new") if again is None else Item("again", again)
 
 
+def owed(history: Sequence[Asked]) -> Item | None:
+    """Return the repeat or the check without which nothing can be said about trust, or None when both were asked."""
+    purposes = {asked.question.purpose for asked in history}
+    if Purpose.REPEAT not in purposes and repeatable_answers(history):
+        return Item("repeat")
+    return None if Purpose.CHECK in purposes else Item("check")
+
+
 def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> int:
     """Return how many questions come until the informative ones are used up, repeats and checks included."""
     asked = informative(history)

@@ -9,9 +9,11 @@ from typing import Literal
 import numpy as np
 
 from elicit_app.elicitation.agenda import (
+    Item,
     dominated,
     informative,
     next_item,
+    owed,
     questions_left,
     repeatable_answers,
     slow_half,
@@ -139,7 +141,17 @@ class Bayes:
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
         if next_item(history, self.questions, self.checks) is None:
             return "budget"
+        return self._enough(history) if self._item(history) is None else None
+
+    def _enough(self, history: Sequence[Asked]) -> StopReason | None:
         return enough(self.belief(history), self._models, informative(history)) if self.stop else None
+
+    def _item(self, history: Sequence[Asked]) -> Item | None:
+        """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
+        item = next_item(history, self.questions, self.checks)
+        if item is None or self._enough(history) is None:
+            return item
+        return owed(history) if self.checks else None
 
     def _step(self, history: Sequence[Asked]) -> Step:
         # Times taken steer only which answer is repeated.
@@ -157,7 +169,7 @@ class Bayes:
 
     def _question(self, history: Sequence[Asked], belief: Posterior) -> Question:
         rng = self._chance(len(history), _PAIR)
-        item = next_item(history, self.questions, self.checks)
+        item = self._item(history)
         if item is not None and item.place is not None:
             return replace(history[item.place].question, repeat_of=item.place)
         if item is not None and item.kind == "repeat":
