@@ -56,9 +56,12 @@ def open_start() -> None:
 
 def _demand(ref: str) -> None:
     """Refuse at once what is neither a study that comes with the program nor a file or folder."""
+    if ref == _DEMO or Path(ref).exists():
+        return
+    # The list of studies pulls in numpy, which the first page appears without.
     from elicit_app.study import list_studies, open_study
 
-    if not Path(ref).exists() and ref not in {one.name for one in list_studies()}:
+    if ref not in {one.name for one in list_studies()}:
         open_study(ref)
 
 

@@ -88,7 +88,7 @@ class Desk:
 def desk(tmp_path):
     reading, writing = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1400x900x24", "-nolisten", "tcp"],
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1400x900x24", "-nolisten", "tcp", "-noreset"],
         pass_fds=(writing,),
         stderr=subprocess.DEVNULL,
     )
