@@ -23,8 +23,8 @@ _PREFERENCES = (Choice.A, Choice.B)
 _PAIRS, _SEED = 200, 0x7505  # random pairs that accuracy is judged on
 _SURPRISING = 0.8  # probability of another answer from which on the given one is a surprise
 _SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.05  # probability of so many on one side by chance
-_RANDOM = 0.65  # answers random pairs rightly with less than this probability: hardly more than a coin
-_INSENSITIVE = 0.75
+_RANDOM = -1.0  # bits: a coin foretold the answers better than the belief before each of them did
+_INSENSITIVE = 0.75  # answers random pairs rightly with less than this probability
 _CHANGED = 3.0  # bits by which two metrics, one for each half, explain the second half better than one
 _EDGE = 0.5
 
@@ -125,19 +125,20 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     repeats, (checks, failed) = _repeats(history), _checks(history)
     suspicions = [_same_side(history, sides)]
     surprises: tuple[Surprise, ...] = ()
-    accuracy = kept_aside = None
+    accuracy = bits = kept_aside = None
     told = sum(asked.answer.choice is not Choice.UNSURE for asked in history)
     if isinstance(procedure, Bayes) and told:
         belief, rng = procedure.belief(history), np.random.default_rng(_SEED)
         surprises = _surprises(belief, history)
         accuracy = _accuracy(belief, procedure.source.random_gains(_PAIRS, rng))
+        bits = _foretold(procedure, history)
         kept_aside = held_out(belief, history, rng)
         suspicions += _of_belief(belief, history, accuracy, rng)
         if kept_aside is not None:
             better = kept_aside.learned - max(kept_aside.accuracy, kept_aside.f1)
             poor = better <= 0 and kept_aside.learned < kept_aside.total
             suspicions.append(Suspicion("no_better", poor, float(better)))
-    suspicions += _of_checks(repeats, checks, accuracy)
+    suspicions += _of_checks(repeats, checks, bits)
     explained = Count(told - len(surprises), told)
     share = len(surprises) / max(told, 1)
     suspicions.append(Suspicion("surprises", share > 0.25, share))
@@ -186,26 +187,40 @@ def better_side(a: Matrix, b: Matrix) -> Choice | None:
 def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspicion:
     """Suspect a side that a fair coin would give so often only now and then; the value is that probability."""
     stood = ["a"] * len(history) if sides is None else sides
-    left = [answer.choice == side for (_, answer), side in zip(history, stood, strict=True) if answer.choice in "ab"]
+    left = [
+        answer.choice == side for (_, answer), side in zip(history, stood, strict=True) if answer.choice in _PREFERENCES
+    ]
     n, most = len(left), max(sum(left), len(left) - sum(left))
     chance = min(1.0, 2 * sum(comb(n, more) for more in range(most, n + 1)) / 2**n)
     return Suspicion("same_side", chance < _SAME_SIDE, chance, grave=chance < _SAME_SIDE_GRAVE)
 
 
-def _of_checks(repeats: Count, checks: Count, accuracy: float | None) -> list[Suspicion]:
-    """Tell apart who takes the worse side on purpose, or by misreading, from who does not look."""
+def _of_checks(repeats: Count, checks: Count, bits: float | None) -> list[Suspicion]:
+    """Tell apart who takes the worse side steadily, and who does not look."""
     wrong = checks.total - checks.right
-    steady = 2 * repeats.right >= repeats.total
+    steady = 2 * repeats.right >= repeats.total and (bits is None or bits >= _RANDOM)
     backwards = wrong > 0 and 2 * wrong >= checks.total and steady
-    careless = (wrong > 0 and not backwards) or (repeats.total > 1 and not steady)
-    if accuracy is not None:
-        careless |= accuracy < _RANDOM
+    careless = not backwards and (wrong > 0 or not steady)
+    foretold = bits if bits is not None else float(repeats.right - repeats.total)
     return [
         Suspicion("reversed", backwards, wrong / max(checks.total, 1), grave=True),
-        Suspicion(
-            "random", careless, accuracy if accuracy is not None else repeats.right / max(repeats.total, 1), True
-        ),
+        Suspicion("random", careless, foretold, grave=True),
     ]
+
+
+def _foretold(procedure: Bayes, history: Sequence[Asked]) -> float:
+    """Return the sum of log2(2 p) over all preferences, p the probability of the answer given those before it.
+
+    A coin scores 0. Informative questions add little, whoever answers; repeats and checks are foretold well unless
+    nobody looks (the statistic of a prequential test, Dawid 1984).
+    """
+    bits = 0.0
+    for n, (question, answer) in enumerate(history):
+        if answer.choice in _PREFERENCES:
+            belief = procedure.belief(history[:n])
+            a, b, _ = belief.chances(belief.prior.gain(question.a, question.b)[None])[:, :, 0].mean(axis=1)
+            bits += float(np.log2(2 * (a if answer.choice is Choice.A else b) / (a + b)))
+    return bits
 
 
 def _surprises(belief: Posterior, history: Sequence[Asked]) -> tuple[Surprise, ...]:

@@ -1,0 +1,315 @@
+"""Who is flagged, and how honest the intervals are: people who look and who do not, on synthetic and real predictions.
+
+    uv run python benchmarks/trust.py [--part detection|calibration] [--study NAME] [--only PERSON]
+                                      [--runs N] [--jobs J] [--seed S]
+
+Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); they are left
+out where it is absent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from elicitation import opened
+
+from elicit_app.elicitation.oracles import LogitOracle
+from elicit_app.elicitation.procedures.bayes import Bayes
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Purpose, Question
+from elicit_app.elicitation.trust import Side, TrustReport, trust_report
+from elicit_app.experiments.measures import JudgedPairs
+from elicit_app.experiments.simulation import Experts, Laboratory
+from elicit_app.experiments.truths import Metric
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.sides import sides
+
+QUESTIONS = 18
+STUDIES = ("softmax-3", "breast-cancer", "emotions")
+BINS = 10
+
+Person = Callable[[Question, Side, int], Choice]  # question, what stands left, number of the question from 0
+Chance = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulated person: what trust says, and where the true weights lie in the posterior.
+
+    Parameters
+    ----------
+    report : TrustReport
+        Of all answers.
+    agreement : float
+        With the truth, on random achievable pairs.
+    covered : ndarray of bool
+        Whether the 90 % interval of each weight's ratio to the largest one holds the truth.
+    ranks : ndarray of shape (m + 1,)
+        Share of the draws below the truth: of every log-weight, and of the log-sensitivity.
+    """
+
+    report: TrustReport
+    agreement: float
+    covered: Matrix
+    ranks: Matrix
+
+
+# --- people -----------------------------------------------------------------------------------------------------------
+
+
+def logit(truth: Metric, sensitivity: float, rng: Chance) -> Person:
+    """Answer with logistic noise."""
+    oracle = LogitOracle(truth.utility, sensitivity, rng)
+    return lambda question, left, number: oracle.answer(question).choice
+
+
+def right(accuracy: float, truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
+    """Answer random pairs rightly with this probability."""
+    return logit(truth, pairs.sensitivity(accuracy), rng)
+
+
+def coin(truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
+    return lambda question, left, number: (Choice.A, Choice.B)[int(rng.integers(2))]
+
+
+def always_left(truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
+    return lambda question, left, number: Choice(left)
+
+
+def backwards(truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
+    """Take the worse side, as surely as people who are right 85 times in a hundred take the better one."""
+    person = right(0.85, truth, pairs, rng)
+    return lambda question, left, number: person(question, left, number).swapped()
+
+
+DETECTED: dict[str, Callable[[Metric, JudgedPairs, Chance], Person]] = {
+    "honest, right 80 %": partial(right, 0.8),
+    "honest, right 85 %": partial(right, 0.85),
+    "honest, right 90 %": partial(right, 0.9),
+    "random": coin,
+    "always left": always_left,
+    "reversed": backwards,
+}
+
+
+@dataclass(frozen=True)
+class Misspecified:
+    """A person outside the model; the truth is what holds at the end.
+
+    Parameters
+    ----------
+    times : float
+        Sensitivity relative to what is thought most likely beforehand.
+    lapses : float
+        Probability of a coin instead of an answer.
+    tiring : float
+        Factor of the sensitivity per question.
+    lexicographic : float
+        Factor of one weight.
+    changes : bool
+        Other weights for the first half of the questions.
+    """
+
+    times: float = 1.0
+    lapses: float = 0.0
+    tiring: float = 1.0
+    lexicographic: float = 1.0
+    changes: bool = False
+
+
+MISSPECIFIED = {
+    "sensitivity / 3": Misspecified(times=1 / 3),
+    "sensitivity x 3": Misspecified(times=3.0),
+    "5 % lapses": Misspecified(lapses=0.05),
+    "tiring (x .9 a question)": Misspecified(tiring=0.9),
+    "lexicographic (x 100)": Misspecified(lexicographic=100.0),
+    "changes their mind": Misspecified(changes=True),
+}
+
+
+def misspecified(kind: Misspecified, procedure: Bayes, rng: Chance) -> tuple[Matrix, Matrix, Person]:
+    """Draw a person outside the model: log-weights, log-sensitivity, and how they answer."""
+    prior, response = procedure.prior, procedure.response
+    now, before = prior.log_weights(rng.standard_normal((2, prior.size)))
+    if kind.lexicographic > 1:
+        now[rng.integers(prior.size)] += np.log(kind.lexicographic)
+    sensitivity = kind.times * np.exp(response.log_sensitivity) / response.scale
+
+    def person(question: Question, left: Side, number: int) -> Choice:
+        logs = before if kind.changes and number < QUESTIONS // 2 + 2 else now
+        felt = sensitivity * kind.tiring**number * float(prior.gain(question.a, question.b) @ np.exp(logs))
+        if rng.random() < kind.lapses:
+            felt = 0.0
+        return Choice.A if felt + rng.logistic() > 0 else Choice.B
+
+    return now, np.log(sensitivity), person
+
+
+def well_specified(procedure: Bayes, rng: Chance) -> tuple[Matrix, Matrix, Person]:
+    """Draw a person from the procedure's own prior, who answers by its own response model."""
+    prior, response = procedure.prior, procedure.response
+    logs = prior.log_weights(rng.standard_normal((1, prior.size)))
+    manner = response.person(rng.standard_normal((1, 4)))
+
+    def person(question: Question, left: Side, number: int) -> Choice:
+        latent = manner.sensitivity[:, None] * (np.exp(logs) @ prior.gain(question.a, question.b)[:, None])
+        chances = response.chances(latent, manner)[:, 0, 0]
+        return (Choice.A, Choice.B, Choice.EQUAL)[int(rng.choice(3, p=chances / chances.sum()))]
+
+    return logs[0], np.log(manner.sensitivity[0]), person
+
+
+# --- runs -------------------------------------------------------------------------------------------------------------
+
+
+def sitting(procedure: Bayes, person: Person, seed: int) -> tuple[list[Asked], list[Side]]:
+    """Ask a person, sides standing as they do in a session."""
+    asked: list[Asked] = []
+    stood: list[Side] = []
+    elicitation = procedure.begin()
+    step = next(elicitation)
+    while True:
+        question, number = step.question, len(asked)
+        left: Side = sides(seed, number + 1)[0]
+        if question.purpose is Purpose.REPEAT and question.repeat_of is not None:
+            left = stood[question.repeat_of]  # A and B have changed places
+        answer = Answer(person(question, left, number))
+        asked.append(Asked(question, answer))
+        stood.append(left)
+        try:
+            step = elicitation.send(answer)
+        except StopIteration:
+            return asked, stood
+
+
+def detect(laboratory: Laboratory, kind: str, number: int) -> Run:
+    """Simulate one of `DETECTED`."""
+    chance = np.random.SeedSequence([laboratory.setting.seed, number]).spawn(4)
+    truth = laboratory.truth(np.random.default_rng(chance[0]))
+    pairs = JudgedPairs.draw(truth, laboratory.achievable, np.random.default_rng(chance[1]), 500)
+    seed = int(chance[3].generate_state(1)[0])
+    person = DETECTED[kind](truth, pairs, np.random.default_rng(chance[2]))
+    procedure = laboratory.procedure(seed)
+    assert isinstance(procedure, Bayes)
+    asked, stood = sitting(procedure, person, seed)
+    agreement = pairs.agreement(Metric.elicited(procedure.conclude(asked)))
+    return Run(trust_report(procedure, asked, stood), agreement, np.empty(0), np.empty(0))
+
+
+def calibrate(laboratory: Laboratory, kind: Misspecified | None, number: int) -> Run:
+    """Simulate a person of the model (None) or outside it, and compare the posterior with the truth."""
+    chance = np.random.SeedSequence([laboratory.setting.seed, number]).spawn(2)
+    seed = int(chance[0].generate_state(1)[0])
+    procedure, rng = laboratory.procedure(seed), np.random.default_rng(chance[1])
+    assert isinstance(procedure, Bayes)
+    drawn = well_specified(procedure, rng) if kind is None else misspecified(kind, procedure, rng)
+    logs, log_sensitivity, person = drawn
+    asked, stood = sitting(procedure, person, seed)
+    belief = procedure.belief(asked)
+    draws = np.column_stack([np.log(belief.weights), np.log(belief.person.sensitivity)])
+    largest = int(np.argmax(np.abs(belief.estimate)))
+    others = np.arange(len(logs)) != largest
+    ratios = np.log(belief.weights) - np.log(belief.weights[:, [largest]])
+    low, high = np.quantile(ratios[:, others], [0.05, 0.95], axis=0)
+    true = (logs - logs[largest])[others]
+    agreement = float((procedure.source.random_gains(500, rng) @ np.abs(belief.estimate) > 0).mean())
+    gains = procedure.source.random_gains(500, rng)
+    agreement = float(((gains @ np.abs(belief.estimate) > 0) == (gains @ np.exp(logs) > 0)).mean())
+    ranks = (draws < np.append(logs, log_sensitivity)).mean(axis=0)
+    return Run(trust_report(procedure, asked, stood), agreement, (low <= true) & (true <= high), ranks)
+
+
+def uniform(ranks: Matrix) -> float:
+    """Return the p value of a chi-squared test of ranks in [0, 1] in ten bins (Talts et al. 2018)."""
+    from scipy.stats import chisquare
+
+    counts = np.bincount(np.minimum((ranks * BINS).astype(int), BINS - 1), minlength=BINS)
+    return float(chisquare(counts).pvalue)
+
+
+def share(runs: Sequence[Run], names: Sequence[str]) -> float:
+    """Return the share of runs in which any of these suspicions is flagged."""
+    return float(np.mean([any(one.flagged for one in run.report.suspicions if one.name in names) for run in runs]))
+
+
+def several(work: Callable[[int], Run], runs: int, jobs: int) -> list[Run]:
+    if jobs == 1:
+        return [work(number) for number in range(runs)]
+    from joblib import Parallel, delayed
+
+    return list(Parallel(n_jobs=jobs)(delayed(work)(number) for number in range(runs)))
+
+
+def flags(runs: Sequence[Run]) -> str:
+    """Return the columns of the findings."""
+    verdicts = [run.report.verdict for run in runs]
+    names = [one.name for one in runs[0].report.suspicions]
+    each = " ".join(f"{name} {share(runs, [name]):.2f}" for name in names)
+    untrusted, reserved = verdicts.count("untrusted") / len(runs), verdicts.count("reservations") / len(runs)
+    return f"**{untrusted:.2f}** | {reserved:.2f} | {each} |"
+
+
+def main() -> None:
+    """Print the tables."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--part", choices=["detection", "calibration"], action="append")
+    options.add_argument("--study", choices=STUDIES, action="append")
+    options.add_argument("--only", help="print only the people whose description contains this text")
+    options.add_argument("--runs", type=int, default=100)
+    options.add_argument("--jobs", type=int, default=1)
+    options.add_argument("--seed", type=int, default=7)
+    chosen = options.parse_args()
+    setting = ProcedureSetting(questions=QUESTIONS, checks=True, seed=chosen.seed)
+    parts = chosen.part or ["detection", "calibration"]
+    with TemporaryDirectory() as folder:
+        for name in chosen.study or STUDIES:
+            study = opened(name, Path(folder))
+            if study is None:
+                print(f"{name}: the shared predictions are not here", file=sys.stderr)
+                continue
+            laboratory = Laboratory(study, setting, Experts())
+            if "detection" in parts:
+                detection(laboratory, name, chosen)
+            if "calibration" in parts:
+                calibration(laboratory, name, chosen)
+
+
+def detection(laboratory: Laboratory, name: str, chosen: argparse.Namespace) -> None:
+    """Print who is flagged."""
+    print("| study | person | runs | agreement | not to be trusted | reservations | findings |\n|" + "---|" * 7)
+    for kind in DETECTED:
+        if chosen.only is None or chosen.only in kind:
+            runs = several(partial(detect, laboratory, kind), chosen.runs, chosen.jobs)
+            agreement = np.median([run.agreement for run in runs])
+            print(f"| {name} | {kind} | {len(runs)} | {agreement:.3f} | {flags(runs)}", flush=True)
+
+
+def calibration(laboratory: Laboratory, name: str, chosen: argparse.Namespace) -> None:
+    """Print coverage and, for people of the model, the uniformity of the ranks."""
+    print(
+        "| study | person | runs | agreement | coverage of 90 % | ranks uniform: p of each weight; sensitivity ", end=""
+    )
+    print("| not to be trusted | reservations | findings |\n|" + "---|" * 9)
+    people: dict[str, Misspecified | None] = {"well specified": None, **MISSPECIFIED}
+    for kind, person in people.items():
+        if chosen.only is not None and chosen.only not in kind:
+            continue
+        runs = several(partial(calibrate, laboratory, person), chosen.runs, chosen.jobs)
+        covered = np.mean([run.covered for run in runs])
+        agreement = np.median([run.agreement for run in runs])
+        ps = [uniform(ranks) for ranks in np.array([run.ranks for run in runs]).T] if person is None else []
+        told = " ".join(f"{p:.2f}" for p in ps)
+        print(
+            f"| {name} | {kind} | {len(runs)} | {agreement:.3f} | **{covered:.3f}** | {told} | {flags(runs)}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
