@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import stat
 from pathlib import Path
 
 
@@ -14,7 +15,8 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     Parameters
     ----------
     path : path-like
-        The file; one that exists is replaced. A link is followed.
+        The file; one that exists is replaced and keeps its permissions. A link is followed; a device or a pipe is
+        written to as it is.
     content : str or bytes
         Text is written as UTF-8 with line feeds as they are.
 
@@ -25,12 +27,18 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     """
     target = Path(os.path.realpath(path))
     data = content.encode("utf-8") if isinstance(content, str) else content
+    if Path(path).exists() and not (target.is_file() or target.is_dir()):
+        # It holds nothing that could be lost, and must not become a file.
+        Path(path).write_bytes(data)
+        return
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if target.is_file():
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):

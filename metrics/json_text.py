@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
+_LONGEST_INTEGER = 400
+
 
 def json_text(value: Any) -> str:
     """Return JSON with objects and lists of lists indented, and lists of plain values on one line.
@@ -71,7 +73,7 @@ def strict_json(text: str) -> Any:
     if not text.strip():
         raise ValueError("the file is empty, a JSON object was expected")
     try:
-        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
+        return json.loads(text, parse_constant=_refuse_constant, parse_int=_integer, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError as error:
         cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
         why = "ends in the middle; it is cut off" if cut_off else f"is not JSON ({error.msg[0].lower()}{error.msg[1:]})"
@@ -82,6 +84,12 @@ def strict_json(text: str) -> Any:
 
 def _refuse_constant(constant: str) -> NoReturn:
     raise ValueError(f"holds {constant}, which is no number of JSON; every number must be finite")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _LONGEST_INTEGER:
+        raise ValueError(f"holds a whole number of {len(digits):,} digits; no number here needs that many")
+    return int(digits)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

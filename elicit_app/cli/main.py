@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from pathlib import Path
 from types import TracebackType
 from typing import Annotated
 
@@ -12,7 +14,7 @@ import typer
 from elicit_app.cli import ask, metric, score, screenshots, simulate, study, window
 from elicit_app.problem import Problem
 
-_INTERRUPTED = 130
+_WRONG_USAGE, _INTERRUPTED = 2, 130
 
 app = typer.Typer(
     name="elicit",
@@ -50,6 +52,10 @@ def start(
 
 def run() -> None:
     """Run the command; what cannot be done is one sentence on standard error and exit code 1, wrong usage 2."""
+    _prepare_streams()
+    for argument in sys.argv[1:]:
+        if not _is_text(argument):
+            _fail(f"{argument!a} is not UTF-8 text: rename the file or write the text anew.", _WRONG_USAGE)
     try:
         app(prog_name="elicit")
     except Problem as problem:
@@ -71,9 +77,28 @@ def run() -> None:
         _fail(str(error))
 
 
-def _fail(sentence: str) -> None:
+def _prepare_streams() -> None:
+    """Let no letter that a terminal cannot show, and no stream that is closed, end the program."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  open to the end
+        elif name != "stderr" and isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _is_text(argument: str) -> bool:
+    """Tell whether an argument can be written to a file; names of files may be any bytes."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _fail(sentence: str, code: int = 1) -> None:
     print(f"elicit: {sentence}", file=sys.stderr)
-    sys.exit(1)
+    sys.exit(code)
 
 
 def _raised_in_metrics(traceback: TracebackType | None) -> bool:

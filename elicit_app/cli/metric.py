@@ -74,14 +74,17 @@ def export(
     out: Annotated[Path | None, typer.Option(help="File to write; by default standard output.")] = None,
 ) -> None:
     """Write a metric for another tool or as a report; the ending of --out can stand for --format."""
+    from elicit_app.study.writing import demand_writable, write_whole
     from metrics.exports import FORMATS
     from metrics.exports import export as render
 
     if format is None:
-        endings = {ending: name for name, ending in FORMATS.items()}
-        format = endings.get(out.suffix, "") if out else "sklearn"
+        endings = {ending.lower(): name for name, ending in FORMATS.items()}
+        format = endings.get(out.suffix.lower(), "") if out else "sklearn"
     if format not in FORMATS:
         raise typer.BadParameter(f"one of {', '.join(FORMATS)} is needed.", param_hint="--format")
+    if out is not None:
+        demand_writable(out)
     content = render(load_metric(metric), format)
     data = content.encode() if isinstance(content, str) else content
     if out is None:
@@ -90,7 +93,5 @@ def export(
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return
-    from elicit_app.study.writing import write_whole
-
     write_whole(out, data)
     print(f"Wrote {out}.", file=sys.stderr)

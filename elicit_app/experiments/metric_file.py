@@ -9,10 +9,10 @@ import numpy as np
 
 import elicit_app
 from elicit_app.experiments.simulated import Simulation
-from elicit_app.problem import Problem
 from elicit_app.session.judging import count, prevalence
 from elicit_app.session.procedures import WrongPairing
 from elicit_app.session.results import consequences
+from elicit_app.study.writing import unwritten
 from metrics import ElicitedMetric, Provenance
 
 
@@ -40,7 +40,7 @@ def save_metric(simulation: Simulation, path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         metric_of(simulation).save(path)
     except OSError as error:
-        raise Problem(f"{path} could not be written ({error.strerror or error}). Choose another place.") from error
+        raise unwritten(path, error) from error
     return path
 
 

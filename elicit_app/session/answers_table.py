@@ -7,12 +7,11 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from elicit_app.problem import Problem
 from elicit_app.session.asking import to_reply
 from elicit_app.session.events import Answered
 from elicit_app.session.session import Session
 from elicit_app.session.state import Entry, SessionState, apply
-from metrics.atomic_write import write_atomically
+from elicit_app.study.writing import write_whole
 
 
 def answers_csv(session: Session) -> str:
@@ -94,10 +93,5 @@ def export_answers(session: Session, path: Path) -> Path:
     Problem
         Where the file cannot be written.
     """
-    try:
-        write_atomically(path, answers_csv(session))
-    except OSError as error:
-        raise Problem(
-            f"{path} could not be written ({error.strerror or error}). Choose another place; every answer is kept."
-        ) from error
+    write_whole(path, answers_csv(session).encode())
     return path

@@ -17,6 +17,7 @@ from elicit_app.session.tolerances import tolerance_of
 from elicit_app.session.trusting import trust_of
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Mistake, Study
+from elicit_app.study.writing import unwritten
 from metrics import Consequence, ElicitedMetric, Provenance, Quality
 
 
@@ -128,9 +129,7 @@ def export(view: ResultView, path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         view.metric.save(path)
     except OSError as error:
-        raise Problem(
-            f"{path} could not be written ({error.strerror or error}). Choose another place; every answer is kept."
-        ) from error
+        raise unwritten(path, error) from error
     return path
 
 

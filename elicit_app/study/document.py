@@ -13,9 +13,12 @@ from elicit_app.study import migrations
 from elicit_app.study.findings import shortened
 from elicit_app.study.model import Mistake, Study, Wording
 from elicit_app.study.wording import default_wording
+from metrics.json_text import strict_json
 
 Text = Annotated[str, Field(min_length=1)]
 Pair = tuple[Text, Text]
+
+_REMEDY = "Put a backup copy in its place, or make a new study with `elicit study new`."
 
 
 class _Part(BaseModel):
@@ -88,9 +91,13 @@ def parse_document(path: Path, content: bytes) -> StudyDocument:
         It is cut short, of a newer version, or a field is not as expected.
     """
     try:
-        document = migrations.migrate(json.loads(content))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise Problem(f"{path} cannot be read: it is not JSON, or it is cut short ({error}).") from error
+        found = strict_json(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise Problem(f"{path} is not UTF-8 text (byte {error.start + 1}). {_REMEDY}") from error
+    except ValueError as error:
+        raise Problem(f"{path} cannot be read: {error}. {_REMEDY}") from error
+    try:
+        document = migrations.migrate(found)
     except ValueError as error:
         raise Problem(f"{path} {error}.") from error
     try:
@@ -99,10 +106,12 @@ def parse_document(path: Path, content: bytes) -> StudyDocument:
     except ValidationError as error:
         findings = tuple(Finding(_told(fault["loc"], fault["msg"])) for fault in error.errors())
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        raise Problem(f"{path} is not a proper study file: {findings[0].what}{more}.", findings) from error
+        raise Problem(f"{path} is not a proper study file: {findings[0].what}{more}. {_REMEDY}", findings) from error
 
 
 def _told(place: tuple[int | str, ...], message: str) -> str:
+    if not place:
+        return "a text in it is not Unicode, or a list is nested too deeply"
     where = ".".join(str(part) for part in place)
     return f"field “{shortened(where, 60)}”: {message[:1].lower()}{message[1:]}"
 

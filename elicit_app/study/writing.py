@@ -30,7 +30,35 @@ def write_whole(path: Path, content: bytes) -> None:
     try:
         write_atomically(path, content)
     except OSError as error:
-        raise Problem(f"{path} could not be written ({error.strerror or error}).") from error
+        raise unwritten(path, error) from error
+
+
+def unwritten(path: Path, error: OSError) -> Problem:
+    """Return what to tell where a file or folder could not be written, and what to do."""
+    try:
+        demand_writable(path)
+    except Problem as problem:
+        return problem
+    if not path.parent.is_dir():
+        return Problem(f"{path} could not be written: there is no folder {path.parent}. Make it, or name another one.")
+    return Problem(f"{path} could not be written ({error.strerror or error}). Choose another place.")
+
+
+def demand_writable(path: Path) -> None:
+    """Refuse a name that no file can get, before there is anything to write; folders may be missing yet.
+
+    Raises
+    ------
+    Problem
+        It is a folder, or lies in something that is none.
+    """
+    if path.is_dir():
+        raise Problem(f"{path} is a folder: name a file in it.")
+    for folder in path.parents:
+        if folder.is_dir():
+            return
+        if folder.exists():
+            raise Problem(f"{path} cannot be written: {folder} is a file, not a folder. Choose another place.")
 
 
 @contextmanager
@@ -53,7 +81,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent))
     except OSError as error:
-        raise Problem(f"{path} could not be made ({error.strerror or error}).") from error
+        raise _unmade(path, error) from error
     try:
         yield temporary
         temporary.chmod(0o755)
@@ -61,6 +89,12 @@ def new_folder(path: Path) -> Iterator[Path]:
             path.rmdir()
         temporary.rename(path)
     except OSError as error:
-        raise Problem(f"{path} could not be written ({error.strerror or error}).") from error
+        raise _unmade(path, error) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _unmade(path: Path, error: OSError) -> Problem:
+    blocked = next((folder for folder in path.parents if folder.exists() and not folder.is_dir()), None)
+    why = f"{blocked} is a file" if blocked else error.strerror or error
+    return Problem(f"The folder {path} could not be made ({why}). Choose another place.")

@@ -1,6 +1,7 @@
 """Whatever cannot be used ends in one sentence and exit code 1, wrong usage in 2; never a traceback."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -85,9 +86,47 @@ def test_metric_files_that_cannot_be_used(desk):
     refused(elicit("metric", "export", ".", cwd=desk), ". is a folder")
 
 
-def test_a_file_that_cannot_be_written_is_left_as_it_was(desk):
-    refused(elicit("metric", "export", "ok.metric.json", "--out", "gone/x.csv", cwd=desk), "could not be written")
-    assert not (desk / "gone").exists()
+@pytest.mark.parametrize(
+    ("out", "expected"),
+    [
+        ("gone/x.csv", "there is no folder gone. Make it"),
+        (".", "is a folder: name a file in it"),
+        ("good.csv/x.csv", "good.csv is a file, not a folder"),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_left_as_it_was(desk, out, expected):
+    before = sorted(desk.iterdir())
+    refused(elicit("metric", "export", "ok.metric.json", "--format", "csv", "--out", out, cwd=desk), expected)
+    assert sorted(desk.iterdir()) == before
+
+
+def test_the_ending_of_a_file_stands_for_the_format_in_any_case(desk):
+    done = elicit("metric", "export", "ok.metric.json", "--out", "COSTS.CSV", cwd=desk)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "Wrote COSTS.CSV.\n")
+    assert (desk / "COSTS.CSV").read_text().startswith('"true_class"')
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="arguments are never bytes there")
+def test_an_argument_that_is_not_text_is_wrong_usage(desk):
+    done = elicit("study", "new", "s", "--predictions", "good.csv", "--name", os.fsdecode(b"a\xff"), cwd=desk)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "elicit: 'a\\udcff' is not UTF-8 text: rename the file or write the text anew.\n"
+    assert not (desk / "s").exists()
+
+
+def test_letters_that_the_output_cannot_show_and_closed_streams_end_nothing(desk):
+    run = f"{sys.executable} -c 'from elicit_app.cli.main import run; run()'"
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii", "XDG_DATA_HOME": str(desk)}
+    for command in (
+        "metric show ok.metric.json",
+        "study list >&-",
+        "score ok.metric.json good.csv >&-",
+        "ask wine --simulate random --seed 1 --questions 2 <&-",
+    ):
+        done = subprocess.run(
+            f"{run} {command}", shell=True, capture_output=True, cwd=desk, text=True, env=ascii_only, check=False
+        )
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), command
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 import json
 import os
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -273,6 +274,21 @@ def test_a_link_is_followed(tmp_path):
     write_atomically(link, "new")
     assert link.is_symlink()
     assert target.read_text() == "new"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions and pipes of this kind are not known there")
+def test_permissions_are_kept_and_a_pipe_stays_one(tmp_path):
+    private, pipe = tmp_path / "private.txt", tmp_path / "pipe"
+    private.write_text("old")
+    private.chmod(0o600)
+    write_atomically(private, "new")
+    assert private.stat().st_mode & 0o777 == 0o600
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_atomically(pipe, "told")
+    assert os.read(reader, 100) == b"told"
+    os.close(reader)
+    assert pipe.is_fifo()
 
 
 def test_older_documents_are_brought_up_step_by_step():

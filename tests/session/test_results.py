@@ -95,7 +95,7 @@ def test_under_five_answers_that_say_something_nothing_is_exported(session, tmp_
 
 def test_a_file_that_cannot_be_written_is_said(result, tmp_path):
     (tmp_path / "in the way").write_text("")
-    with pytest.raises(Problem, match="could not be written"):
+    with pytest.raises(Problem, match="is a file, not a folder"):
         export(result, tmp_path / "in the way" / "x.metric.json")
 
 

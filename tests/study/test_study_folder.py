@@ -190,6 +190,24 @@ def test_a_study_file_cut_anywhere_is_refused_in_words(tmp_path, files):
 
 
 @pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"[" * 100_000, "lists are nested too deeply"),
+        (b'{"format": "elicit-study", "version": 1' + b"0" * 5000 + b"}", "a whole number of 5,001 digits"),
+        (b'{"format": "elicit-study", "version": 1, "title": "\\ud800"}', "not Unicode"),
+        (b'{"format": "elicit-study", "format": "elicit-study"}', "field format stands twice"),
+        (b'{"format": "\xe9"}', "not UTF-8 text .byte 13."),
+        (b"", "the file is empty"),
+    ],
+)
+def test_what_is_no_json_is_refused_in_words(tmp_path, files, content, expected):
+    create_study(tmp_path / "s", files)
+    (tmp_path / "s" / "study.json").write_bytes(content)
+    with pytest.raises(Problem, match=rf"study\.json.* {expected}.*make a new study"):
+        open_study(tmp_path / "s")
+
+
+@pytest.mark.parametrize(
     ("change", "expected"),
     [
         ({"version": 2}, "was written by a newer elicit .version 2, known up to 1.: update elicit"),
