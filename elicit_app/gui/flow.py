@@ -104,6 +104,7 @@ class Flow(QObject):
             lambda: self._say_opening("Preparing the questions", "This takes a moment, once.")
         )
         preparation.began.connect(lambda session: self._sessions().practise(session))
+        preparation.resumed.connect(self.open)
         preparation.left.connect(self.show_start)
 
     # --- opening

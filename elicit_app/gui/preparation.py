@@ -18,12 +18,15 @@ from elicit_app.problem import Problem
 if TYPE_CHECKING:
     from elicit_app.gui.setup.begin_page import Beginning
     from elicit_app.gui.setup.study_page import EditedStudy
+    from elicit_app.gui.start.cards import ContinueView
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
 
 class Preparation(QObject):
     """Emits `saved` with a study whose words were saved, `preparing`, then `began` with a session, and `left`.
+
+    Emits `resumed` with the file of a session that is gone on with instead.
 
     Parameters
     ----------
@@ -45,6 +48,7 @@ class Preparation(QObject):
     saved = Signal(object)
     preparing = Signal()
     began = Signal(object)
+    resumed = Signal(object)
     left = Signal()
 
     def __init__(
@@ -84,9 +88,11 @@ class Preparation(QObject):
         if self._pages.first_use("begin"):
             page.begin_wanted.connect(self._begin)
             page.words_wanted.connect(self._change_words)
+            page.session_wanted.connect(self.resumed)
             page.start_wanted.connect(self.left)
         self._study = study
-        page.show_study(study, str(sessions_folder(study, self._data)), self.draw_seed())
+        folder = sessions_folder(study, self._data)
+        page.show_study(study, str(folder), self.draw_seed(), _to_go_on_with(folder))
         self._pages.show(page)
 
     def _change_words(self) -> None:
@@ -103,6 +109,16 @@ class Preparation(QObject):
     def _could_not_begin(self, problem: Problem) -> None:
         self._pages.show(self._pages.begin)
         self._pages.begin.say_problem(problem.sentence)
+
+
+def _to_go_on_with(folder: Path) -> ContinueView | None:
+    """Return the newest session in `folder` that is not finished."""
+    from elicit_app.gui.start.overview import continue_view, unfinished
+    from elicit_app.session.listing import SUFFIX, summary
+
+    # Names begin with the moment the session was begun, so the newest comes first.
+    one = unfinished(summary(path) for path in sorted(folder.glob(f"*{SUFFIX}"), reverse=True))
+    return None if one is None else continue_view(one, datetime.now().astimezone())
 
 
 def _saved(edited: EditedStudy) -> Study:

@@ -13,6 +13,7 @@ from elicit_app.gui.app import make_window
 from elicit_app.gui.dialogs import Dialogs
 from elicit_app.gui.flow import Places
 from elicit_app.gui.settings import load_settings
+from elicit_app.session.journal_text import read
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
@@ -166,6 +167,25 @@ def test_a_session_open_elsewhere_is_refused_in_words(qtbot, window, tmp_path):
         window.flow.open(str(path))
         page = on(qtbot, window, "error")
         assert "open" in page._sentence.text()
+
+
+def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, places):
+    study = open_study("breast-cancer")
+    path = places.data / "sessions" / "breast-cancer" / "2026-01-01-120000.session.jsonl"
+    path.parent.mkdir(parents=True)
+    with Session.create(study, ProcedureSetting(questions=5), path) as session:
+        session.answer("left")
+        session.answer("right")
+    window.flow.open("breast-cancer")
+    begin = on(qtbot, window, "begin")
+    assert begin.current.isVisible()
+    assert begin.current.button.hasFocus()
+    assert not begin.begin.isVisible()
+    assert begin.begin_anew.isVisible()
+    begin.current.button.click()
+    question = on(qtbot, window, "question")
+    qtbot.waitUntil(lambda: question.isVisible(), timeout=20_000)
+    assert len(read(path).events) > 2
 
 
 def test_a_study_that_is_gone_is_no_longer_listed(qtbot, window, tmp_path):

@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import LinkButton, PrimaryButton
+from elicit_app.gui.elements import LinkButton, OutlineButton, PrimaryButton
 from elicit_app.gui.inputs import ChoiceRow, Field
 from elicit_app.gui.notice import Notice
 from elicit_app.gui.scrolled import Header, ScrolledPage
 from elicit_app.gui.section import Section
 from elicit_app.gui.setup.asking import AskingSection
 from elicit_app.gui.setup.guesses import GuessesSection
+from elicit_app.gui.start.cards import ContinueCard, ContinueView
 from elicit_app.session.events import Guess
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.study.model import Study
@@ -62,9 +63,14 @@ class FamilySection(Section):
 
 
 class BeginPage(ScrolledPage):
-    """Emits `begin_wanted` with a `Beginning`, `words_wanted` (to change the words) and `start_wanted`."""
+    """What is asked before the first question.
+
+    Emits `begin_wanted` with a `Beginning`, `session_wanted` with the file of one to go on with, `words_wanted` (to
+    change the words) and `start_wanted`.
+    """
 
     begin_wanted = Signal(object)
+    session_wanted = Signal(object)
     words_wanted = Signal()
     start_wanted = Signal()
 
@@ -73,8 +79,10 @@ class BeginPage(ScrolledPage):
         self._study: Study | None = None
         self._seed = 0
         self.header, self.notice = Header(), Notice()
-        self.begin = PrimaryButton("Begin")
-        self.header.add_action(self.begin)
+        self.current, self.begin = ContinueCard(), PrimaryButton("Begin")
+        self.begin_anew = OutlineButton("Begin anew")
+        for button in (self.begin, self.begin_anew):
+            self.header.add_action(button)
         self.head.addWidget(self.header)
         self.head.addWidget(self.notice)
         self.expert = Field(hint="Your name, or a group’s; may stay empty")
@@ -83,6 +91,7 @@ class BeginPage(ScrolledPage):
         self._who.column.addWidget(self.expert)
         self.family, self.guesses, self.asking = FamilySection(), GuessesSection(), AskingSection()
         self._stored = Section("What is stored, and where")
+        self.body.addWidget(self.current)
         for section in (self._who, self.family, self.guesses, self.asking, self._stored):
             self.body.addWidget(section)
         self.words, self.back = LinkButton("Change the words of this study"), LinkButton("Back to the start")
@@ -92,18 +101,38 @@ class BeginPage(ScrolledPage):
         row.addWidget(self.words)
         self.body.addLayout(row)
         self.body.addStretch(1)
-        self.first_focus = self.expert
+        self.first_focus: QWidget = self.expert
         self.begin.clicked.connect(self._begin)
-        self.expert.returnPressed.connect(self.begin.click)
+        self.begin_anew.clicked.connect(self._begin)
+        self.current.open_wanted.connect(self.session_wanted)
+        self.expert.returnPressed.connect(self._begin)
         self.words.clicked.connect(self.words_wanted)
         self.back.clicked.connect(self.start_wanted)
         self.family.changed.connect(self._family_changed)
         self.asking.procedure_changed.connect(self._procedure_changed)
         self.settle()
 
-    def show_study(self, study: Study, folder: str, seed: int) -> None:
-        """Ask about `study`; `folder` is where the session will lie, `seed` makes its questions repeatable."""
+    def show_study(self, study: Study, folder: str, seed: int, current: ContinueView | None = None) -> None:
+        """Ask about `study`.
+
+        Parameters
+        ----------
+        study : Study
+            What the questions will be about.
+        folder : str
+            Where the session will lie.
+        seed : int
+            Makes the questions repeatable.
+        current : ContinueView or None
+            A session on this study that is not finished: going on with it comes first.
+        """
         self._study, self._seed = study, seed
+        self.current.setVisible(current is not None)
+        self.begin.setVisible(current is None)
+        self.begin_anew.setVisible(current is not None)
+        self.first_focus = self.expert if current is None else self.current.button
+        if current is not None:
+            self.current.show_view(current)
         self.header.say(study.title, "Two practice questions come first; they do not count.")
         self.notice.say("")
         self.words.setVisible(study.kind == "folder")
@@ -123,6 +152,7 @@ class BeginPage(ScrolledPage):
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
         self.header.arrange(breakpoint_)
+        self.current.arrange(breakpoint_)
         self.guesses.arrange(breakpoint_)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -29,12 +29,17 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
     """
     studies = [Path(folder) for folder in folders if (Path(folder) / "study.json").is_file()]
     sessions = list_sessions(*studies, data=data)
-    current = next((one for one in sessions if not one.finished and not one.problem and one.answers), None)
+    current = unfinished(sessions)
     recent = [session_row(one, now) for one in sessions if one is not current]
     begun = {one.path.parent.parent.resolve() for one in sessions}
     recent += [folder_row(folder) for folder in studies if folder.resolve() not in begun]
     examples = tuple(example_row(one) for one in list_studies() if one.kind == "bundled")
     return StartView(None if current is None else continue_view(current, now), examples, tuple(recent))
+
+
+def unfinished(sessions: Iterable[SessionSummary]) -> SessionSummary | None:
+    """Return the first session that can be gone on with: begun, sound, not finished."""
+    return next((one for one in sessions if not one.finished and not one.problem and one.answers), None)
 
 
 def titled(one: SessionSummary) -> str:
