@@ -239,10 +239,12 @@ def nothing(_so_far: None, _next: None) -> None:
     """Join results of work that only fills its own rows of an array."""
 
 
-def _n_threads(n_cells: int) -> int:
-    """Return how many threads to use; `OMP_NUM_THREADS` limits them, as it does those of linear algebra."""
-    if n_cells < _THREADED_CELLS:
-        return 1
+def thread_limit() -> int:
+    """Return how many threads to use at most: `OMP_NUM_THREADS` limits them, as it does those of linear algebra."""
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(int(wanted) if wanted.isdigit() else processors, processors, _MOST_THREADS))
+
+
+def _n_threads(n_cells: int) -> int:
+    return 1 if n_cells < _THREADED_CELLS else thread_limit()

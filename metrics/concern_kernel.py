@@ -145,7 +145,7 @@ class ConcernScore(ProbabilityAccumulator):
         return wrong_concern if self.true_concern == "sum" else np.full(wrong_concern.shape, self.top_k - 1.0)
 
     def _parts_of_score(self) -> NDArray[np.float64]:
-        """Return what class j of true class i in interval q adds to the score, S being all classes: shape (k, k * t)."""
+        """Return what class j adds to the score for true class i and interval q, S being all classes: (k, k * t)."""
         wrong = self.factors.sum(axis=1)
         true = self._true_concern(wrong)
         alone = wrong <= 0

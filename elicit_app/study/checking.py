@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding
 from elicit_app.study.faults import Faults, Kind
 from elicit_app.study.findings import refused, shortened
+from elicit_app.study.label_codes import exact_codes
 from elicit_app.study.labels import PROBABILITY, TRUTH, label_text
 from metrics.probabilities import ROW_SUM_TOLERANCE
 
@@ -25,8 +26,6 @@ Cells = NDArray[np.bool_]
 
 SUM_RANGE = (0.99, 1.01)
 _EMPTY, _UNKNOWN = -2, -1
-
-
 # a softmax in float32 may overshoot 0 and 1 by this much
 _ROUNDING = 1e-6
 # a little less than the measures accept: they add up in blocks of their own
@@ -41,7 +40,7 @@ class Batch:
     ----------
     y_true : ndarray of int64, shape (m,)
         Index of the true class.
-    y_proba : ndarray of float32 or float64, shape (m, k), C-contiguous
+    y_proba : ndarray of float32 or float64, shape (m, k), as a rule column after column in memory
         Probabilities in [0, 1]. A row whose sum lies in 0.99 to 1.01, but further from 1 than the measures
         accept (0.001), was divided by its sum; all others are as written.
     """
@@ -95,8 +94,10 @@ class RowCheck:
         truth = self._labels(frame.to_series(0), rows)
         written = frame[:, 1:]
         numbers = _as_numbers(written)
-        proba: NDArray[Any] = numbers.to_numpy(order="c")
-        sums = proba @ np.ones(proba.shape[1], dtype=proba.dtype)
+        proba: NDArray[Any] = numbers.to_numpy(order="fortran")
+        with np.errstate(invalid="ignore", over="ignore"):
+            # column by column; a product with ones would start threads that wait for each other
+            sums = proba.sum(axis=1)
         lowest, highest = proba.min(), proba.max()
         # any NaN makes a comparison false
         if not (lowest >= -_ROUNDING and highest <= 1 + _ROUNDING and _near_one(sums.min()) and _near_one(sums.max())):
@@ -118,11 +119,9 @@ class RowCheck:
         """Return class indices; negative where the label is empty or has no column."""
         import polars as pl
 
-        if column.dtype == pl.String:
-            # the usual case, many times faster: every label is written exactly as in its column
-            exact = column.cast(pl.Enum(self._classes), strict=False).to_physical()
-            if exact.null_count() == 0:
-                return exact.to_numpy().astype(np.int64)
+        exact = exact_codes(column, self._classes)
+        if exact is not None:
+            return exact
         index = {name: position for position, name in enumerate(self._classes)} | {"": _EMPTY}
         values = column.unique().drop_nulls()
         codes = [index.get(label_text(value), _UNKNOWN) for value in values]

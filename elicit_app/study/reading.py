@@ -135,7 +135,7 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None) -
     predictions = Predictions(
         file.name,
         y_true,
-        np.concatenate([batch.y_proba for batch in batches]).astype(np.float64),
+        np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64),
     )
     return Read(predictions, names, rescaling_notes(file.table.path, check.rescaled))
 

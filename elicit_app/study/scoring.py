@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
-from elicit_app.study.ahead import read_ahead
-from elicit_app.study.checking import demand_comparable
+from elicit_app.study.checking import Batch, demand_comparable
 from elicit_app.study.reading import PredictionsFile
+from elicit_app.study.sharing import shared_out
 from metrics import ElicitedMetric
+from metrics.blocks import thread_limit
 from metrics.concern_kernel import ConcernScore
 from metrics.confusion import DecisionCounts
 from metrics.costs import ExpectedCost, mean_cost
@@ -21,6 +22,9 @@ from metrics.predictions import OnePass
 
 DEFAULT_POPULATION = 1_000
 _SAME_COST = 1e-12
+# few enough for the arrays of a part to stay in the processor's cache
+_DIGEST_ROWS = 16_000
+_KEPT_BYTES = 31 * 2**20
 
 Matrix = NDArray[np.float64]
 Advance = Callable[[int], None]
@@ -39,12 +43,20 @@ class LabelDigest:
 
     def update(self, y_true: NDArray[np.int64], first_row: int) -> None:
         """Add the class indices of the rows `first_row`, `first_row` + 1, ..."""
-        mixed = np.arange(first_row + 1, first_row + 1 + len(y_true), dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= (y_true.astype(np.uint64) + np.uint64(1)) * np.uint64(0xD1B54A32D192ED03)
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-        mixed ^= mixed >> np.uint64(31)
-        self._sum = (self._sum + int(mixed.sum(dtype=np.uint64))) % 2**64
+        for start in range(0, len(y_true), _DIGEST_ROWS):
+            part = y_true[start : start + _DIGEST_ROWS]
+            first = first_row + start + 1
+            mixed = np.arange(first, first + len(part), dtype=np.uint64)
+            mixed *= np.uint64(0x9E3779B97F4A7C15)
+            label = part.astype(np.uint64)
+            label += np.uint64(1)
+            label *= np.uint64(0xD1B54A32D192ED03)
+            mixed ^= label
+            for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+                mixed ^= np.right_shift(mixed, np.uint64(shift), out=label)
+                mixed *= np.uint64(factor)
+            mixed ^= np.right_shift(mixed, np.uint64(31), out=label)
+            self._sum = (self._sum + int(mixed.sum(dtype=np.uint64))) % 2**64
         self.rows += len(y_true)
 
     def merge(self, other: LabelDigest) -> None:
@@ -177,15 +189,37 @@ def tally_file(file: PredictionsFile, metric: ElicitedMetric, advance: Advance |
 
 def tally_rows(file: PredictionsFile, metric: ElicitedMetric, before: int, advance: Advance | None = None) -> Tally:
     """Add up the rows of a part of a model's predictions, `before` of which come earlier; see `tally_file`."""
-    file = file.ordered(metric.classes)
-    tally, check, seen = Tally(metric), file.check(), before
-    for batch in read_ahead(file.batches(check)):
-        tally.update(batch.y_true, batch.y_proba, seen)
-        seen += len(batch.y_true)
+    check = (file := file.ordered(metric.classes)).check()
+    tally, *others = (Tally(metric) for _ in range(thread_limit()))
+    _keep_freed_memory()
+    for _, batch in shared_out(_numbered(file.batches(check), before), [tally, *others], _take):
         if advance is not None:
             advance(len(batch.y_true))
+    for other in others:
+        tally.merge(other)
     tally.rescaled = check.rescaled
     return tally
+
+
+def _numbered(batches: Iterator[Batch], before: int) -> Iterator[tuple[int, Batch]]:
+    """Yield every batch with the number of rows before it."""
+    for batch in batches:
+        yield before, batch
+        before += len(batch.y_true)
+
+
+def _keep_freed_memory() -> None:
+    """Spare the system's work of handing out the memory of every batch anew.
+
+    The allocator of glibc keeps freed blocks up to the size of the largest that was freed so far, at most 32 MiB; an
+    array that is never touched costs nothing. Other allocators are none the worse for it.
+    """
+    np.empty(_KEPT_BYTES, dtype=np.uint8)
+
+
+def _take(tally: Tally, numbered: tuple[int, Batch]) -> None:
+    first_row, batch = numbered
+    tally.update(batch.y_true, batch.y_proba, first_row)
 
 
 def ranked(metric: ElicitedMetric, tallies: Sequence[tuple[str, Tally]]) -> tuple[ModelScore, ...]:
