@@ -10,7 +10,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.questions import Asked, Choice, Matrix, Purpose, Question
 
 SITTING = 18  # informative questions
@@ -22,8 +21,8 @@ _EXTRAS: tuple[tuple[float, Purpose], ...] = (
 )  # after which share of a sitting
 _LATER = 4  # questions between "cannot say" and asking again
 
-_SPOILT = 0.5  # share of a class's hits that a check turns into errors
-_PLAIN = 0.97  # probability of a right answer that a check should have
+_SPOILT = 0.8  # share of a class's hits that a check turns into errors
+_SPOILT_CLASSES = 4  # as many rows as are read at once
 
 Kind = Literal["new", "again", "repeat", "check"]
 
@@ -113,33 +112,30 @@ def slow_half(history: Sequence[Asked], indices: Sequence[int]) -> list[int]:
     return [n for n, second in zip(indices, timed, strict=True) if second >= middle]
 
 
-def dominated(belief: Posterior, matrices: Matrix, population: int | None, rng: np.random.Generator) -> Question:
+def dominated(matrices: Matrix, population: int | None, rng: np.random.Generator) -> Question:
     """Return a pair of which one side is better whatever the expert values: the same, but for errors on top.
+
+    The errors are of several classes: one of them alone may matter little to an expert, and less to the belief about
+    one who answers the wrong way round.
 
     Parameters
     ----------
-    belief : Posterior
-        A mistake is taken of which the expert is expected to see that it is worse.
     matrices : ndarray of shape (n, k, k)
         Achievable matrices; the most accurate is taken.
     population : int or None
         Errors come in whole cases of it.
     rng : numpy.random.Generator
-        Chooses the mistake and the side.
+        Chooses the mistakes and the side.
     """
     better = matrices[int(np.argmax(np.trace(matrices, axis1=1, axis2=2)))]
-    worse = []
-    for true, predicted in np.argwhere(~np.eye(len(better), dtype=bool)):
-        more = better[true, true] * _SPOILT
+    hits, worse = better.diagonal(), better.copy()
+    for true in np.argsort(-np.round(hits, 9), kind="stable")[:_SPOILT_CLASSES]:
+        more = hits[true] * _SPOILT
         more = more if population is None else np.ceil(more * population) / population
-        spoilt = better.copy()
-        spoilt[true, predicted] += more
-        spoilt[true, true] -= more
-        worse.append(spoilt)
-    seen = belief.chances(belief.prior.gain(better, np.array(worse)))[0].mean(axis=0)
-    clear = np.flatnonzero(seen >= min(_PLAIN, seen.max()))
-    ends = better, worse[int(rng.choice(clear))]
-    a, b = ends if rng.integers(2) else ends[::-1]
+        predicted = int(rng.choice(np.delete(np.arange(len(hits)), true)))
+        worse[true, predicted] += more
+        worse[true, true] -= more
+    a, b = (better, worse) if rng.integers(2) else (worse, better)
     return Question(a, b, population, Purpose.CHECK, hypothetical=True)
 
 

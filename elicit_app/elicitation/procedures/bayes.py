@@ -175,7 +175,7 @@ class Bayes:
         if item is not None and item.kind == "repeat":
             return self._repeat(history, belief)
         if item is not None and item.kind == "check":
-            return dominated(belief, self._models, self.source.population, rng)
+            return dominated(self._models, self.source.population, rng)
         pairs = self.source.candidates(belief.weights, rng)
         chosen = best_pair(belief, pairs, self._goal, self._targets, self.strength)
         ends = pairs.first[chosen], pairs.second[chosen]
@@ -183,11 +183,12 @@ class Bayes:
         return Question(a, b, self.source.population, hypothetical=bool(pairs.hypothetical[chosen]))
 
     def _repeat(self, history: Sequence[Asked], belief: Posterior) -> Question:
-        """Ask a slow answer again, sides swapped; of the slow ones the least certain."""
+        """Ask a slow answer again, sides swapped; of the slow ones the surest, which who looks gives again."""
         among = slow_half(history, repeatable_answers(history))
         gains = np.array([self.prior.gain(history[n].question.a, history[n].question.b) for n in among])
-        chances = belief.chances(gains).mean(axis=1)
-        index = among[int(np.argmin(np.round(np.abs(chances[0] - chances[1]), 9)))]
+        a, b, _ = belief.chances(gains).mean(axis=1)
+        given = np.where([history[n].answer.choice is Choice.A for n in among], a, b)
+        index = among[int(np.argmax(np.round(given, 9)))]
         asked = history[index].question
         return replace(asked, a=asked.b, b=asked.a, purpose=Purpose.REPEAT, repeat_of=index)
 

@@ -1,0 +1,203 @@
+"""Who can be trusted: findings on simulated people, and what a sitting asks so that there are findings."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import f1_score
+
+from elicit_app.elicitation.agenda import dominated
+from elicit_app.elicitation.driver import run
+from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.oracles import LinearOracle
+from elicit_app.elicitation.procedures.bayes import Bayes
+from elicit_app.elicitation.procedures.dlpm import Dlpm
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question
+from elicit_app.elicitation.refitting import macro_f1, refitted
+from elicit_app.elicitation.trust import Count, better_side, trust_report
+
+COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
+
+
+def counted(k: int = 3) -> Cases:
+    rng = np.random.default_rng(11)
+    proba = rng.dirichlet(np.full(k, 0.5), 300)
+    return Cases.counted([rng.choice(k, p=row) for row in proba], proba)
+
+
+CASES = counted()
+TWO = counted(2)
+
+
+def sitting(seed: int = 1, cases: Cases = CASES) -> Bayes:
+    return Bayes([cases], family="lpm", seed=seed, population=1000, questions=18, checks=True)
+
+
+class Clicking:
+    """Answers by a rule that never looks at the matrices."""
+
+    def __init__(self, rule) -> None:
+        self.rule = rule
+
+    def answer(self, question: Question) -> Answer:
+        return Answer(self.rule(question))
+
+
+class Worse(LinearOracle):
+    """Takes what it values less."""
+
+    def answer(self, question: Question) -> Answer:
+        return Answer(super().answer(question).choice.swapped())
+
+
+@pytest.fixture(scope="module")
+def honest() -> tuple[Bayes, list[Asked]]:
+    procedure = sitting()
+    return procedure, run(procedure, LinearOracle(-COSTS))[1]
+
+
+class TestPeople:
+    def test_who_answers_by_what_they_value_is_trusted(self, honest):
+        report = trust_report(*honest)
+        assert report.verdict == "trusted"
+        assert report.repeats == Count(3, 3)
+        assert report.checks == Count(1, 1)
+        assert report.explained == Count(22, 22)
+        assert report.accuracy > 0.85
+        assert report.held_out.total == 18
+        assert report.held_out.learned > max(report.held_out.accuracy, report.held_out.f1)
+
+    def test_who_tosses_a_coin_is_not(self):
+        flagged = []
+        for seed in range(4):
+            rng, procedure = np.random.default_rng([seed, 5]), sitting(seed)
+            asked = run(procedure, Clicking(lambda question, rng=rng: (Choice.A, Choice.B)[rng.integers(2)]))[1]
+            flagged.append(trust_report(procedure, asked).verdict == "untrusted")
+        assert sum(flagged) >= 3
+
+    def test_always_the_same_side_is_not(self):
+        procedure = sitting()
+        asked = run(procedure, Clicking(lambda question: Choice.A))[1]
+        report = trust_report(procedure, asked)
+        assert report.suspicion("same_side").flagged
+        assert report.repeats == Count(0, 3)
+        assert report.verdict == "untrusted"
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_the_worse_side_every_time_is_not(self, seed):
+        procedure = sitting(seed)
+        asked = run(procedure, Worse(-COSTS))[1]
+        report = trust_report(procedure, asked)
+        assert report.checks == Count(0, 1)
+        assert asked[report.failed_checks[0]].question.purpose is Purpose.CHECK
+        assert report.suspicion("reversed").flagged
+        assert report.verdict == "untrusted"
+
+
+class TestFindings:
+    def test_the_same_history_gives_the_same_report(self, honest):
+        assert trust_report(*honest) == trust_report(sitting(), honest[1])
+
+    def test_where_sides_are_known_they_count_instead_of_the_names(self, honest):
+        procedure, asked = honest
+        stood = [str(answer.choice) for _, answer in asked]
+        suspicion = trust_report(procedure, asked, stood).suspicion("same_side")
+        assert suspicion.flagged
+        assert suspicion.value == pytest.approx(2 / 2 ** len(asked))
+
+    def test_an_answer_against_all_others_is_named(self, honest):
+        procedure, asked = honest
+        surest = [one.question.purpose for one in asked].index(Purpose.CHECK)
+        turned = list(asked)
+        turned[surest] = Asked(asked[surest].question, Answer(asked[surest].answer.choice.swapped()))
+        report = trust_report(procedure, turned)
+        assert surest in [surprise.index for surprise in report.surprises]
+        assert all(surprise.probability < 0.25 for surprise in report.surprises)
+        assert report.explained.right == len(asked) - len(report.surprises)
+
+    def test_a_search_is_judged_by_what_needs_no_belief(self):
+        procedure = Dlpm(CASES, epsilon=0.05, population=1000)
+        asked = run(procedure, Clicking(lambda question: Choice.A))[1]
+        report = trust_report(procedure, asked)
+        assert report.accuracy is None
+        assert report.held_out is None
+        assert report.suspicion("changed") is None
+        assert report.suspicion("same_side").flagged
+
+    def test_nothing_said_nothing_found(self):
+        report = trust_report(sitting(), [])
+        assert report.explained == Count(0, 0)
+        assert not any(suspicion.flagged for suspicion in report.suspicions)
+
+    def test_cannot_say_and_equal_are_no_side(self, honest):
+        procedure, asked = honest
+        vague = [
+            Asked(question, Answer(Choice.EQUAL if n % 2 else Choice.UNSURE)) for n, (question, _) in enumerate(asked)
+        ]
+        report = trust_report(procedure, vague)
+        assert report.suspicion("same_side").value == 1.0
+        assert report.suspicion("random").value == 0.0
+        assert report.held_out is None
+
+    def test_a_refit_is_what_would_have_been_believed(self, honest):
+        procedure, asked = honest
+        kept = [one for n, one in enumerate(asked) if n % 5 and (one.question.repeat_of or 1) % 5]
+        fresh = np.log(procedure.belief(kept).weights)
+        refit = np.log(refitted(procedure.belief(asked), kept, np.random.default_rng(2)).weights)
+        spread = fresh.std(axis=0)
+        assert np.all(np.abs(fresh.mean(axis=0) - refit.mean(axis=0)) < 0.5 * spread)
+        assert np.all(np.abs(np.log(refit.std(axis=0) / spread)) < 0.4)
+
+
+class TestPairs:
+    @settings(deadline=None)
+    @given(st.integers(2, 6), st.integers(0, 2**20), st.sampled_from([None, 100, 1000]))
+    def test_a_check_is_worse_for_everybody(self, k, seed, population):
+        rng = np.random.default_rng(seed)
+        counts = rng.multinomial(1000 if population is None else population, rng.dirichlet(np.ones(k * k)), size=3)
+        rates = counts.reshape(3, k, k) / counts[0].sum()
+        question = dominated(rates, population, rng)
+        side = better_side(question.a, question.b)
+        better, worse = (question.a, question.b) if side is Choice.A else (question.b, question.a)
+        assert side in (Choice.A, Choice.B)
+        assert np.allclose(better.sum(axis=1), worse.sum(axis=1))
+        assert min(question.a.min(), question.b.min()) >= -1e-12
+        assert 1 <= (np.abs(better - worse)[~np.eye(k, dtype=bool)] > 1e-9).sum() <= 4
+        if population is not None:
+            assert np.allclose(worse * population, np.round(worse * population))
+        assert question.purpose is Purpose.CHECK
+
+    def test_better_side_needs_a_side(self):
+        a = np.array([[0.4, 0.1], [0.1, 0.4]])
+        assert better_side(a, a) is None
+        assert better_side(a, np.array([[0.3, 0.2], [0.0, 0.5]])) is None
+        assert better_side(a, np.array([[0.3, 0.2], [0.1, 0.4]])) is Choice.A
+
+    @settings(deadline=None, max_examples=25)
+    @given(st.integers(2, 5), st.integers(0, 2**20))
+    def test_macro_f1_is_that_of_the_labels(self, k, seed):
+        rng = np.random.default_rng(seed)
+        true = np.concatenate([np.arange(k), rng.integers(k, size=30)])
+        predicted = rng.integers(k, size=len(true))
+        rates = np.zeros((k, k))
+        np.add.at(rates, (true, predicted), 1 / len(true))
+        assert macro_f1(rates) == pytest.approx(f1_score(true, predicted, average="macro"))
+
+
+class TestStoppingEarly:
+    @pytest.mark.parametrize("seed", range(3))
+    def test_no_early_stop_before_a_repeat_and_a_check(self, seed):
+        # Two classes are known after few answers, before the places of repeats and checks.
+        procedure = Bayes([TWO], family="lpm", seed=seed, population=1000, questions=60, stop=True, checks=True)
+        outcome, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+        assert outcome.stopped in ("known", "best-model")
+        assert len(asked) < 20
+        assert {one.question.purpose for one in asked} == set(Purpose)
+        report = trust_report(procedure, asked)
+        assert report.repeats.total >= 1
+        assert report.checks.total >= 1
+
+    def test_without_checks_it_stops_at_once(self):
+        procedure = Bayes([TWO], family="lpm", seed=0, population=1000, questions=60, stop=True)
+        _, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+        assert {one.question.purpose for one in asked} == {Purpose.INFORMATIVE}
