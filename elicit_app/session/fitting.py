@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Family, Matrix, Outcome
-from elicit_app.session.state import Entry, SessionState, same_pair
+from elicit_app.elicitation.questions import Asked, Choice, Family, Matrix, Outcome
+from elicit_app.session.entries import Entry, differ
+from elicit_app.session.pairs import same_pair
+from elicit_app.session.state import SessionState
 
 # An answer does not fit when at least this share of the plausible weights says otherwise.
 _SURE = 0.9
@@ -88,27 +90,22 @@ def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
         (first, second)
         for place, (first, one) in enumerate(live)
         for second, other in live[place + 1 :]
-        if (first, second) not in state.settled and _differ(one, other, one.answer, other.answer)
+        if (first, second) not in state.settled and differ(one, other, one.answer, other.answer)
     )
 
 
 def repeats(entries: Sequence[Entry]) -> tuple[int, int]:
     """Return how many pairs were answered twice the same way at first, and how many were answered twice at all."""
     same = total = 0
-    for place, entry in enumerate(entries):
+    for entry in entries:
         number = entry.event.pair.repeat_of
-        if number is None or number > place:
+        if number is None:
             continue
         original = entries[number - 1]
         if Choice.UNSURE in (entry.given.choice, original.given.choice):
             continue
+        if same_pair(original.event.pair, entry.event.pair) is None:
+            continue
         total += 1
-        same += not _differ(original, entry, original.given, entry.given)
+        same += not differ(original, entry, original.given, entry.given)
     return same, total
-
-
-def _differ(one: Entry, other: Entry, first: Answer, second: Answer) -> bool:
-    order = same_pair(one.event.pair, other.event.pair)
-    if order is None:
-        return False
-    return first.choice != (second.choice if order else second.choice.swapped())

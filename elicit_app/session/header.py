@@ -11,9 +11,10 @@ import numpy as np
 
 import elicit_app
 from elicit_app.problem import Problem
+from elicit_app.session.entries import OutOfPlaceError
 from elicit_app.session.events import Begun, Event, StudyMark
-from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.state import OutOfPlaceError, SessionState, fold
+from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting
+from elicit_app.session.state import SessionState, fold
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 
@@ -66,8 +67,10 @@ def fold_events(events: Sequence[Event], path: Path) -> SessionState:
 def read_setting(begun: Begun, path: Path) -> ProcedureSetting:
     """Return the procedure's setting as it was recorded."""
     try:
-        return ProcedureSetting.model_validate(begun.setting)
-    except ValueError as error:
+        setting = ProcedureSetting.model_validate(begun.setting)
+        check_setting(setting)
+        return setting
+    except (ValueError, WrongPairing) as error:
         raise Problem(
             f"{path} names a procedure setting that this version does not know. Install the version that wrote it, "
             f"{begun.software.get('elicit', 'which it does not name')}."

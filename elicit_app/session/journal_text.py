@@ -87,7 +87,9 @@ def _check_version(line: bytes, path: Path) -> None:
     if not isinstance(first, dict) or first.get("format") != FORMAT:
         raise Problem(f"{path} is not a session of elicit: its first line does not say {FORMAT!r}.")
     version = first.get("version")
-    if not isinstance(version, int) or version > VERSION:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise Problem(f"{path} names no proper session version: a whole number from 1 to {VERSION} was expected.")
+    if version > VERSION:
         raise Problem(
             f"{path} was written by a newer elicit (session version {version}, this one reads up to {VERSION}). "
             "Install the newer elicit to go on with it."

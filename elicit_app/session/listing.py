@@ -9,9 +9,10 @@ from datetime import datetime
 from pathlib import Path
 
 from elicit_app.problem import Problem
+from elicit_app.session.entries import OutOfPlaceError
 from elicit_app.session.events import Answered
 from elicit_app.session.journal_text import read
-from elicit_app.session.state import OutOfPlaceError, Phase, SessionState, fold
+from elicit_app.session.state import Phase, SessionState, fold
 from elicit_app.study.model import Study
 
 SUFFIX = ".session.jsonl"

@@ -105,10 +105,9 @@ def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
 def answers_digest(state: SessionState) -> str:
     """Return the SHA-256 of the questions and answers that count, in order, whatever time they were given at."""
     used = [
-        [pair.a, pair.b, entry.answer.choice.value, entry.answer.strength and entry.answer.strength.value]
-        for entry in state.entries
-        if not entry.taken_out
-        for pair in [entry.event.pair]
+        [pair.a, pair.b, answer.choice.value, answer.strength and answer.strength.value]
+        for index, (_, answer) in zip(state.used, state.history, strict=True)
+        for pair in [state.entries[index].event.pair]
     ]
     return hashlib.sha256(json.dumps(used, separators=(",", ":")).encode()).hexdigest()
 

@@ -20,6 +20,7 @@ from elicit_app.elicitation.questions import (
 )
 from elicit_app.problem import Problem
 from elicit_app.session.asking import Asking, only_of_preference, stand, to_choice
+from elicit_app.session.entries import OutOfPlaceError
 from elicit_app.session.events import (
     Answered,
     Changed,
@@ -40,15 +41,16 @@ from elicit_app.session.events import (
 )
 from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
 from elicit_app.session.journal import Journal
-from elicit_app.session.procedures import ProcedureSetting, procedure_for
-from elicit_app.session.sitting import budget_of, first_step, for_person, note_about, untimed, with_budget
-from elicit_app.session.state import OutOfPlaceError, SessionState, apply, as_pair
+from elicit_app.session.pairs import as_pair
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.sitting import budget_of, first_step, for_person, note_about, untimed
+from elicit_app.session.state import apply
+from elicit_app.session.steps import Steps
 from elicit_app.session.views import Reply
 from elicit_app.study.model import Study
 
 FEWEST_TO_EXPORT = 5
 _MORE_AFTER = ("budget", "known", "best-model")
-_REMEMBERED = 64
 
 
 class Session:
@@ -72,8 +74,7 @@ class Session:
         self.state = fold_events(events, journal.path)
         self._events = list(events)
         self._journal = journal
-        self._procedures: dict[tuple[int | None, bool], Procedure] = {}
-        self._steps: dict[object, Step | Outcome] = {}
+        self._steps = Steps(study, setting)
         self._clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
     @classmethod
@@ -110,13 +111,15 @@ class Session:
             When the study and the setting do not go together, or the file cannot be written.
         """
         setting = for_person(setting)
-        procedure = procedure_for(study, setting)
         now = datetime.now(UTC)
         events: list[Event] = [begun(study, setting, now, expert, location)]
         if guesses:
             events.append(Guessed(at=now, guesses=guesses))
+        steps = Steps(study, setting)
+        # What does not go together is refused before there is a file.
+        steps.procedure(fold_events(events, path))
         session = cls(study, setting, Journal.create(path, events), events)
-        session._procedures[None, True] = procedure
+        session._steps = steps
         return session
 
     @classmethod
@@ -176,25 +179,13 @@ class Session:
 
     # --- what is asked next
 
-    def procedure(self, state: SessionState | None = None) -> Procedure:
+    def procedure(self) -> Procedure:
         """Return the procedure with the number of questions that the expert asked for."""
-        state = state or self.state
-        key = (state.questions, state.early_stop)
-        if key not in self._procedures:
-            self._procedures[key] = procedure_for(self.study, with_budget(self.setting, *key))
-        return self._procedures[key]
+        return self._steps.procedure(self.state)
 
     def next(self) -> Step | Outcome:
         """Return the next step of the procedure, or what was learned when it has no further question."""
-        return self._next(self.state)
-
-    def _next(self, state: SessionState) -> Step | Outcome:
-        key = _key(state)
-        if key not in self._steps:
-            while len(self._steps) >= _REMEMBERED:
-                del self._steps[next(iter(self._steps))]
-            self._steps[key] = first_step(self.procedure(state), untimed(state.history))
-        return self._steps[key]
+        return self._steps.after(self.state)
 
     def asking(self) -> Asking | None:
         """Return the question that stands, or None where the procedure has no further one.
@@ -216,13 +207,13 @@ class Session:
     def look_ahead(self, asking: Asking, reply: Reply, strength: Strength | None = None) -> None:
         """Compute what follows a reply before it is given, so that the answer finds it ready."""
         event = self._answered(asking, reply, strength, None, full_picture=False)
-        self._next(apply(self.state, event))
+        self._steps.after(apply(self.state, event))
 
     def look_further(self) -> None:
         """Compute the first question of a further sitting before it is asked for."""
         event = self.continuation()
         if event is not None:
-            self._next(apply(self.state, event))
+            self._steps.after(apply(self.state, event))
 
     def outcome(self) -> Outcome:
         """Return what is known after the answers so far."""
@@ -348,10 +339,3 @@ class Session:
         self._journal.append(event)
         self.state = state
         self._events.append(event)
-
-
-def _key(state: SessionState) -> object:
-    """Return what the next question depends on; the time that the last answer took is not in it (see `untimed`)."""
-    used = tuple((index, state.entries[index]) for index in state.used)
-    told = tuple((index, entry.event.pair, entry.answer.choice, entry.answer.strength) for index, entry in used)
-    return state.questions, state.early_stop, told, tuple(entry.answer.seconds for _, entry in used[:-1])

@@ -6,13 +6,14 @@ from typing import Literal
 
 import numpy as np
 
-from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose
+from elicit_app.elicitation.questions import Asked, Counts, Outcome, Progress, Purpose
 from elicit_app.problem import Problem
 from elicit_app.session.asking import to_reply
+from elicit_app.session.entries import Entry
 from elicit_app.session.events import Answered, CountRows, Pair, Stood
 from elicit_app.session.fitting import contradictions, fits
+from elicit_app.session.pairs import same_pair
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.state import Entry, same_pair
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, ReviewView, SittingOverView
 
 _OVER = {
@@ -141,7 +142,7 @@ def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tupl
     state = session.state
     outcome = session.outcome() if state.history else None
     doubled = {number for pair in pairs for number in pair}
-    asked = dict(zip(state.used, state.history, strict=True))
+    questions = {index: asked.question for index, asked in zip(state.used, state.history, strict=True)}
     views = []
     for index, entry in enumerate(state.entries):
         fit: Fit
@@ -151,7 +152,7 @@ def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tupl
             fit = "asked again"
         elif index + 1 in doubled:
             fit = "two answers"
-        elif outcome is not None and not fits(asked[index], outcome):
+        elif outcome is not None and not fits(Asked(questions[index], entry.answer), outcome):
             fit = "does not fit"
         else:
             fit = "check" if entry.event.pair.purpose is Purpose.CHECK else "fits"

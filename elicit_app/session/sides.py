@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from elicit_app.session.events import Answered, Pair, Stood, Subject
-from elicit_app.session.state import same_pair
+from elicit_app.session.pairs import same_pair
 
 _BLOCK: tuple[tuple[Stood, Subject], ...] = (("a", "left"), ("a", "right"), ("b", "left"), ("b", "right"))
 _STREAM = 0x51DE5

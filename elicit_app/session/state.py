@@ -7,67 +7,30 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-import numpy as np
-
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose
+from elicit_app.session.entries import Entries, Entry, Numbers, OutOfPlaceError, added, changed, resolved, said_already
 from elicit_app.session.events import (
     Action,
     Answered,
     Begun,
     Changed,
     Continued,
-    CountRows,
     Event,
     Finished,
     Guess,
     Guessed,
     Noted,
-    Pair,
     Practised,
     Recovered,
     Redone,
     Resolved,
-    Stood,
     Stopped,
-    Subject,
     TakenOut,
     Undone,
 )
+from elicit_app.session.pairs import as_question
 
 Phase = Literal["asking", "stopped", "finished"]
-
-
-class OutOfPlaceError(ValueError):
-    """An event that cannot follow the ones before it."""
-
-
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """One answer as it stands now.
-
-    Parameters
-    ----------
-    event : Answered
-        The answer as it was given first, with the question as it was shown.
-    answer : Answer
-        The answer that counts: changed or resolved later, or as given.
-    taken_out : bool
-        The answer is used no more.
-    """
-
-    event: Answered
-    answer: Answer
-    taken_out: bool = False
-
-    @property
-    def given(self) -> Answer:
-        """Return the answer as it was given first."""
-        return Answer(self.event.choice, self.event.strength, self.event.seconds)
-
-    @property
-    def says(self) -> bool:
-        """Tell whether it counts and says something: not taken out, not "cannot say"."""
-        return not self.taken_out and self.answer.choice is not Choice.UNSURE
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +38,9 @@ class Done:
     """An action and what stood before it, so that it can be taken back."""
 
     event: Action
-    entries: tuple[Entry, ...]
-    settled: frozenset[tuple[int, int]]
+    entries: Entries
+    settled: Numbers
+    joined: Numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +54,9 @@ class SessionState:
     entries : tuple of Entry
         Every answer that was not undone, oldest first; answer number n is entry n - 1.
     settled : frozenset of (int, int)
-        Pairs of numbers whose two answers were both kept on purpose.
+        Pairs of numbers whose two different answers were both kept on purpose.
+    joined : frozenset of (int, int)
+        Pairs of numbers whose two different answers were made one: a judgement that counts once.
     done, undone : tuple
         The actions that `undo` and `redo` go through, the next one last.
     phase : str
@@ -110,8 +76,9 @@ class SessionState:
     """
 
     begun: Begun
-    entries: tuple[Entry, ...] = ()
-    settled: frozenset[tuple[int, int]] = frozenset()
+    entries: Entries = ()
+    settled: Numbers = frozenset()
+    joined: Numbers = frozenset()
     done: tuple[Done, ...] = ()
     undone: tuple[Action, ...] = ()
     phase: Phase = "asking"
@@ -141,60 +108,24 @@ class SessionState:
 
     @property
     def history(self) -> tuple[Asked, ...]:
-        """Return questions and answers that count, in the procedure's own order of the two matrices."""
+        """Return questions and answers that count, in the procedure's own order of the two matrices.
+
+        A repeat that was made one with its original stays as a question, but tells nothing more.
+        """
         places = {index + 1: place for place, index in enumerate(self.used)}
         return tuple(
-            Asked(as_question(entry.event.pair, places), entry.answer) for entry in self.entries if not entry.taken_out
+            Asked(as_question(self.entries[index].event.pair, places), self._counted(index)) for index in self.used
         )
+
+    def _counted(self, index: int) -> Answer:
+        answer = self.entries[index].answer
+        already = said_already(self.entries, index + 1, self.joined)
+        return Answer(Choice.UNSURE, None, answer.seconds) if already else answer
 
     @property
     def full_picture(self) -> bool:
         """Return whether the full picture was on at the last answer."""
         return self.entries[-1].event.full_picture if self.entries else False
-
-
-def as_question(pair: Pair, places: dict[int, int]) -> Question:
-    """Return the recorded pair as a question; `places` maps answer numbers to places in the history."""
-    place = None if pair.repeat_of is None else places.get(pair.repeat_of)
-    # A repeat whose original was taken out is the only answer to its pair: it informs.
-    purpose = Purpose.INFORMATIVE if pair.purpose is Purpose.REPEAT and place is None else pair.purpose
-    return Question(
-        np.array(pair.a) / pair.population,
-        np.array(pair.b) / pair.population,
-        population=pair.population,
-        purpose=purpose,
-        repeat_of=place,
-        hypothetical=pair.hypothetical,
-    )
-
-
-def as_pair(question: Question, numbers: tuple[int, ...]) -> Pair:
-    """Return a question as it is recorded; `numbers[place]` is the answer number at a place in the history.
-
-    Raises
-    ------
-    ValueError
-        When the question has no population, or its matrices are not whole cases of it.
-    """
-    if question.population is None:
-        raise ValueError("a person is asked in whole cases: the question has no population")
-    repeat_of = None if question.repeat_of is None else numbers[question.repeat_of]
-    return Pair(
-        a=_counts(question.a, question.population),
-        b=_counts(question.b, question.population),
-        population=question.population,
-        purpose=question.purpose,
-        repeat_of=repeat_of,
-        hypothetical=question.hypothetical,
-    )
-
-
-def _counts(rates: np.ndarray[tuple[int, ...], np.dtype[np.float64]], population: int) -> CountRows:
-    scaled = rates * population
-    counts = np.rint(scaled)
-    if np.abs(scaled - counts).max() > 1e-3:
-        raise ValueError(f"the matrices of a question are not whole cases per {population}")
-    return tuple(tuple(int(entry) for entry in row) for row in counts)
 
 
 def fold(events: Iterable[Event]) -> SessionState:
@@ -246,70 +177,21 @@ def apply(state: SessionState | None, event: Event) -> SessionState:
 
 
 def _act(state: SessionState, event: Action) -> SessionState:
-    entries, settled, last = state.entries, state.settled, state.last
+    entries, settled, joined, last = state.entries, state.settled, state.joined, state.last
     match event:
         case Answered():
-            entries = (*entries, Entry(event, Answer(event.choice, event.strength, event.seconds)))
-            last = event.at
+            entries, last = added(entries, event, len(state.begun.study.classes)), event.at
         case TakenOut():
-            entries = _with(entries, event.number, taken_out=True)
+            entries = changed(entries, event.number, taken_out=True)
         case Changed():
-            answer = Answer(event.choice, event.strength, event.seconds)
-            entries = _with(entries, event.number, answer=answer, taken_out=False)
+            entries = changed(entries, event.number, answer=Answer(event.choice, event.strength, event.seconds))
         case Resolved():
-            entries, settled = _resolve(entries, settled, event)
+            entries, both, pair = resolved(entries, event), event.kept == "both", {(event.first, event.second)}
+            settled, joined = (settled | pair, joined - pair) if both else (settled - pair, joined | pair)
     # Looking at a finished result again and changing something goes back to looking.
     phase: Phase = "stopped" if state.phase == "finished" else state.phase
-    done = (*state.done, Done(event, state.entries, state.settled))
-    return replace(state, entries=entries, settled=settled, done=done, phase=phase, last=last)
-
-
-def _with(
-    entries: tuple[Entry, ...], number: int, *, answer: Answer | None = None, taken_out: bool
-) -> tuple[Entry, ...]:
-    entry = _entry(entries, number)
-    new = replace(entry, answer=answer or entry.answer, taken_out=taken_out)
-    return (*entries[: number - 1], new, *entries[number:])
-
-
-def _entry(entries: tuple[Entry, ...], number: int) -> Entry:
-    if not 1 <= number <= len(entries):
-        raise OutOfPlaceError(f"there is no answer {number}")
-    return entries[number - 1]
-
-
-def _resolve(
-    entries: tuple[Entry, ...], settled: frozenset[tuple[int, int]], event: Resolved
-) -> tuple[tuple[Entry, ...], frozenset[tuple[int, int]]]:
-    first, second = _entry(entries, event.first), _entry(entries, event.second)
-    order = same_pair(first.event.pair, second.event.pair)
-    if order is None or event.first == event.second:
-        raise OutOfPlaceError(f"answers {event.first} and {event.second} are not about the same pair")
-    if event.kept == "both":
-        return entries, settled | {(event.first, event.second)}
-    if event.kept == "equal":
-        meant = {event.first: Answer(Choice.EQUAL), event.second: Answer(Choice.EQUAL)}
-    elif event.kept == "first":
-        meant = {event.second: first.answer if order else _swapped(first.answer)}
-    else:
-        meant = {event.first: second.answer if order else _swapped(second.answer)}
-    for number, answer in meant.items():
-        own = Answer(answer.choice, answer.strength, entries[number - 1].answer.seconds)
-        entries = _with(entries, number, answer=own, taken_out=False)
-    return entries, settled
-
-
-def _swapped(answer: Answer) -> Answer:
-    return Answer(answer.choice.swapped(), answer.strength, answer.seconds)
-
-
-def same_pair(one: Pair, other: Pair) -> bool | None:
-    """Return True for the same pair in the same order, False for the same pair swapped, None for different pairs."""
-    if one.population != other.population:
-        return None
-    if (one.a, one.b) == (other.a, other.b):
-        return True
-    return False if (one.a, one.b) == (other.b, other.a) else None
+    done = (*state.done, Done(event, state.entries, state.settled, state.joined))
+    return replace(state, entries=entries, settled=settled, joined=joined, done=done, phase=phase, last=last)
 
 
 def _undo(state: SessionState) -> SessionState:
@@ -321,6 +203,7 @@ def _undo(state: SessionState) -> SessionState:
         state,
         entries=last.entries,
         settled=last.settled,
+        joined=last.joined,
         done=tuple(rest),
         undone=(*state.undone, last.event),
         phase=phase,
@@ -332,19 +215,3 @@ def _redo(state: SessionState) -> SessionState:
         raise OutOfPlaceError("there is nothing to redo")
     *rest, event = state.undone
     return replace(_act(state, event), undone=tuple(rest))
-
-
-__all__ = [
-    "Done",
-    "Entry",
-    "OutOfPlaceError",
-    "Phase",
-    "SessionState",
-    "Stood",
-    "Subject",
-    "apply",
-    "as_pair",
-    "as_question",
-    "fold",
-    "same_pair",
-]

@@ -86,6 +86,9 @@ def test_any_damage_before_the_last_line_is_refused_or_leaves_other_events_alone
     [
         (b'{"format": "elicit-session", "version": 2, "new": 1}\n', "written by a newer elicit"),
         (b'{"format": "something", "version": 1}\n', "is not a session of elicit"),
+        (b'{"format": "elicit-session"}\n', "names no proper session version"),
+        (b'{"format": "elicit-session", "version": 0}\n', "names no proper session version"),
+        (b'{"format": "elicit-session", "version": true}\n', "names no proper session version"),
         (b"[1, 2]\n", "is not a session of elicit"),
         (b"[" * 100_000 + b"\n", "is damaged in line 1"),
         (b"\x00\xff\n", "is damaged in line 1"),

@@ -10,10 +10,11 @@ from elicit_app.problem import Problem
 from elicit_app.session.answers_table import answers_csv, export_answers
 from elicit_app.session.events import Guess
 from elicit_app.session.judging import count, judged, prevalence
+from elicit_app.session.pairs import as_pair, same_pair
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.results import answers_digest, export, result_view
 from elicit_app.session.session import Session
-from elicit_app.session.state import as_pair, fold, same_pair
+from elicit_app.session.state import fold
 from elicit_app.session.trusting import _side_found, _without, better_side, macro_f1
 from elicit_app.study import open_study
 from metrics import ElicitedMetric, confusion_matrix, f1_score, meta_pattern_concern_score

@@ -94,7 +94,7 @@ def test_the_next_question_is_ready_for_every_reply_before_the_click(window):
         # What was looked ahead was queued before this.
         window.runner._later(done.set)
         assert done.wait(PATIENCE)
-        known = dict(session._steps)
+        known = dict(session._steps._steps)
         window.answer(view, reply)
         view = window.next()
         assert any(step is session.next() for step in known.values())

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from elicit_app.elicitation.agenda import SITTING
-from elicit_app.elicitation.questions import Choice, Outcome, Step
+from elicit_app.elicitation.questions import Choice, Outcome, Purpose, Step
 from elicit_app.problem import Problem
 from elicit_app.session.events import Guess, Noted
 from elicit_app.session.journal import Journal
@@ -121,10 +121,10 @@ def test_looking_ahead_changes_nothing_and_what_follows_is_what_was_computed(ses
         session.look_ahead(asking, reply)
     assert seen(session) == standing
     assert read(session.path).events == before
-    ready = len(session._steps)
+    ready = len(session._steps._steps)
     session.answer("right", seconds=12.0)
     seen(session)
-    assert len(session._steps) == ready, "nothing had to be computed after the click"
+    assert len(session._steps._steps) == ready, "nothing had to be computed after the click"
 
 
 def test_a_sitting_ends_and_more_begins_another(study, journal_path):
@@ -184,9 +184,28 @@ def test_a_journal_changed_from_outside_is_refused_in_words(session, journal_pat
         journal.append(write.taken_out(9))
     with pytest.raises(Problem, match=r"makes no sense any more \(there is no answer 9"):
         Session.open(journal_path)
-    journal_path.write_text(journal_path.read_text().replace('"procedure":"bayes"', '"procedure":"oracle"'))
-    with pytest.raises(Problem):
-        Session.open(journal_path)
+    written = journal_path.read_text()
+    for setting in ('"procedure":"oracle"', '"procedure":"bayes","cycles":3'):
+        journal_path.write_text(written.replace('"procedure":"bayes"', setting))
+        with pytest.raises(Problem, match="names a procedure setting that this version does not know"):
+            Session.open(journal_path)
+
+
+def test_meaning_one_of_two_answers_is_no_second_observation_of_it(study, journal_path):
+    with Session.create(study, ProcedureSetting(seed=5, questions=18), journal_path) as session:
+        while session.asking().pair.purpose is not Purpose.REPEAT:
+            session.answer("left")
+        before = session.outcome().weights
+        number = session.asking().number
+        # Sides are swapped: the same side is the other answer.
+        session.answer("left")
+        first = session.state.entries[-1].event.pair.repeat_of
+        assert not np.array_equal(session.outcome().weights, before)
+        session.resolve(first, number, "first")
+        assert session.procedure().belief(session.state.history).estimate == pytest.approx(before)
+        asked = [entry.event.pair for entry in session.state.entries]
+        session.more()
+        assert session.asking().pair not in asked, "the repeat was asked all the same"
 
 
 def test_a_study_folder_is_found_where_its_session_lies(study, tmp_path):

@@ -4,8 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_app.elicitation.questions import Choice, Purpose, Question
-from elicit_app.session.events import EVENT, Continued, Finished, Stopped, to_line
-from elicit_app.session.state import OutOfPlaceError, apply, as_pair, as_question, fold
+from elicit_app.session.entries import OutOfPlaceError
+from elicit_app.session.events import EVENT, Continued, Finished, Pair, Stopped, to_line
+from elicit_app.session.pairs import as_pair, as_question
+from elicit_app.session.state import apply, fold
 
 
 def standing(state):
@@ -78,6 +80,33 @@ def test_resolving_two_answers_turns_the_other_one_round_where_the_pair_is_swapp
     assert [entry.answer.choice for entry in state.entries] == expected
     assert [entry.given.choice for entry in state.entries] == ["a", "a"], "what was given first stays known"
     assert ((1, 2) in state.settled) == (kept == "both")
+
+
+@pytest.mark.parametrize("kept", ["first", "second", "equal"])
+def test_a_repeat_that_was_made_one_with_its_original_tells_nothing_twice(write, kept):
+    pair = write.pair()
+    swapped = pair.model_copy(update={"a": pair.b, "b": pair.a, "purpose": Purpose.REPEAT, "repeat_of": 1})
+    state = fold([write.begun(), write.answered("a", pair), write.answered("a", swapped), write.resolved(1, 2, kept)])
+    first, second = state.history
+    assert first.answer.choice == {"first": "a", "second": "b", "equal": "equal"}[kept]
+    assert (second.answer.choice, second.question.purpose, second.question.repeat_of) == ("unsure", "repeat", 0)
+    told = [asked.answer.choice for asked in apply(state, write.undone()).history]
+    assert told == ["a", "a"], "two answers that differ both count until one is meant"
+    kept_both = apply(state, write.resolved(1, 2, "both"))
+    assert [asked.answer.choice for asked in kept_both.history] == [entry.answer.choice for entry in state.entries]
+    (alone,) = apply(state, write.taken_out(1)).history
+    assert alone.answer.choice == state.entries[1].answer.choice, "the only answer to its pair counts"
+    apart = apply(state, write.changed(1, "unsure"))
+    assert [asked.answer.choice for asked in apart.history] == ["unsure", state.entries[1].answer.choice]
+
+
+def test_answers_about_other_classes_or_repeats_of_nothing_are_refused(write):
+    three = Pair(a=((1, 0, 0), (0, 5, 0), (0, 0, 4)), b=((0, 1, 0), (0, 5, 0), (0, 0, 4)), population=10)
+    with pytest.raises(OutOfPlaceError, match="answer 1 is about 3 classes, not 2"):
+        fold([write.begun(), write.answered("a", three)])
+    for number in (1, 2, 7):
+        with pytest.raises(OutOfPlaceError, match=f"there is no answer {number}"):
+            fold([write.begun(), write.answered("a", write.pair(purpose=Purpose.REPEAT, repeat_of=number))])
 
 
 def test_only_answers_that_say_something_new_count_as_informative(write):
