@@ -22,7 +22,7 @@ _EXTRAS: tuple[tuple[float, Purpose], ...] = (
 _LATER = 4  # questions between "cannot say" and asking again
 
 _SPOILT = 0.8  # share of a class's hits that a check turns into errors
-_SPOILT_CLASSES = 4  # as many rows as are read at once
+_SPOILT_CLASSES, _WRONG_CLASSES = 4, 2  # of so many classes, into so many others: one mistake may not matter
 
 Kind = Literal["new", "again", "repeat", "check"]
 
@@ -37,6 +37,13 @@ class Item(NamedTuple):
 def informative(history: Sequence[Asked]) -> int:
     """Count the informative questions that were asked."""
     return sum(asked.question.purpose is Purpose.INFORMATIVE for asked in history)
+
+
+def told(history: Sequence[Asked]) -> int:
+    """Count the informative questions that were answered, "cannot say" left out."""
+    return sum(
+        asked.question.purpose is Purpose.INFORMATIVE and asked.answer.choice is not Choice.UNSURE for asked in history
+    )
 
 
 def extras(asked: int, questions: int) -> list[Purpose]:
@@ -82,6 +89,12 @@ def owed(history: Sequence[Asked]) -> Item | None:
     return None if Purpose.CHECK in purposes else Item("check")
 
 
+def owed_left(history: Sequence[Asked]) -> int:
+    """Return how many questions `owed` still asks for, where there is an answer to repeat."""
+    purposes = {asked.question.purpose for asked in history}
+    return (Purpose.REPEAT not in purposes) + (Purpose.CHECK not in purposes)
+
+
 def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> int:
     """Return how many questions come until the informative ones are used up, repeats and checks included."""
     asked = informative(history)
@@ -115,8 +128,7 @@ def slow_half(history: Sequence[Asked], indices: Sequence[int]) -> list[int]:
 def dominated(matrices: Matrix, population: int | None, rng: np.random.Generator) -> Question:
     """Return a pair of which one side is better whatever the expert values: the same, but for errors on top.
 
-    The errors are of several classes: one of them alone may matter little to an expert, and less to the belief about
-    one who answers the wrong way round.
+    The errors are of several kinds: one of them alone may matter little to an expert.
 
     Parameters
     ----------
@@ -130,11 +142,12 @@ def dominated(matrices: Matrix, population: int | None, rng: np.random.Generator
     better = matrices[int(np.argmax(np.trace(matrices, axis1=1, axis2=2)))]
     hits, worse = better.diagonal(), better.copy()
     for true in np.argsort(-np.round(hits, 9), kind="stable")[:_SPOILT_CLASSES]:
-        more = hits[true] * _SPOILT
-        more = more if population is None else np.ceil(more * population) / population
-        predicted = int(rng.choice(np.delete(np.arange(len(hits)), true)))
-        worse[true, predicted] += more
-        worse[true, true] -= more
+        others = np.delete(np.arange(len(hits)), true)
+        for predicted in rng.permutation(others)[:_WRONG_CLASSES]:
+            more = hits[true] * _SPOILT / min(_WRONG_CLASSES, len(others))
+            more = more if population is None else min(np.ceil(more * population) / population, worse[true, true])
+            worse[true, predicted] += more
+            worse[true, true] -= more
     a, b = (better, worse) if rng.integers(2) else (worse, better)
     return Question(a, b, population, Purpose.CHECK, hypothetical=True)
 

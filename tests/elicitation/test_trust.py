@@ -162,7 +162,7 @@ class TestPairs:
         assert side in (Choice.A, Choice.B)
         assert np.allclose(better.sum(axis=1), worse.sum(axis=1))
         assert min(question.a.min(), question.b.min()) >= -1e-12
-        assert 1 <= (np.abs(better - worse)[~np.eye(k, dtype=bool)] > 1e-9).sum() <= 4
+        assert 1 <= (np.abs(better - worse)[~np.eye(k, dtype=bool)] > 1e-9).sum() <= 8
         if population is not None:
             assert np.allclose(worse * population, np.round(worse * population))
         assert question.purpose is Purpose.CHECK
