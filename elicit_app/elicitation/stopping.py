@@ -47,7 +47,7 @@ def enough(belief: Posterior, models: Matrix, answers: int) -> Literal["known", 
     models : ndarray of shape (n, k, k)
         The matrices of the models as they are (most probable class).
     answers : int
-        Informative answers so far.
+        Informative answers so far, "cannot say" left out.
     """
     if answers < FEWEST_ANSWERS:
         return None
@@ -58,9 +58,19 @@ def enough(belief: Posterior, models: Matrix, answers: int) -> Literal["known", 
     return None
 
 
-def still_needed(belief: Posterior, most: int) -> tuple[int, int]:
-    """Estimate the fewest and the most answers until all ratios are known, at most `most`."""
+def still_needed(belief: Posterior, answers: int, most: int) -> tuple[int, int]:
+    """Estimate the fewest and the most informative answers until all ratios are known.
+
+    Parameters
+    ----------
+    belief : Posterior
+        What is believed now.
+    answers : int
+        Informative answers so far.
+    most : int
+        No more than these are asked for.
+    """
     excess = np.log2(np.maximum(np.log(ratio_factors(belief)) / np.log(KNOWN_FACTOR), 1.0))
     likely = float(excess.sum()) / _BITS_PER_ANSWER
-    fewest = min(most, max(1, int(0.7 * likely)))
+    fewest = min(most, max(1, FEWEST_ANSWERS - answers, int(0.7 * likely)))
     return fewest, min(most, max(fewest, int(np.ceil(1.4 * likely)) + 1))

@@ -96,8 +96,9 @@ def progress_words(view: QuestionView) -> ProgressWords:
     if view.last or progress.most == 0:
         return ProgressWords(question, "last one", f"{_share_words(progress)}, last question")
     fewest, most = progress.fewest, progress.most
-    rest = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
-    return ProgressWords(question, f"about {rest} more", f"{_share_words(progress)}, {rest} questions left")
+    rest = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}" if fewest else f"up to {most:,}"
+    about = "about " if fewest else ""
+    return ProgressWords(question, f"{about}{rest} more", f"{_share_words(progress)}, {rest} questions left")
 
 
 def _share_words(progress: Progress) -> str:

@@ -9,9 +9,11 @@ from elicit_app.elicitation.questions import Answer, Asked, Outcome, Procedure, 
 from elicit_app.problem import Problem
 from elicit_app.session.procedures import ProcedureSetting
 
+CELLS_FOR_PEOPLE = 4  # more rows than these cannot be weighed against each other at a glance
+
 
 def for_person(setting: ProcedureSetting) -> ProcedureSetting:
-    """Return the setting in whole cases of real decisions; without a number of questions, in sittings.
+    """Return the setting in whole cases of real decisions, few of them differing; without a number, in sittings.
 
     Raises
     ------
@@ -26,6 +28,8 @@ def for_person(setting: ProcedureSetting) -> ProcedureSetting:
     changes: dict[str, object] = {"person": True}
     if setting.procedure == "bayes":
         changes["checks"] = True
+        if setting.max_cells is None:
+            changes["max_cells"] = CELLS_FOR_PEOPLE
         if setting.questions is None:
             changes.update(questions=SITTING, stop=True)
     return setting.model_copy(update=changes)

@@ -14,9 +14,11 @@ from elicit_app.elicitation.agenda import (
     informative,
     next_item,
     owed,
+    owed_left,
     questions_left,
     repeatable_answers,
     slow_half,
+    told,
 )
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.choosing import Goal, best_pair
@@ -144,7 +146,7 @@ class Bayes:
         return self._enough(history) if self._item(history) is None else None
 
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
-        return enough(self.belief(history), self._models, informative(history)) if self.stop else None
+        return enough(self.belief(history), self._models, told(history)) if self.stop else None
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
@@ -165,7 +167,17 @@ class Bayes:
 
     def _progress(self, history: Sequence[Asked], belief: Posterior) -> Progress:
         most = questions_left(history, self.questions, self.checks)
-        return Progress(len(history), *(still_needed(belief, most) if self.stop else (most, most)))
+        if not self.stop:
+            return Progress(len(history), most, most)
+        trust = owed_left(history) if self.checks else 0
+        if self._enough(history) is not None:
+            # What is asked for trust alone may show that the answers are not enough after all.
+            return Progress(len(history), min(trust, most), min(trust + 1, most))
+        asked = informative(history)
+        fewest, likely = still_needed(belief, told(history), self.questions - asked)
+        return Progress(
+            len(history), min(fewest + trust, most), min(questions_left(history, asked + likely, self.checks), most)
+        )
 
     def _question(self, history: Sequence[Asked], belief: Posterior) -> Question:
         rng = self._chance(len(history), _PAIR)
