@@ -26,7 +26,8 @@ _SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.05  # probability of so many on one side
 _RANDOM = -2.5  # bits: a coin foretold the answers better than the belief before each of them did
 _INSENSITIVE = 0.75  # answers random pairs rightly with less than this probability
 _CHANGED = 3.0  # bits by which two metrics, one for each half, explain the second half better than one
-_EDGE = 0.5
+_EDGE = 0.5  # probability of a lead that the prior hardly allows
+_NO_BETTER = -2  # answers: fewer predicted by so many is more than the luck of near ties
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Suspicion:
         random: clicks without looking; same_side: always left or always right; reversed: takes the worse one;
         insensitive: tells pairs apart barely; changed: the second half contradicts the first; lexicographic: one
         mistake outweighs everything, at the edge of what is thought possible; surprises: many answers do not fit;
-        no_better: answers kept aside are predicted no better than by accuracy or F1.
+        no_better: answers kept aside are predicted no better than by a coin, or worse than by accuracy or F1.
     flagged : bool
         Whether it is suspected.
     value : float
@@ -129,14 +130,14 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     told = sum(asked.answer.choice is not Choice.UNSURE for asked in history)
     if isinstance(procedure, Bayes) and told:
         belief, rng = procedure.belief(history), np.random.default_rng(_SEED)
-        surprises = _surprises(belief, history)
+        surprises = surprises_among(history, belief)
         accuracy = _accuracy(belief, procedure.source.random_gains(_PAIRS, rng))
         bits = _foretold(procedure, history)
         kept_aside = held_out(belief, history, rng)
         suspicions += _of_belief(belief, history, accuracy, rng)
         if kept_aside is not None:
             better = kept_aside.learned - max(kept_aside.accuracy, kept_aside.f1)
-            poor = better <= 0 and kept_aside.learned < kept_aside.total
+            poor = better < _NO_BETTER or 2 * kept_aside.learned <= kept_aside.total
             suspicions.append(Suspicion("no_better", poor, float(better)))
     suspicions += _of_checks(repeats, checks, bits)
     explained = Count(told - len(surprises), told)
@@ -223,8 +224,16 @@ def _foretold(procedure: Bayes, history: Sequence[Asked]) -> float:
     return bits
 
 
-def _surprises(belief: Posterior, history: Sequence[Asked]) -> tuple[Surprise, ...]:
-    """Find the answers that all answers together make unlikely: a side while the other is, a tie while one side is."""
+def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surprise, ...]:
+    """Find the answers that all answers together make unlikely: a side while the other is, a tie while one side is.
+
+    Parameters
+    ----------
+    history : sequence of Asked
+        All answers.
+    belief : Posterior
+        What they say together.
+    """
     found = []
     for n, (question, answer) in enumerate(history):
         if answer.choice is Choice.UNSURE:
