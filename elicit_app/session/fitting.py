@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from elicit_app.elicitation.questions import Asked, Choice, Family, Matrix, Outcome
-from elicit_app.session.entries import Entry, differ
+from elicit_app.elicitation.questions import Asked, Choice, Family, Matrix, Outcome, Procedure
+from elicit_app.session.entries import Entry, differ, said_already
 from elicit_app.session.pairs import same_pair
 from elicit_app.session.state import SessionState
 
-# An answer does not fit when at least this share of the plausible weights says otherwise.
-_SURE = 0.9
-# Without draws of the weights: the other side must be better by this share of all that is at stake.
+# An answer does not fit when the other side is better by more than this share of all that is at stake.
 _MARGIN = 0.05
 # "About equal" fits while neither side weighs more than twice the other: (2 - 1) / (2 + 1).
 _EQUAL = 1 / 3
@@ -37,43 +34,63 @@ def features(difference: Matrix, family: Family) -> Matrix:
     return errors
 
 
-def balance(weights: Matrix, difference: Matrix, family: Family) -> NDArray[np.float64]:
+def balance(weights: Matrix, difference: Matrix, family: Family) -> float:
     """Return by how much A is better, as a share of all that is at stake, in [-1, 1].
 
     Parameters
     ----------
-    weights : ndarray of shape (..., n)
-        One or many sets of weights.
+    weights : ndarray of shape (n,)
+        In the family's normalisation.
     difference : ndarray of shape (k, k)
         A - B in rates.
     """
     parts = weights * features(difference, family)
-    stake = np.abs(parts).sum(axis=-1)
-    total = parts.sum(axis=-1)
-    shares: NDArray[np.float64] = np.divide(total, stake, out=np.zeros_like(total), where=stake > 0)
-    return shares
+    stake = float(np.abs(parts).sum())
+    return float(parts.sum()) / stake if stake else 0.0
 
 
 def fits(asked: Asked, outcome: Outcome) -> bool:
-    """Tell whether an answer agrees with what was learned ("cannot say" always does)."""
-    draws = outcome.samples if outcome.samples is not None else outcome.weights[None, :]
-    margin = 0.0 if outcome.samples is not None else _MARGIN
-    better = balance(np.asarray(draws), asked.question.a - asked.question.b, outcome.family)
+    """Tell whether an answer agrees with the weights that were learned ("cannot say" always does)."""
+    better = balance(outcome.weights, asked.question.a - asked.question.b, outcome.family)
     match asked.answer.choice:
         case Choice.A:
-            return bool(np.mean(better < -margin) < _SURE)
+            return better >= -_MARGIN
         case Choice.B:
-            return bool(np.mean(better > margin) < _SURE)
+            return better <= _MARGIN
         case Choice.EQUAL:
-            return bool(max(np.mean(better > _EQUAL), np.mean(better < -_EQUAL)) < _SURE)
+            return abs(better) <= _EQUAL
         case Choice.UNSURE:
             return True
 
 
-def predicted(weights: Matrix, question_difference: Matrix, family: Family) -> Choice:
-    """Return the side that the weights prefer, or equal where they cannot tell."""
-    better = float(balance(weights, question_difference, family))
-    return Choice.EQUAL if better == 0 else Choice.A if better > 0 else Choice.B
+def misfits(state: SessionState, procedure: Procedure, outcome: Outcome) -> frozenset[int]:
+    """Return the numbers of the answers that do not fit what was learned from all of them.
+
+    Parameters
+    ----------
+    state : SessionState
+        The answers.
+    procedure : Procedure
+        With a belief, an answer does not fit where the others make it unlikely; a search has weights only.
+    outcome : Outcome
+        What was learned.
+    """
+    from elicit_app.elicitation.procedures.bayes import Bayes
+    from elicit_app.elicitation.trust import surprises_among
+
+    history = state.history
+    if isinstance(procedure, Bayes):
+        places = [surprise.index for surprise in surprises_among(history, procedure.belief(history))]
+    else:
+        places = [place for place, asked in enumerate(history) if not fits(asked, outcome)]
+    odd = {state.used[place] + 1 for place in places}
+    # What was made one with its original fits as that does.
+    odd |= {
+        number
+        for number, entry in enumerate(state.entries, start=1)
+        if said_already(state.entries, number, state.joined) and entry.event.pair.repeat_of in odd
+    }
+    return frozenset(odd)
 
 
 def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:

@@ -6,12 +6,12 @@ from typing import Literal
 
 import numpy as np
 
-from elicit_app.elicitation.questions import Asked, Counts, Outcome, Progress, Purpose
+from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose
 from elicit_app.problem import Problem
 from elicit_app.session.asking import to_reply
 from elicit_app.session.entries import Entry
 from elicit_app.session.events import Answered, CountRows, Pair, Stood
-from elicit_app.session.fitting import contradictions, fits
+from elicit_app.session.fitting import contradictions, misfits
 from elicit_app.session.pairs import same_pair
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, ReviewView, SittingOverView
@@ -140,23 +140,22 @@ def review_view(session: Session) -> ReviewView:
 def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tuple[AnsweredView, ...]:
     """Return every answer with its fit; `pairs` are the numbers of contradicting answers."""
     state = session.state
-    outcome = session.outcome() if state.history else None
+    odd = misfits(state, session.procedure(), session.outcome()) if state.history else frozenset()
     doubled = {number for pair in pairs for number in pair}
-    questions = {index: asked.question for index, asked in zip(state.used, state.history, strict=True)}
     views = []
-    for index, entry in enumerate(state.entries):
+    for number, entry in enumerate(state.entries, start=1):
         fit: Fit
         if entry.taken_out:
             fit = "taken out"
         elif entry.answer.choice == "unsure":
             fit = "asked again"
-        elif index + 1 in doubled:
+        elif number in doubled:
             fit = "two answers"
-        elif outcome is not None and not fits(Asked(questions[index], entry.answer), outcome):
+        elif number in odd:
             fit = "does not fit"
         else:
             fit = "check" if entry.event.pair.purpose is Purpose.CHECK else "fits"
-        views.append(_answered_view(state.entries, index + 1, fit))
+        views.append(_answered_view(state.entries, number, fit))
     return tuple(views)
 
 

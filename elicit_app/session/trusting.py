@@ -1,29 +1,49 @@
-"""Can the result be trusted? What repeats, fits and answers kept aside say, in words."""
+"""Can the result be trusted? What was found about the answers, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elicit_app.elicitation.questions import Asked, Choice, Matrix, Outcome, Purpose
-from elicit_app.session.events import TakenOut
-from elicit_app.session.fitting import fits, predicted, repeats
-from elicit_app.session.result_words import flow_of, value_of
+from elicit_app.elicitation.questions import Choice, Outcome, Purpose
+from elicit_app.session.fitting import misfits, repeats
+from elicit_app.session.result_words import flow_of, percent, value_of
 from elicit_app.session.session import Session
-from elicit_app.session.state import SessionState, apply
+from elicit_app.session.state import SessionState
 from elicit_app.session.views import HeldOutView, RatioView, TrustView
 from elicit_app.study.model import Study
 from metrics import Quality, Tally
 
-_ASIDE = 5
-_FEWEST_TO_HOLD_OUT = 10
+if TYPE_CHECKING:
+    from elicit_app.elicitation.trust import TrustReport
+
 _NAMED = 4
-_CHANCE = 0.05
+_MOST_ODD = 0.25
 _PREFERENCES = (Choice.A, Choice.B)
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+# Headline and detail of what the answers together give away; see `Suspicion`.
+_SUSPICIONS = {
+    "random": (
+        "The answers do not hang together",
+        "Repeats, plain questions and the rest say different things, as if the numbers had not been looked at.",
+    ),
+    "reversed": (
+        "The worse side seems to have been chosen throughout",
+        "The answers agree with each other, but not where one side was plainly better. Were they meant the other way?",
+    ),
+    "changed": (
+        "Later answers say something else than earlier ones",
+        "A view may have changed, or attention. To look at the early answers again settles it.",
+    ),
+    "lexicographic": (
+        "One mistake outweighs all others",
+        "By how much cannot be told from these questions: read its number as at least that.",
+    ),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,141 +68,126 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[RatioView, ...]) 
     ratios : tuple of RatioView
         For what is only bounded.
     """
-    state = session.state
+    from elicit_app.elicitation.trust import trust_report
+
+    state, procedure = session.state, session.procedure()
+    report = trust_report(procedure, state.history, [state.entries[index].event.left for index in state.used])
     same, repeated = repeats(state.entries)
-    fitting = _fitting(state, outcome)
-    # A search without one of its answers goes another way: only a belief can be asked what it would say without some.
-    held_out = _held_out(session) if outcome.samples is not None else ()
-    findings = [
-        *_repeats_found(state, same, repeated),
-        *_side_found(state),
-        *_fits_found(fitting),
+    chosen, failed = _checks(state)
+    odd = sorted(misfits(state, procedure, outcome))
+    told = [index + 1 for index, asked in zip(state.used, state.history, strict=True) if _says(asked.answer.choice)]
+    explained = Tally(len(told) - len(set(odd) & set(told)), len(told))
+    held_out = _held_out(report)
+    findings = (
+        *_repeats_found(state, chosen, failed),
+        *_fits_found(explained, [number for number in odd if number not in failed]),
         *_held_out_found(held_out),
+        *_suspicions_found(state, report),
         *_bounded_found(session.study, ratios),
-    ]
+    )
     return Trust(
-        findings=tuple(findings),
-        sentence=_sentence(findings),
+        findings=findings,
+        sentence=_sentence(findings, hardly=report.verdict == "untrusted"),
         held_out=held_out,
         quality=Quality(
             repeats_agreed=Tally(same, repeated) if repeated else None,
-            answers_explained=Tally(sum(fitting.values()), len(fitting)) if fitting else None,
+            answers_explained=explained if told else None,
             held_out_agreement=Tally(held_out[0].right, held_out[0].total) if held_out else None,
         ),
     )
 
 
-def _fitting(state: SessionState, outcome: Outcome) -> dict[int, bool]:
-    """Return answer number -> fits, for the answers that say something."""
-    return {
-        index + 1: fits(asked, outcome)
-        for index, asked in zip(state.used, state.history, strict=True)
-        if asked.answer.choice is not Choice.UNSURE
-    }
+def _says(choice: Choice) -> bool:
+    return choice is not Choice.UNSURE
 
 
-def _repeats_found(state: SessionState, same: int, repeated: int) -> list[TrustView]:
+def _checks(state: SessionState) -> tuple[int, list[int]]:
+    """Return how often the plainly better side was chosen at first, and the numbers where it was not."""
+    from elicit_app.elicitation.trust import better_side
+
+    failed, chosen = [], 0
+    for number, entry in enumerate(state.entries, start=1):
+        if entry.event.pair.purpose is not Purpose.CHECK or entry.taken_out or not _says(entry.given.choice):
+            continue
+        if entry.given.choice is better_side(np.array(entry.event.pair.a), np.array(entry.event.pair.b)):
+            chosen += 1
+        else:
+            failed.append(number)
+    return chosen, failed
+
+
+def _repeats_found(state: SessionState, chosen: int, failed: Sequence[int]) -> list[TrustView]:
+    """Return what was answered twice, and what was said where one side was plainly better."""
+    same, repeated = repeats(state.entries)
+    plain = f"The plainly better side, shown {'once' if chosen == 1 else f'{chosen} times'}, was chosen"
     found = []
     if repeated:
         headline = f"{same} of {_plural(repeated, 'repeat')}: same answer"
-        found.append(TrustView(2 * same > repeated, headline))
-    for number, entry in enumerate(state.entries, start=1):
-        if entry.event.pair.purpose is not Purpose.CHECK or entry.taken_out or entry.given.choice is Choice.UNSURE:
-            continue
-        if entry.given.choice is better_side(np.array(entry.event.pair.a), np.array(entry.event.pair.b)):
-            found.append(TrustView(True, "The plainly better side, shown once, was chosen"))
-        else:
-            detail = "One side had fewer mistakes of one kind and no more of any other."
-            found.append(TrustView(False, "The plainly better side was not chosen", detail, number))
+        found.append(TrustView(2 * same > repeated, headline, f"{plain}." if chosen else ""))
+    elif chosen:
+        found.append(TrustView(True, plain))
+    detail = "One side had fewer mistakes of some kinds and no more of any other."
+    return [*found, *(TrustView(False, "The plainly better side was not chosen", detail, number) for number in failed)]
+
+
+def _fits_found(explained: Tally, odd: Sequence[int]) -> list[TrustView]:
+    if not explained.of:
+        return []
+    good = explained.of - explained.agreed <= _MOST_ODD * explained.of
+    found = [TrustView(good, f"{explained.agreed} of {_plural(explained.of, 'answer')} fit these numbers")]
+    found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in odd[:_NAMED]]
+    if len(odd) > _NAMED:
+        found.append(TrustView(False, f"Nor do {len(odd) - _NAMED} more: the review shows them"))
     return found
 
 
-def _side_found(state: SessionState) -> list[TrustView]:
-    """Say so where nearly all answers were the same side, which a coin would give one time in twenty or less."""
-    left = [entry.given.choice == entry.event.left for entry in state.entries if entry.given.choice in _PREFERENCES]
-    most = max(sum(left), len(left) - sum(left))
-    if not left or 2 * sum(comb(len(left), n) for n in range(most, len(left) + 1)) / 2 ** len(left) > _CHANCE:
-        return []
-    side = "A" if 2 * sum(left) > len(left) else "B"
-    detail = "Sides are random, so about half of them would be expected."
-    return [TrustView(False, f"{most} of {_plural(len(left), 'preference')} went to side {side}", detail)]
-
-
-def better_side(a: Matrix, b: Matrix) -> Choice | None:
-    """Return the side with no more mistakes of any kind and fewer of one, or None where neither has."""
-    errors = ~np.eye(len(a), dtype=bool)
-    more = (a - b)[errors]
-    if not more.any():
-        return None
-    return Choice.A if (more <= 0).all() else Choice.B if (more >= 0).all() else None
-
-
-def _fits_found(fitting: dict[int, bool]) -> list[TrustView]:
-    if not fitting:
-        return []
-    fit = sum(fitting.values())
-    found = [TrustView(fit * 4 >= len(fitting) * 3, f"{fit} of {_plural(len(fitting), 'answer')} fit these numbers")]
-    misfits = [number for number, good in fitting.items() if not good]
-    found += [
-        TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in misfits[:_NAMED]
-    ]
-    if len(misfits) > _NAMED:
-        found.append(TrustView(False, f"Nor do {len(misfits) - _NAMED} more: the review shows them"))
-    return found
-
-
-def _held_out(session: Session) -> tuple[HeldOutView, ...]:
-    """Learn without some answers and predict them; empty where there are too few."""
-    state = session.state
-    preferences = [number for number in state.informative if state.entries[number - 1].answer.choice in _PREFERENCES]
-    if len(preferences) < _FEWEST_TO_HOLD_OUT:
+def _held_out(report: TrustReport) -> tuple[HeldOutView, ...]:
+    kept = report.held_out
+    if kept is None:
         return ()
-    # Spread over the session: the last questions alone would be the hardest ones.
-    places = np.linspace(1, len(preferences) - 1, _ASIDE).round().astype(int)
-    aside = [preferences[place] for place in places]
-    outcome = session.procedure().conclude(_without(state, set(aside)).history)
-    kept_aside = [state.history[state.used.index(number - 1)] for number in aside]
-
-    def learned(asked: Asked) -> Choice:
-        return predicted(outcome.weights, asked.question.a - asked.question.b, outcome.family)
-
-    return (
-        _tally("this result", kept_aside, learned),
-        _tally("F1 score", kept_aside, lambda asked: _greater(macro_f1(asked.question.a), macro_f1(asked.question.b))),
-        _tally("accuracy", kept_aside, lambda asked: _greater(np.trace(asked.question.a), np.trace(asked.question.b))),
-    )
-
-
-def _without(state: SessionState, aside: set[int]) -> SessionState:
-    """Return the session without some answers and without whatever was asked about the same pairs."""
-    for number, entry in enumerate(state.entries, start=1):
-        if {number, entry.event.pair.repeat_of} & aside and not entry.taken_out:
-            state = apply(state, TakenOut(at=entry.event.at, number=number))
-    return state
-
-
-def _tally(name: str, kept_aside: list[Asked], rule: Callable[[Asked], Choice]) -> HeldOutView:
-    return HeldOutView(name, sum(rule(asked) is asked.answer.choice for asked in kept_aside), len(kept_aside))
-
-
-def _greater(a: float, b: float) -> Choice:
-    return Choice.EQUAL if abs(a - b) < 1e-12 else Choice.A if a > b else Choice.B
-
-
-def macro_f1(rates: Matrix) -> float:
-    """Return the mean over the classes of 2 C_ii / (row sum + column sum); 0 for a class that does not occur."""
-    sums = rates.sum(axis=0) + rates.sum(axis=1)
-    return float(np.divide(2 * np.diagonal(rates), sums, out=np.zeros(len(rates)), where=sums > 0).mean())
+    rules = (("this result", kept.learned), ("F1 score", kept.f1), ("accuracy", kept.accuracy))
+    return tuple(HeldOutView(name, right, kept.total) for name, right in rules)
 
 
 def _held_out_found(held_out: tuple[HeldOutView, ...]) -> list[TrustView]:
     if not held_out:
         return []
     ours, others = held_out[0], held_out[1:]
-    detail = f"Agreement on {ours.total} answers kept aside:"
+    detail = f"Agreement on {ours.total} answers, each kept aside once:"
     if ours.right == ours.total or (2 * ours.right > ours.total and ours.right > max(other.right for other in others)):
         return [TrustView(True, "It predicts answers it was not shown", detail)]
     return [TrustView(False, "It predicts answers it was not shown no better than a plain score", detail)]
+
+
+def _suspicions_found(state: SessionState, report: TrustReport) -> list[TrustView]:
+    """Return the suspicions that nothing else in the panel says."""
+    found = []
+    for suspicion in report.suspicions:
+        if not suspicion.flagged:
+            continue
+        if suspicion.name == "same_side":
+            found.append(_side_found(state))
+        elif suspicion.name == "insensitive":
+            detail = (
+                f"Such answers are expected to name the better of two results {percent(suspicion.value)} of the time."
+            )
+            found.append(TrustView(False, "Many answers are close to a coin toss", detail))
+        elif suspicion.name in _SUSPICIONS:
+            found.append(TrustView(False, *_SUSPICIONS[suspicion.name]))
+    return found
+
+
+def _side_found(state: SessionState) -> TrustView:
+    """Return on which side nearly all preferences were."""
+    asked = zip(state.used, state.history, strict=True)
+    left = [
+        answer.choice == state.entries[index].event.left
+        for index, (_, answer) in asked
+        if answer.choice in _PREFERENCES
+    ]
+    side, most = ("A", sum(left)) if 2 * sum(left) > len(left) else ("B", len(left) - sum(left))
+    detail = "Sides are random, so about half of them would be expected."
+    return TrustView(False, f"{most} of {_plural(len(left), 'preference')} went to side {side}", detail)
 
 
 def _bounded_found(study: Study, ratios: tuple[RatioView, ...]) -> list[TrustView]:
@@ -199,13 +204,13 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _sentence(findings: list[TrustView]) -> str:
+def _sentence(findings: Sequence[TrustView], *, hardly: bool) -> str:
     bad = sum(not finding.good for finding in findings)
     if not findings:
         return "There are too few answers to tell."
     if bad == 0:
         return "Yes, as far as the answers can tell."
-    if 2 * bad > len(findings) + 1:
+    if hardly or 2 * bad > len(findings) + 1:
         return "Hardly: see the reservations below."
     number = _NUMBERS[bad] if bad < len(_NUMBERS) else str(bad)
     return f"Mostly, with {number} reservation{'' if bad == 1 else 's'}."

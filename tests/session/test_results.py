@@ -10,14 +10,11 @@ from elicit_app.problem import Problem
 from elicit_app.session.answers_table import answers_csv, export_answers
 from elicit_app.session.events import Guess
 from elicit_app.session.judging import count, judged, prevalence
-from elicit_app.session.pairs import as_pair, same_pair
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.results import answers_digest, export, result_view
 from elicit_app.session.session import Session
-from elicit_app.session.state import fold
-from elicit_app.session.trusting import _side_found, _without, better_side, macro_f1
 from elicit_app.study import open_study
-from metrics import ElicitedMetric, confusion_matrix, f1_score, meta_pattern_concern_score
+from metrics import ElicitedMetric, confusion_matrix, meta_pattern_concern_score
 
 
 @pytest.fixture(scope="module")
@@ -100,19 +97,6 @@ def test_a_file_that_cannot_be_written_is_said(result, tmp_path):
         export(result, tmp_path / "in the way" / "x.metric.json")
 
 
-def test_the_trust_panel_holds_some_answers_back(session):
-    answer_many(session, 13)
-    result = result_view(session)
-    assert [held.name for held in result.held_out] == ["this result", "F1 score", "accuracy"]
-    assert {held.total for held in result.held_out} == {5}
-    assert result.metric.quality.held_out_agreement.of == 5
-    explained = result.metric.quality.answers_explained
-    assert explained.of == 13
-    misfits = [finding.question for finding in result.trust if finding.question is not None]
-    assert len(misfits) == explained.of - explained.agreed
-    assert result.trust_sentence
-
-
 def test_first_guesses_stand_beside_what_was_learned(traffic, journal_path):
     guesses = (Guess(true=0, ratio=9.0),)
     setting = ProcedureSetting(procedure="dlpm", epsilon=0.2)
@@ -187,22 +171,6 @@ def test_a_stated_prevalence_replaces_the_one_of_the_data(traffic):
         assert view.cost == pytest.approx(stated.population * (1 - view.accuracy))
 
 
-def test_macro_f1_is_scikit_learns(traffic):
-    for model, one in zip(traffic.models, count(traffic), strict=True):
-        decided = model.y_proba.argmax(axis=1)
-        assert macro_f1(one.rates) == pytest.approx(f1_score(model.y_true, decided, average="macro"))
-
-
-def test_the_plainly_better_side_has_no_more_of_any_mistake():
-    a = np.array([[5, 1, 0], [0, 4, 2], [1, 1, 6]])
-    b = a + np.array([[-2, 2, 0], [0, 0, 0], [0, 0, 0]])
-    trade = a + np.array([[-2, 2, 0], [0, 1, -1], [0, 0, 0]])
-    assert better_side(a, b) == "a"
-    assert better_side(b, a) == "b"
-    assert better_side(a, trade) is None
-    assert better_side(a, a) is None
-
-
 def test_the_table_has_every_answer_as_it_was_shown(session, tmp_path):
     answer_many(session, 3)
     session.undo()
@@ -227,30 +195,3 @@ def test_the_table_has_every_answer_as_it_was_shown(session, tmp_path):
     assert path.read_text(encoding="utf-8") == answers_csv(session)
     with pytest.raises(Problem, match="could not be written"):
         export_answers(session, tmp_path / "no folder" / "answers.csv")
-
-
-def test_an_answer_kept_aside_takes_its_repeat_with_it(session):
-    while len(session.state.entries) < 30:
-        session.answer("left")
-    state = session.state
-    repeats = [entry.event.pair.repeat_of for entry in state.entries if entry.event.pair.repeat_of is not None]
-    assert repeats, "thirty answers have repeats among them"
-    rest = _without(state, {repeats[0]})
-    assert len(rest.history) == len(state.history) - 2
-    pair = state.entries[repeats[0] - 1].event.pair
-    assert not [
-        asked for asked in rest.history if same_pair(as_pair(asked.question, tuple(range(1, 99))), pair) is not None
-    ]
-
-
-@pytest.mark.parametrize(("lefts", "said"), [(20, True), (15, True), (14, False), (10, False), (5, True), (0, True)])
-def test_answers_that_nearly_all_went_to_one_side_are_said(write, lefts, said):
-    """15 of 20 on the same side happens to four fair coins in a hundred."""
-    events = [write.begun(), *(write.answered("b" if place < lefts else "a") for place in range(20))]
-    events.append(write.answered("equal"))
-    found = _side_found(fold(events))
-    assert bool(found) == said
-    if said:
-        side = "A" if lefts > 10 else "B"
-        assert found[0].headline == f"{max(lefts, 20 - lefts)} of 20 preferences went to side {side}"
-        assert not found[0].good
