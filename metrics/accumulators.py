@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.arguments import case_weights, same_length
+from metrics.arguments import case_weights, demanded_weight, same_length
 from metrics.blocks import Workspace, for_blocks
 from metrics.labels import Classes, label_array
 from metrics.sums import ExactSum
@@ -105,15 +105,17 @@ class Accumulator(ABC):
     def weight(self, name: str = "weight") -> float:
         """Return the sum of weights that the measure divides by.
 
+        Parameters
+        ----------
+        name : str
+            Of the sum.
+
         Raises
         ------
         ValueError
             Where it is zero.
         """
-        weight = float(self.value(name))
-        if weight <= 0:
-            raise ValueError(f"{type(self).__name__}: no case with a weight above zero was given, so there is no mean.")
-        return weight
+        return demanded_weight(float(self.value(name)))
 
 
 class LabelAccumulator(Accumulator):

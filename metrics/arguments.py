@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping
 from typing import Any
@@ -27,8 +28,8 @@ def same_length(n: int, other: int, name: str, reference: str = "y_true") -> Non
         raise ValueError(f"{name}: {n} cases were expected, as many as in {reference}, found {other}.")
 
 
-def number_array(values: ArrayLike, name: str) -> Floats:
-    """Return finite float64 numbers of any shape.
+def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats:
+    """Return float64 numbers of any shape.
 
     Parameters
     ----------
@@ -36,6 +37,8 @@ def number_array(values: ArrayLike, name: str) -> Floats:
         Numbers.
     name : str
         The argument's name for an error.
+    finite : bool
+        Refuse infinite and missing ones.
 
     Returns
     -------
@@ -51,7 +54,7 @@ def number_array(values: ArrayLike, name: str) -> Floats:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: numbers were expected, all rows of the same length.") from None
-    if not np.isfinite(array).all():
+    if finite and not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         where = "" if not place else f", row {place[0]}" if len(place) == 1 else f", entry {list(place)}"
         raise ValueError(f"{name}{where}: a finite number was expected, found {array[place]:g}.")
@@ -92,6 +95,19 @@ def case_weights(values: ArrayLike | None, n: int, name: str = "sample_weight") 
     return weights
 
 
+def demanded_weight(total: float) -> float:
+    """Return the sum of the weights of all cases, which a mean is divided by.
+
+    Raises
+    ------
+    ValueError
+        Where it is zero.
+    """
+    if total <= 0:
+        raise ValueError("There is no case with a weight above zero, so there is no mean.")
+    return total
+
+
 def class_weights(values: ArrayLike | Mapping[Any, float], classes: Classes) -> Floats:
     """Return one weight per class.
 
@@ -129,7 +145,7 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: Classes) -> 
     return weights
 
 
-def square_matrix(values: ArrayLike, name: str = "cost_matrix") -> Floats:
+def square_matrix(values: ArrayLike, name: str = "cost_matrix", smallest: int = 2) -> Floats:
     """Return a k x k matrix of finite numbers.
 
     Parameters
@@ -138,6 +154,8 @@ def square_matrix(values: ArrayLike, name: str = "cost_matrix") -> Floats:
         Rows are true classes, columns are predicted classes.
     name : str
         The argument's name for an error.
+    smallest : int
+        The least k.
 
     Returns
     -------
@@ -150,12 +168,51 @@ def square_matrix(values: ArrayLike, name: str = "cost_matrix") -> Floats:
         Where it is not square, smaller than 2 x 2, or an entry is no finite number.
     """
     matrix = number_array(values, name)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < smallest:
         raise ValueError(
             f"{name}: a square matrix was expected, a row per true class and a column per predicted class, at least "
-            f"2 x 2; the shape is {matrix.shape}."
+            f"{smallest} x {smallest}; the shape is {matrix.shape}."
         )
     return matrix
+
+
+def real_number(value: object, name: str, lowest: float, highest: float = math.inf, *, ends: bool = True) -> float:
+    """Return a number argument.
+
+    Parameters
+    ----------
+    value : object
+        What the caller gave.
+    name : str
+        The argument's name for an error.
+    lowest, highest : float
+        Its limits; an infinite one is never allowed.
+    ends : bool
+        Whether the limits themselves are allowed.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    TypeError
+        Where it is no number.
+    ValueError
+        Where it is NaN or outside the limits.
+    """
+    bounded = f"a number in {'[' if ends else '('}{lowest:g}, {highest:g}{']' if ends else ')'}"
+    expected = bounded if math.isfinite(highest) else f"a number {'>=' if ends else '>'} {lowest:g}"
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: {expected} was expected, found {value!r}.") from None
+    if not (lowest <= number <= highest if ends else lowest < number < highest) or math.isinf(number):
+        raise ValueError(f"{name}: {expected} was expected, found {value!r}.")
+    return number
 
 
 def whole_number(value: object, name: str, lowest: int, highest: int | None = None) -> int:

@@ -40,9 +40,12 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         if target.is_file():
             temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
+        if isinstance(error, OSError) and error.errno is not None:
+            # Said of the file that was meant, not of the temporary one.
+            raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
         raise
     _sync_folder(target.parent)
 

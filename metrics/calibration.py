@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.calibration_bins import CalibrationBins, CalibrationCurve, CalibrationError, TopLabelCalibration
 from metrics.class_names import class_name
-from metrics.labels import Classes, distinct, label_array
+from metrics.labels import distinct, label_array, passed_labels
 from metrics.predictions import labelled_probabilities
 
 __all__ = ["CalibrationCurve", "CalibrationError", "calibration_curve", "expected_calibration_error"]
@@ -79,7 +79,8 @@ def expected_calibration_error(
     n_bins : int
         M equally wide bins.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.labels` for the rule without it.
+        What the columns stand for, in order; see `metrics.labels` for the rule without it. In one dimension the two
+        classes, of which the second is the positive one.
     pos_label : label, optional
         The positive class of a one-dimensional `y_prob`; see `calibration_curve`.
     sample_weight : array-like of shape (n,), optional
@@ -96,9 +97,7 @@ def expected_calibration_error(
         In words: which argument, which row, what was expected.
     """
     if _is_flat(y_prob):
-        if labels is not None and len(Classes(labels)) == 2 and pos_label is None:
-            pos_label = Classes(labels).labels[1]
-        return _binary_bins(y_true, y_prob, n_bins, pos_label, sample_weight).result()
+        return _binary_bins(y_true, y_prob, n_bins, pos_label, sample_weight, labels).result()
     if pos_label is not None:
         raise ValueError("pos_label: it goes with one column of probabilities; with a column per class use per_class.")
     true, proba, classes = labelled_probabilities(y_true, y_prob, labels)
@@ -114,10 +113,26 @@ def _is_flat(values: ArrayLike) -> bool:
 
 
 def _binary_bins(
-    y_true: ArrayLike, y_prob: ArrayLike, n_bins: int, pos_label: object, sample_weight: ArrayLike | None
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    n_bins: int,
+    pos_label: object,
+    sample_weight: ArrayLike | None,
+    labels: ArrayLike | None = None,
 ) -> CalibrationBins:
     true = label_array(y_true, "y_true")
-    positive = true == _positive(distinct(true), pos_label)
+    if labels is None:
+        positive = true == _positive(distinct(true), pos_label)
+    else:
+        classes = passed_labels(labels)
+        if len(classes) != 2:
+            raise ValueError(f"labels: y_prob is the probability of one of two classes, found {len(classes)} labels.")
+        p = (
+            1
+            if pos_label is None
+            else int(classes.indices(label_array(np.array([pos_label], dtype=object), "pos_label"), "pos_label")[0])
+        )
+        positive = classes.indices(true, "y_true") == p
     return CalibrationBins(n_bins).update(positive, y_prob, sample_weight=sample_weight)
 
 

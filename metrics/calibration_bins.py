@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.accumulators import Accumulator, Totals, add_totals, as_sums, joined
-from metrics.arguments import case_weights, same_length, whole_number
+from metrics.arguments import case_weights, demanded_weight, same_length, whole_number
 from metrics.blocks import Block, Workspace, for_blocks, rows_per_block
 from metrics.labels import Classes
 from metrics.predictions import ProbabilityAccumulator
@@ -62,7 +62,18 @@ class CalibrationCurve(tuple[Floats, Floats]):
         return self[1]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the curve beside the diagonal of perfect calibration; a new figure without `ax`."""
+        """Draw the curve beside the diagonal of perfect calibration.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+        """
         from metrics.plots import plot_calibration
 
         return plot_calibration(self, ax)
@@ -85,6 +96,11 @@ class CalibrationError(Measured):
         """Return each class's error against the rest, shape (k,); of a two-column or wider `y_prob` only.
 
         Worked out when first asked for, from the arguments of the call, which are kept and not copied.
+
+        Raises
+        ------
+        AttributeError
+            Where there was one column of probabilities only, or they came in batches.
         """
         if self._per_class is None:
             raise AttributeError(
@@ -98,7 +114,7 @@ class CalibrationError(Measured):
         return np.array([float(each.result()) for each in bins])
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the calibration curve; a new figure without `ax`."""
+        """Draw the calibration curve; see `CalibrationCurve.plot`."""
         return self.curve.plot(ax)
 
 
@@ -123,8 +139,7 @@ class _Bins(Accumulator):
         """Return the calibration curve over the bins that hold cases."""
         weight = self.value("weight")
         kept = weight > 0
-        if not kept.any():
-            raise ValueError("Calibration: no case with a weight above zero was given, so there is no curve.")
+        demanded_weight(float(weight.sum()))
         edges = np.arange(self.n_bins + 1) / self.n_bins
         pairs = np.column_stack([edges[:-1], edges[1:]])[kept]
         weight = weight[kept]
@@ -178,7 +193,7 @@ class CalibrationBins(_Bins):
         ValueError
             In words: which argument, which row, what was expected.
         """
-        truth, proba = np.asarray(positive, dtype=bool), probability_array(y_prob, "y_prob", one_column=True)
+        truth, proba = np.asarray(positive, dtype=bool), probability_array(y_prob, "y_prob", flat="expected")
         same_length(len(truth), len(proba), "y_prob")
         weight = case_weights(sample_weight, len(truth))
 

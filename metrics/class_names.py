@@ -29,6 +29,14 @@ def class_name(label: object) -> str:
     return str(label)
 
 
+def is_missing(label: object) -> bool:
+    """Return whether a label is None, NaN, NaT or pandas' NA."""
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):  # pandas.NA answers neither yes nor no
+        return True
+
+
 def class_names(labels: Iterable[object]) -> tuple[str, ...]:
     """Return the names of the classes, in order.
 
@@ -47,19 +55,45 @@ def class_names(labels: Iterable[object]) -> tuple[str, ...]:
     TypeError
         Where one string was given instead of a sequence of labels.
     ValueError
-        Where there are fewer than two, or two read alike, or one is empty.
+        Where there are fewer than two, or two read alike, or one is empty or missing.
     """
-    if isinstance(labels, str | bytes):
-        raise TypeError(f"classes: a sequence of labels was expected, not the single text {labels!r}.")
-    names = tuple(class_name(label) for label in labels)
-    if len(names) < 2:
-        raise ValueError(f"classes: at least two classes were expected, {len(names)} given.")
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise TypeError(f"classes: a sequence of labels was expected, found {labels!r}.")
+    given = list(labels)
+    if len(given) < 2:
+        raise ValueError(f"classes: at least two classes were expected, {len(given)} given.")
+    names = tuple(class_name(label) for label in given)
     for i, name in enumerate(names):
-        if not name.strip():
+        if is_missing(given[i]) or not name.strip():
             raise ValueError(f"classes: class {i} has no name; every class needs one.")
         if name in names[:i]:
             raise ValueError(f"classes: {name!r} stands for two classes; names are compared as text and must differ.")
     return names
+
+
+class LabelledWeights(dict[Any, float]):
+    """Label -> weight, where a label is found as text: 1, 1.0 and "1" are the same class.
+
+    So the class weights of a metric that was read from a file, whose classes are text, fit estimators and data with
+    labels of any type.
+    """
+
+    def __missing__(self, label: object) -> float:
+        name = class_name(label)
+        for own, weight in self.items():
+            if class_name(own) == name:
+                return weight
+        raise KeyError(label)
+
+    def __contains__(self, label: object) -> bool:
+        return self.get(label) is not None
+
+    def get(self, label: Any, default: Any = None) -> Any:
+        """Return the weight of a label, or `default` where there is none."""
+        try:
+            return self[label]
+        except KeyError:
+            return default
 
 
 def class_indices(values: ArrayLike, classes: Sequence[str], name: str) -> NDArray[np.intp]:

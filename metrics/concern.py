@@ -14,14 +14,14 @@ step, from level 1 to level 0, costs 16.118 whatever t: scores with different nu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.arguments import whole_number
+from metrics.arguments import real_number, whole_number
 from metrics.blocks import Block, Workspace, for_blocks, nothing, rows_per_block
 from metrics.concern_kernel import ConcernScore, TrueConcern
 from metrics.predictions import labelled_probabilities
@@ -207,25 +207,24 @@ def release_matrix(releases: Sequence[Sequence[int]], factor: float, n_classes: 
         Where a class does not exist, a class is released to itself, or the factor is not in [0, 1].
     """
     k = whole_number(n_classes, "n_classes", 2)
-    if not 0 <= factor <= 1:
-        raise ValueError(f"factor: a number in [0, 1] was expected, found {factor!r}; 1 is full concern.")
+    concern = real_number(factor, "factor", 0, 1)
     factors = np.ones((k, k))
     for number, entry in enumerate(releases):
+        if not isinstance(entry, Iterable):
+            raise TypeError(f"releases, entry {number}: (true, released, ...) was expected, found {entry!r}.")
         true, *released = (whole_number(label, f"releases, entry {number}", 0, k - 1) for label in entry)
         if not released:
             raise ValueError(f"releases, entry {number}: a true class and at least one released class were expected.")
         if true in released:
             raise ValueError(f"releases, entry {number}: class {true} cannot be released to itself.")
-        factors[true, released] = factor
+        factors[true, released] = concern
     return factors
 
 
 def _intervals(n_intervals: int, confidence_threshold: float | None) -> int:
     if confidence_threshold is None:
         return n_intervals
-    if not 0 < confidence_threshold < 1:
-        raise ValueError(f"confidence_threshold: a number in (0, 1) was expected, found {confidence_threshold!r}.")
-    meant = round(1 / (1 - confidence_threshold))
+    meant = round(1 / (1 - real_number(confidence_threshold, "confidence_threshold", 0, 1, ends=False)))
     if meant < 2:
         raise ValueError(f"confidence_threshold: {confidence_threshold} leaves one interval; at least 0.34 is needed.")
     if n_intervals not in (_INTERVALS, meant):

@@ -24,7 +24,7 @@ Normalize = Literal["true", "pred", "all"]
 class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
     """A k x k array that knows its labels and draws itself; an ordinary array otherwise.
 
-    The difference of two matrices is one too. Anything of another shape, such as a sum over rows, is a plain array.
+    The difference of two matrices is one too. What has another shape, such as a sum over rows, has no labels.
 
     Attributes
     ----------
@@ -74,7 +74,34 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
         return plot_confusion(self, ax)
 
 
-class ConfusionCounts(LabelAccumulator):
+class _CellCounts(Accumulator):
+    """Counts of (true class, predicted class), whatever says what was predicted."""
+
+    classes: Classes
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the two matrices."""
+        k = len(self.classes)
+        return {"cases": (k, k), "weight": (k, k)}
+
+    def counted(self, true: Codes, predicted: Codes, weight: NDArray[np.float64] | None) -> Totals:
+        """Return how often each cell of the matrix occurs, and with what weight."""
+        k = len(self.classes)
+        cells = true * k + predicted
+        cases = np.bincount(cells, minlength=k * k).reshape(k, k)
+        weighed = cases if weight is None else np.bincount(cells, weights=weight, minlength=k * k).reshape(k, k)
+        return {"cases": cases, "weight": weighed}
+
+    def matrix(self) -> NDArray[Any]:
+        """Return the counts, shape (k, k): int64, or float64 where cases were weighted."""
+        return np.asarray(self.value("weight") if self.weighted else self.value("cases").astype(np.int64))
+
+    def result(self) -> ConfusionMatrix:
+        """Return the counts as a confusion matrix."""
+        return ConfusionMatrix(self.matrix(), self.classes.labels.tolist())
+
+
+class ConfusionCounts(_CellCounts, LabelAccumulator):
     """Counts of (true class, predicted class), taking their cases in batches.
 
     Parameters
@@ -83,22 +110,9 @@ class ConfusionCounts(LabelAccumulator):
         The k labels in the order of rows and columns; a number k stands for the labels 0, ..., k-1.
     """
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the two matrices."""
-        k = len(self.classes)
-        return {"cases": (k, k), "weight": (k, k)}
-
     def totals(self, true: Codes, predicted: Codes, weight: NDArray[np.float64] | None) -> Totals:
         """Return the matrices over some cases."""
-        return _cell_counts(true, predicted, weight, len(self.classes))
-
-    def matrix(self) -> NDArray[Any]:
-        """Return the counts, shape (k, k): int64, or float64 where cases were weighted."""
-        return _counts(self)
-
-    def result(self) -> ConfusionMatrix:
-        """Return the counts as a confusion matrix."""
-        return ConfusionMatrix(self.matrix(), self.classes.labels.tolist())
+        return self.counted(true, predicted, weight)
 
     def occurring(self) -> NDArray[np.bool_]:
         """Return, per class, whether it was seen, true or predicted."""
@@ -106,7 +120,7 @@ class ConfusionCounts(LabelAccumulator):
         return np.asarray(seen.any(axis=0) | seen.any(axis=1))
 
 
-class DecisionCounts(ProbabilityAccumulator):
+class DecisionCounts(_CellCounts, ProbabilityAccumulator):
     """The confusion matrix of the decisions taken on predicted probabilities.
 
     Parameters
@@ -123,11 +137,6 @@ class DecisionCounts(ProbabilityAccumulator):
         super().__init__(classes)
         self.rule = rule
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the two matrices."""
-        k = len(self.classes)
-        return {"cases": (k, k), "weight": (k, k)}
-
     def setting(self) -> dict[str, Any]:
         """Return the classes and the costs."""
         return {"classes": self.classes, "cost_matrix": None if self.rule is None else self.rule.cost_matrix}
@@ -135,11 +144,7 @@ class DecisionCounts(ProbabilityAccumulator):
     def totals(self, block: Block) -> Totals:
         """Return the matrices over a block."""
         decisions = block.most_probable[0] if self.rule is None else self.rule.decide(block.columns)
-        return _cell_counts(block.true, decisions, block.weight, len(self.classes))
-
-    def result(self) -> ConfusionMatrix:
-        """Return the confusion matrix of the decisions: int64 counts, or float64 where cases were weighted."""
-        return ConfusionMatrix(_counts(self), self.classes.labels.tolist())
+        return self.counted(block.true, decisions, block.weight)
 
 
 def confusion_matrix(
@@ -180,19 +185,6 @@ def confusion_matrix(
     kept = np.arange(len(classes)) if labels is not None else np.flatnonzero(counts.occurring())
     matrix = _normalized(counts.matrix()[np.ix_(kept, kept)], normalize)
     return ConfusionMatrix(matrix, classes.labels[kept].tolist())
-
-
-def _cell_counts(true: Codes, predicted: Codes, weight: NDArray[np.float64] | None, k: int) -> Totals:
-    """Return how often each cell of a k x k matrix occurs, and with what weight."""
-    cells = true * k + predicted
-    cases = np.bincount(cells, minlength=k * k).reshape(k, k)
-    weighed = cases if weight is None else np.bincount(cells, weights=weight, minlength=k * k).reshape(k, k)
-    return {"cases": cases, "weight": weighed}
-
-
-def _counts(accumulator: Accumulator) -> NDArray[Any]:
-    weighted = accumulator.weighted
-    return np.asarray(accumulator.value("weight") if weighted else accumulator.value("cases").astype(np.int64))
 
 
 def _normalized(matrix: NDArray[Any], normalize: Normalize | None) -> NDArray[Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.arguments import number_array
 from metrics.class_names import class_indices, class_name
 from metrics.exchange import exchange_rates, mistake_name
 
@@ -65,12 +66,34 @@ class CostCurve:
     mistake: str
 
     def cost(self, ratio: ArrayLike) -> Floats:
-        """Return the mean cost of each model, shape (models, ...) for ratios of shape (...)."""
+        """Return the mean cost of each model.
+
+        Parameters
+        ----------
+        ratio : array-like of shape (...)
+            Exchange rates.
+
+        Returns
+        -------
+        ndarray of shape (models, ...)
+            Per case, in units of the yardstick mistake.
+        """
         ratios = np.asarray(ratio, dtype=np.float64)
         return np.asarray(np.add.outer(self.fixed, 0 * ratios) + np.multiply.outer(self.slope, ratios))
 
     def cheapest(self, ratio: float) -> str:
-        """Return the model of least cost; of equal ones the one that stays cheapest above the ratio, then the first."""
+        """Return the model of least cost.
+
+        Parameters
+        ----------
+        ratio : float
+            Exchange rate.
+
+        Returns
+        -------
+        str
+            Of equally cheap models the one that stays cheapest above the ratio, then the first.
+        """
         cost = self.cost(ratio)
         tied = np.flatnonzero(cost <= cost.min() + 1e-12 * max(1.0, float(cost.min())))
         return self.models[int(tied[np.argmin(self.slope[tied])])]
@@ -91,7 +114,18 @@ class CostCurve:
             current = following
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the lines, the break-even points and the elicited ratio; a new figure without `ax`."""
+        """Draw the lines, the break-even points and the elicited ratio.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+        """
         from metrics.plots import plot_cost_curve
 
         return plot_cost_curve(self, ax)
@@ -144,9 +178,9 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
 
 
 def _shares(name: str, matrix: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    values: Floats = np.asarray(matrix, dtype=np.float64)
+    values = number_array(matrix, f"matrices, {name!r}")
     if values.shape != shape:
-        raise ValueError(f"matrices: {name!r} has the shape {values.shape}, {shape} was expected.")
-    if not np.isfinite(values).all() or (values < 0).any() or not values.any():
-        raise ValueError(f"matrices: {name!r} must hold finite numbers >= 0, not all 0.")
+        raise ValueError(f"matrices, {name!r}: the shape {shape} was expected, found {values.shape}.")
+    if (values < 0).any() or not values.any():
+        raise ValueError(f"matrices, {name!r}: numbers >= 0, not all 0, were expected.")
     return np.asarray(values / values.sum())

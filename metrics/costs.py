@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.accumulators import Totals
-from metrics.arguments import cost_matrix_for, square_matrix
+from metrics.arguments import cost_matrix_for, demanded_weight, square_matrix
 from metrics.blocks import Block
 from metrics.confusion import ConfusionCounts
 from metrics.labels import Classes, column_classes, label_array
@@ -60,12 +60,29 @@ class ExpectedCost(ProbabilityAccumulator):
         return np.asarray(self.value("probability"))
 
     def expected_cost(self, cost_matrix: ArrayLike) -> float:
-        """Return the expected misclassification cost under a cost matrix of shape (k, k)."""
+        """Return the expected misclassification cost.
+
+        Parameters
+        ----------
+        cost_matrix : array-like of shape (k, k)
+            Rows are true classes, columns are predicted classes.
+
+        Raises
+        ------
+        ValueError
+            Where the matrix is of another size, or no case with a weight above zero was seen.
+        """
         costs = cost_matrix_for(cost_matrix, len(self.classes))
         return float((self.matrix() * costs).sum()) / self.weight()
 
     def result(self) -> float:
-        """Return the expected misclassification cost under the accumulator's own cost matrix."""
+        """Return the expected misclassification cost under the accumulator's own cost matrix.
+
+        Raises
+        ------
+        ValueError
+            Where it has none, or no case with a weight above zero was seen.
+        """
         if self.cost_matrix is None:
             raise ValueError("cost_matrix: none was given; ask expected_cost(cost_matrix) instead.")
         return self.expected_cost(self.cost_matrix)
@@ -130,10 +147,7 @@ def mean_cost(counts: ArrayLike, cost_matrix: ArrayLike) -> float:
         Where nothing was counted or the shapes differ.
     """
     cases = square_matrix(counts, "counts")
-    total = float(cases.sum())
-    if total <= 0:
-        raise ValueError("counts: no case with a weight above zero was given, so there is no mean.")
-    return float((cases * cost_matrix_for(cost_matrix, len(cases))).sum()) / total
+    return float((cases * cost_matrix_for(cost_matrix, len(cases))).sum()) / demanded_weight(float(cases.sum()))
 
 
 def expected_misclassification_cost(
@@ -154,22 +168,13 @@ def expected_misclassification_cost(
         True labels.
     y_proba : array-like of shape (n, k)
         Predicted probabilities; rows sum to 1.
-    cost_matrix : array-like of shape (k, k)
-        Rows are true classes, columns are predicted classes.
-    labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.labels` for the rule without it.
-    sample_weight : array-like of shape (n,), optional
-        Weights of the cases.
+    cost_matrix, labels, sample_weight
+        As in `misclassification_cost`, and refused as there.
 
     Returns
     -------
     float
         In units of the cost matrix; lower is better.
-
-    Raises
-    ------
-    ValueError
-        In words: which argument, which row, what was expected.
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
     expected = ExpectedCost(classes, cost_matrix=cost_matrix)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics import metric_checks
 from metrics import weights as algebra
+from metrics.arguments import square_matrix, whole_number
 from metrics.class_names import class_name, class_names
 from metrics.judging import Judging
 from metrics.metric_parts import Consequence, MetricDetails, Provenance, Quality
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 Floats = NDArray[np.float64]
+
+_LARGEST_POPULATION = 10**12
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -94,8 +99,8 @@ class ElicitedMetric(Judging):
             checked["samples"] = metric_checks.checked_samples(self.samples, self.family, len(checked["weights"]))
         if self.prevalence is not None:
             checked["prevalence"] = metric_checks.checked_prevalence(self.prevalence, k)
-        if self.population is not None and self.population < 1:
-            raise ValueError(f"population: is {self.population}, at least 1 case was expected")
+        if self.population is not None:
+            checked["population"] = whole_number(self.population, "population", 1, _LARGEST_POPULATION)
         if self.created.tzinfo is None:
             raise ValueError("created: a time with a time zone was expected, such as datetime.now(UTC)")
         for mistake in self.consequences:
@@ -173,8 +178,11 @@ class ElicitedMetric(Judging):
         ValueError
             In one sentence, for anything that does not fit.
         """
-        weights = algebra.weights_from_cost_matrix(cost_matrix, family)
-        costs: Floats = np.asarray(cost_matrix, dtype=np.float64)
+        costs = square_matrix(cost_matrix)
+        k = len(class_names(classes))
+        if len(costs) != k:
+            raise ValueError(f"cost_matrix: {k} x {k} costs were expected, one per class, the shape is {costs.shape}.")
+        weights = algebra.weights_from_cost_matrix(costs, family)
         return cls._made(classes, weights, family, costs / costs.max(), details)
 
     @classmethod
@@ -183,7 +191,7 @@ class ElicitedMetric(Judging):
     ) -> Self:
         """Bring what callers say to the types of the fields."""
         names = class_names(classes)
-        population, yardstick = details.get("population"), details.get("yardstick")
+        yardstick = details.get("yardstick")
         return cls(
             classes=names,
             family=family,
@@ -194,7 +202,7 @@ class ElicitedMetric(Judging):
             intervals=_floats(details.get("intervals")),
             samples=_floats(details.get("samples")),
             prevalence=_floats(details.get("prevalence")),
-            population=None if population is None else _whole(population),
+            population=details.get("population"),
             consequences=tuple(details.get("consequences", ())),
             yardstick=None if yardstick is None else (class_name(yardstick[0]), class_name(yardstick[1])),
             provenance=details.get("provenance", Provenance()),
@@ -252,7 +260,25 @@ class ElicitedMetric(Judging):
 
     @classmethod
     def from_json(cls, text: str, source: str = "The text") -> Self:
-        """Read the text of an elicited metric file; `source` is what an error calls it. See `load`."""
+        """Read the text of an elicited metric file; see `load`.
+
+        Parameters
+        ----------
+        text : str
+            JSON.
+        source : str
+            What an error calls it.
+
+        Returns
+        -------
+        ElicitedMetric
+            After its worked example came out.
+
+        Raises
+        ------
+        MetricFileError
+            A ValueError: in one sentence, which field, what was expected.
+        """
         from metrics.metric_file import metric_from_text
 
         return metric_from_text(text, source, cls)
@@ -262,6 +288,23 @@ class ElicitedMetric(Judging):
         """Return the posterior draws as cost matrices, shape (draws, k, k), each with largest entry 1, or None."""
         return None if self.samples is None else algebra.cost_matrix_from_weights(self.samples, self.family)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the cost matrix with its 90 % intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+        """
+        from metrics.plots import plot_cost_matrix
+
+        return plot_cost_matrix(self, ax)
+
     def release_factors(self) -> Floats:
         """Return the release factors of the Meta Pattern Concern Score, shape (k, k); 1 is full concern."""
         return algebra.release_factors(self.cost_matrix)
@@ -269,13 +312,6 @@ class ElicitedMetric(Judging):
     def release_list(self) -> algebra.ReleaseList:
         """Return the paper's two-level form: a list R of class indices, one factor, and the error of the fit."""
         return algebra.release_list(self.release_factors())
-
-
-def _whole(population: int) -> int:
-    try:
-        return operator.index(population)
-    except TypeError:
-        raise TypeError(f"population: is {population!r}, a whole number of cases was expected") from None
 
 
 def _floats(values: ArrayLike | None) -> Floats | None:

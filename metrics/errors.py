@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.accumulators import LabelAccumulator, Totals
-from metrics.arguments import class_weights
+from metrics.arguments import class_weights, demanded_weight, number_array
 from metrics.class_names import class_name
 from metrics.labels import column_classes, label_array, shared_classes
 
@@ -49,11 +49,16 @@ class ErrorCounts(LabelAccumulator):
         return self.class_weighted_error_rate(np.ones(len(self.classes)))
 
     def balanced_error_rate(self) -> float:
-        """Return the mean over the classes of the share of wrong predictions; see `balanced_error_rate`."""
+        """Return the mean over the classes of the share of wrong predictions; see the function of this name.
+
+        Raises
+        ------
+        ValueError
+            Where no case, or none with a weight above zero, was seen.
+        """
         cases, errors = self.value("cases"), self.value("errors")
         present = cases > 0
-        if not present.any():
-            raise ValueError("ErrorCounts: no case with a weight above zero was given, so there is no mean.")
+        demanded_weight(float(cases.sum()))
         absent = ~present & (self.value("predicted") > 0)
         if absent.any():
             names = ", ".join(class_name(label) for label in self.classes.labels[absent].tolist()[:8])
@@ -63,12 +68,20 @@ class ErrorCounts(LabelAccumulator):
         return float((errors[present] / cases[present]).mean())
 
     def class_weighted_error_rate(self, class_weight: ArrayLike | Mapping[Any, float]) -> float:
-        """Return the share of wrong predictions, each case weighted with its true class's weight."""
+        """Return the share of wrong predictions, each case weighted with its true class's weight.
+
+        Parameters
+        ----------
+        class_weight : array-like of shape (k,) or mapping of label to weight
+            Weights >= 0 in any scale.
+
+        Raises
+        ------
+        ValueError
+            Where a weight is missing, or no case with a weight above zero was seen.
+        """
         weights = class_weights(class_weight, self.classes)
-        total = float(weights @ self.value("cases"))
-        if total <= 0:
-            raise ValueError("ErrorCounts: no case with a weight above zero was given, so there is no mean.")
-        return float(weights @ self.value("errors")) / total
+        return float(weights @ self.value("errors")) / demanded_weight(float(weights @ self.value("cases")))
 
 
 def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -101,20 +114,13 @@ def balanced_error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: 
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        True and predicted labels of any type.
-    sample_weight : array-like of shape (n,), optional
-        Weights of the cases.
+    y_true, y_pred, sample_weight
+        As in `error_rate`, and refused as there.
 
     Returns
     -------
     float
         In [0, 1]; lower is better.
-
-    Raises
-    ------
-    ValueError
-        In words: which argument, which row, what was expected.
     """
     return _error_counts(y_true, y_pred, sample_weight).balanced_error_rate()
 
@@ -152,8 +158,11 @@ def class_weighted_error_rate(
     true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
     if labels is None and isinstance(class_weight, Mapping):
         labels = list(class_weight)
-    n_weights = len(class_weight) if isinstance(class_weight, Mapping) else np.size(class_weight)
-    classes = column_classes(n_weights, labels, true, "class_weight")
+    elif not isinstance(class_weight, Mapping):
+        class_weight = number_array(class_weight, "class_weight")
+        if class_weight.ndim != 1:
+            raise ValueError(f"class_weight: one weight per class was expected, the shape is {class_weight.shape}.")
+    classes = column_classes(len(class_weight), labels, true, "class_weight", "weights")
     return ErrorCounts(classes).update(true, predicted).class_weighted_error_rate(class_weight)
 
 

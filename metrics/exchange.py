@@ -91,13 +91,33 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
 
 
 def mistake_name(metric: ElicitedMetric, true: int, predicted: int | None) -> str:
-    """Return the title of a mistake: the expert's words, else "naevus called melanoma"."""
+    """Return the title of a mistake.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        Names the classes, and the mistakes where the expert did.
+    true : int
+        Index of the true class.
+    predicted : int or None
+        Index of the predicted class; None for any wrong answer.
+
+    Returns
+    -------
+    str
+        The expert's words, else "naevus called melanoma".
+    """
     words = mistake_words(metric, true, predicted)
     return words.name if words and words.name else called(metric, true, predicted)
 
 
 def headline(metric: ElicitedMetric) -> str:
     """Return the metric as a sentence: the worst mistake in units of the yardstick.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        With or without draws and intervals.
 
     Returns
     -------

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import operator
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from metrics.arguments import square_matrix, whole_number
 
 # Remainders are compared at this many decimals, so that floating-point noise does not break a tie.
 _DECIMALS = 6
@@ -36,17 +36,10 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
     TypeError
         Where population is not a whole number.
     """
-    try:
-        total = operator.index(population)
-    except TypeError:
-        raise TypeError(f"population is {population!r}; a whole number of cases was expected.") from None
-    if total < 1:
-        raise ValueError(f"population is {total}; at least 1 case was expected.")
-    values = np.asarray(matrix, dtype=np.float64)
-    if values.ndim != 2 or values.shape[0] != values.shape[1]:
-        raise ValueError(f"matrix: a square confusion matrix was expected, the shape is {values.shape}.")
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise ValueError("matrix: a confusion matrix holds finite numbers >= 0.")
+    total = whole_number(population, "population", 1)
+    values = square_matrix(matrix, "matrix", 1)
+    if (values < 0).any():
+        raise ValueError("matrix: a confusion matrix holds no negative numbers.")
     if not values.any():
         raise ValueError("matrix: every entry is 0, so there are no cases to scale.")
     rows = _apportion(values.sum(axis=1), total)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.class_names import class_indices, class_name, class_names
+from metrics.class_names import LabelledWeights, class_indices, class_name, class_names
+from metrics.probabilities import Probabilities, probability_array
 from metrics.weights import class_weight_from_weights, release_factors
 
 if TYPE_CHECKING:
@@ -42,10 +43,13 @@ class Judging:
     cost_matrix: NDArray[np.float64]
 
     @cached_property
-    def class_weight(self) -> dict[Any, float]:
-        """Return label -> weight of the true class, mean 1: how much the class's worst error matters."""
+    def class_weight(self) -> LabelledWeights:
+        """Return label -> weight of the true class, mean 1: how much the class's worst error matters.
+
+        A dict, as scikit-learn's estimators take it; labels are found as text.
+        """
         values = class_weight_from_weights(self.weights, self.family)
-        return dict(zip(self.labels, map(float, values), strict=True))
+        return LabelledWeights(zip(self.labels, map(float, values), strict=True))
 
     def decision_threshold(self, pos_label: object) -> float:
         """Return the probability from which calling a case positive costs least (two classes).
@@ -157,9 +161,9 @@ class Judging:
         """
         from metrics.decisions import cost_sensitive_decisions
 
-        columns = self._columns(labels)
+        proba, columns = self._table(y_proba, labels)
         names: Any = self.labels if labels is None else labels
-        return cost_sensitive_decisions(y_proba, self.cost_matrix[np.ix_(columns, columns)], labels=names)
+        return cost_sensitive_decisions(proba, self.cost_matrix[np.ix_(columns, columns)], labels=names)
 
     def meta_pattern_concern_score(
         self,
@@ -171,7 +175,12 @@ class Judging:
     ) -> MetaPatternConcernScore:
         """Return the Meta Pattern Concern Score with this metric's release factors and class weights.
 
-        All classes count, in 50 intervals. Parameters and errors are those of `expected_score`.
+        All classes count, in 50 intervals.
+
+        Parameters
+        ----------
+        y_true, y_proba, labels, sample_weight
+            As in `expected_score`, and refused as there.
 
         Returns
         -------
@@ -208,25 +217,25 @@ class Judging:
     def _indices(self, labels: ArrayLike, name: str) -> NDArray[np.intp]:
         return class_indices(labels, self.classes, name)
 
-    def _columns(self, labels: Sequence[object] | None) -> NDArray[np.intp]:
-        """Return the class index of each column of probabilities."""
-        if labels is None:
-            return np.arange(len(self.classes))
-        return self._indices(class_names(labels), "labels")
+    def _table(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> tuple[Probabilities, NDArray[np.intp]]:
+        """Return the probabilities and the class index of each column.
+
+        The probability of one of two classes alone is refused: scikit-learn means the class that sorts last.
+        """
+        columns = np.arange(len(self.classes)) if labels is None else self._indices(class_names(labels), "labels")
+        proba = probability_array(y_proba, flat="refused")
+        if proba.shape[1] != len(columns):
+            raise ValueError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")
+        return proba, columns
 
     def _aligned(
         self, y_true: ArrayLike, y_proba: ArrayLike, labels: Sequence[object] | None
-    ) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[np.intp]]:
+    ) -> tuple[NDArray[np.intp], Probabilities, NDArray[np.intp]]:
         """Return the column of each true label, the probabilities, and the class of each column, all k of them.
 
         The probabilities are copied only where `labels` leaves classes out; these become columns of zeros at the end.
         """
-        proba = np.asarray(y_proba)
-        columns = self._columns(labels)
-        if proba.ndim != 2 or proba.shape[1] != len(columns):
-            raise ValueError(
-                f"y_proba: one row per case and {len(columns)} columns were expected, found {proba.shape}."
-            )
+        proba, columns = self._table(y_proba, labels)
         missing = np.setdiff1d(np.arange(len(self.classes)), columns)
         if len(missing):
             columns = np.concatenate([columns, missing])

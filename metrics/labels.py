@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.class_names import class_name
+from metrics.class_names import class_name, is_missing
 
 # Integer labels that span fewer values than this are counted directly, without sorting them first.
 _NARROW = 64
@@ -40,6 +40,8 @@ class Classes:
             self.labels: NDArray[Any] = np.arange(int(labels))
         else:
             self.labels = _as_given(labels)
+        if self.labels.size == 0:
+            raise ValueError("labels: at least one label was expected, found none.")
         compared = label_array(self.labels, "labels")
         names = [class_name(label) for label in compared.tolist()]
         self._positions = {name: j for j, name in enumerate(names)}
@@ -146,11 +148,34 @@ def label_array(values: ArrayLike, name: str) -> NDArray[Any]:
         return array.astype(np.intp)
     if array.dtype.kind == "f":
         return _of_floats(array, name)
+    if array.dtype.kind in "mM" and np.isnat(array).any():
+        raise _missing(name, int(np.argmax(np.isnat(array))))
     return array if array.dtype.kind in "iuUO" else np.array([class_name(x) for x in array.tolist()], dtype=object)
 
 
+def passed_labels(labels: ArrayLike | Classes) -> Classes:
+    """Return what a caller passed as `labels`.
+
+    Raises
+    ------
+    TypeError
+        Where it is one label instead of a sequence.
+    ValueError
+        Where it is empty, or a label occurs twice.
+    """
+    if isinstance(labels, Classes):
+        return labels
+    if isinstance(labels, int | np.integer):
+        raise TypeError(f"labels: a sequence of labels was expected, found {labels!r}.")
+    return Classes(labels)
+
+
 def column_classes(
-    n_columns: int, labels: ArrayLike | Classes | None, y_true: NDArray[Any], what: str = "y_proba"
+    n_columns: int,
+    labels: ArrayLike | Classes | None,
+    y_true: NDArray[Any],
+    what: str = "y_proba",
+    unit: str = "columns",
 ) -> Classes:
     """Return which label each of k columns stands for, by the rule of this module.
 
@@ -162,8 +187,8 @@ def column_classes(
         The labels in the order of the columns, where the caller says so.
     y_true : ndarray of shape (n,)
         Labels as `label_array` returns them.
-    what : str
-        What has the columns, for an error.
+    what, unit : str
+        What has the columns, and what they are called, for an error.
 
     Returns
     -------
@@ -175,14 +200,10 @@ def column_classes(
     ValueError
         Where the number of labels does not fit, or nothing says what the columns mean.
     """
-    if isinstance(labels, Classes):
-        return labels
     if labels is not None:
-        classes = Classes(labels)
+        classes = passed_labels(labels)
         if len(classes) != n_columns:
-            raise ValueError(
-                f"labels: {what} has {n_columns} columns, found {len(classes)} labels; one each is needed."
-            )
+            raise ValueError(f"labels: {what} has {n_columns} {unit}, found {len(classes)} labels; one each is needed.")
         return classes
     if y_true.dtype.kind in "iu" and int(y_true.min()) >= 0 and int(y_true.max()) < n_columns:
         return Classes(n_columns)
@@ -190,8 +211,8 @@ def column_classes(
     if len(found) == n_columns:
         return Classes(found)
     raise ValueError(
-        f"labels: y_true holds {len(found)} different labels ({_few(found)}) and {what} has {n_columns} columns; "
-        f"pass labels with the {n_columns} labels in the order of the columns."
+        f"labels: y_true holds {len(found)} different labels ({_few(found)}) and {what} has {n_columns} {unit}; "
+        f"pass labels with the {n_columns} labels in the order of the {unit}."
     )
 
 
@@ -210,10 +231,8 @@ def shared_classes(y_true: NDArray[Any], y_pred: NDArray[Any], labels: ArrayLike
     Classes
         Integers of a narrow range also stand where they do not occur: `ConfusionCounts.occurring` drops them.
     """
-    if isinstance(labels, Classes):
-        return labels
     if labels is not None:
-        return Classes(labels)
+        return passed_labels(labels)
     if y_true.dtype.kind in "iu" and y_pred.dtype.kind in "iu":
         highest = max(_highest(y_true), _highest(y_pred))
         if highest < _NARROW:
@@ -248,8 +267,8 @@ def _of_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
     """Return objects as text or numbers, whichever they all are; as text where they are of both kinds."""
     items = array.tolist()
     for row, item in enumerate(items):
-        if _is_missing(item):
-            raise ValueError(f"{name}, row {row}: a label was expected, it is missing.")
+        if is_missing(item):
+            raise _missing(name, row)
     if all(isinstance(item, str) for item in items):
         return array
     if all(isinstance(item, bool | int | float | np.number | np.bool_) for item in items):
@@ -257,20 +276,17 @@ def _of_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
     return np.array([class_name(item) for item in items], dtype=object)
 
 
-def _is_missing(item: object) -> bool:
-    try:
-        return item is None or bool(item != item)
-    except (TypeError, ValueError):  # pandas.NA answers neither yes nor no
-        return True
-
-
 def _of_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
     whole = np.floor(array) == array
     if whole.all() and np.isfinite(array).all():
         return array.astype(np.int64)
     if np.isnan(array).any():
-        raise ValueError(f"{name}, row {int(np.argmax(np.isnan(array)))}: a label was expected, it is missing.")
+        raise _missing(name, int(np.argmax(np.isnan(array))))
     return array
+
+
+def _missing(name: str, row: int) -> ValueError:
+    return ValueError(f"{name}, row {row}: a label was expected, it is missing.")
 
 
 def _as_given(labels: ArrayLike) -> NDArray[Any]:

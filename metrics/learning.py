@@ -15,6 +15,8 @@ import math
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from metrics.arguments import real_number, whole_number
+
 T = TypeVar("T")
 
 
@@ -47,15 +49,10 @@ class ConcernLearningRate:
     def __init__(
         self, base_rate: float, *, reference: float | None = None, lowest: float = 0.01, highest: float = 1.0
     ) -> None:
-        for name, value in (("base_rate", base_rate), ("reference", 1.0 if reference is None else reference)):
-            if not 0 < value < math.inf:
-                raise ValueError(f"{name} is {value}; a finite number above 0 was expected.")
-        if not 0 <= lowest <= highest < math.inf:
-            raise ValueError(f"lowest is {lowest} and highest {highest}; 0 <= lowest <= highest was expected.")
-        self.base_rate = float(base_rate)
-        self.reference = reference
-        self.lowest = float(lowest)
-        self.highest = float(highest)
+        self.base_rate = real_number(base_rate, "base_rate", 0, ends=False)
+        self.reference = None if reference is None else real_number(reference, "reference", 0, ends=False)
+        self.lowest = real_number(lowest, "lowest", 0)
+        self.highest = real_number(highest, "highest", self.lowest)
         self.factor = self.highest if reference is None else min(self.highest, 1.0)
 
     @property
@@ -81,9 +78,7 @@ class ConcernLearningRate:
         ValueError
             Where the score is negative or no finite number.
         """
-        value = float(score)
-        if not 0 <= value < math.inf:
-            raise ValueError(f"score is {value}; a finite number >= 0 was expected.")
+        value = real_number(score, "score", 0)
         if self.reference is None and value > 0:
             self.reference = value
         share = value / self.reference if self.reference else 0.0
@@ -130,10 +125,8 @@ class BestEpoch(Generic[T]):
     """
 
     def __init__(self, *, greater_is_better: bool = False, patience: int | None = None) -> None:
-        if patience is not None and patience < 1:
-            raise ValueError(f"patience is {patience}; a whole number of at least 1 was expected.")
         self.greater_is_better = greater_is_better
-        self.patience = patience
+        self.patience = None if patience is None else whole_number(patience, "patience", 1)
         self.scores: list[float] = []
         self.epoch: int | None = None
         self.model: T | None = None

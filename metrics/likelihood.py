@@ -132,24 +132,13 @@ def probability_squared_error(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        True labels.
-    y_proba : array-like of shape (n, k)
-        Predicted probabilities; rows sum to 1.
-    labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.labels` for the rule without it.
-    sample_weight : array-like of shape (n,), optional
-        Weights of the cases.
+    y_true, y_proba, labels, sample_weight
+        As in `negative_log_likelihood`, and refused as there.
 
     Returns
     -------
     float
         In [0, 1]; lower is better.
-
-    Raises
-    ------
-    ValueError
-        In words: which argument, which row, what was expected.
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
     return SquaredError(classes).update(true, proba, sample_weight=sample_weight).result()

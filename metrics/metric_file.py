@@ -137,7 +137,7 @@ def metric_from_text(text: str, source: str, make: Callable[..., M]) -> M:
     except ValidationError as error:
         raise MetricFileError(f"{source}: {_in_words(error)}.") from None
     except ValueError as error:
-        raise MetricFileError(f"{source}: {str(error).rstrip('.')}.") from None
+        raise MetricFileError(f"{source}: {str(error).removesuffix('.')}.") from None
     return metric
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.accumulators import Accumulator, add_totals
-from metrics.arguments import number_array
+from metrics.arguments import demanded_weight, number_array, real_number
 from metrics.results import Measured
 
 Floats = NDArray[np.float64]
@@ -61,8 +61,8 @@ class MultilabelTally(Accumulator):
     ) -> None:
         self.n_labels = n_labels
         self.penalty = (
-            _penalty(false_positive_penalty, "false_positive_penalty"),
-            _penalty(false_negative_penalty, "false_negative_penalty"),
+            real_number(false_positive_penalty, "false_positive_penalty", 0),
+            real_number(false_negative_penalty, "false_negative_penalty", 0),
         )
         super().__init__()
 
@@ -75,7 +75,18 @@ class MultilabelTally(Accumulator):
         return {"n_labels": self.n_labels, "penalty": self.penalty}
 
     def update(self, y_true: ArrayLike, y_pred: ArrayLike) -> Self:
-        """Add a batch of items; see `penalized_multilabel_score`."""
+        """Add a batch of items; where it is refused nothing is added.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n, L)
+            1 where the item has the label, 0 where not.
+
+        Raises
+        ------
+        ValueError
+            In words: which argument, which row, what was expected.
+        """
         true, predicted = _bits(y_true, "y_true"), _bits(y_pred, "y_pred")
         _same_shape(true, predicted)
         if true.shape[1] != self.n_labels:
@@ -105,10 +116,7 @@ class MultilabelTally(Accumulator):
         return (hit + rest - cost) / (self._items() * self.n_labels)
 
     def _items(self) -> float:
-        items = sum(float(self.value(name)[0]) for name in MultilabelCounts._fields)
-        if items == 0:
-            raise ValueError("MultilabelTally: no item was given, so there is no mean.")
-        return items
+        return demanded_weight(sum(float(self.value(name)[0]) for name in MultilabelCounts._fields))
 
 
 def penalized_multilabel_score(
@@ -167,9 +175,3 @@ def _bits(values: ArrayLike, name: str) -> Bits:
 def _same_shape(true: Bits, predicted: Bits) -> None:
     if true.shape != predicted.shape:
         raise ValueError(f"y_pred: the shape of y_true, {true.shape}, was expected, found {predicted.shape}.")
-
-
-def _penalty(value: float, name: str) -> float:
-    if not (np.isfinite(value) and value >= 0):
-        raise ValueError(f"{name}: a number >= 0 was expected, found {value!r}.")
-    return float(value)

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.class_names import class_indices, class_name
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from metrics.elicited_metric import ElicitedMetric
 
 
@@ -31,6 +33,8 @@ class OperatingPoint:
         Slope of the lines of equal cost in the ROC plane; inf where missing a positive case costs nothing.
     curve : tuple of ndarray
         False rates, true rates and thresholds of the whole curve.
+    positive, negative : str
+        Names of the classes.
     """
 
     threshold: float
@@ -39,6 +43,25 @@ class OperatingPoint:
     cost: float
     slope: float
     curve: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+    positive: str
+    negative: str
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the ROC curve with this point and the line of equal cost through it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+        """
+        from metrics.plots import plot_operating_point
+
+        return plot_operating_point(self, ax)
 
 
 def operating_point(
@@ -93,5 +116,12 @@ def operating_point(
     best = int(np.argmin(costs))
     false_rate, true_rate, threshold = (float(values[best]) for values in curve)
     return OperatingPoint(
-        threshold, false_rate, true_rate, float(costs[best]), alarm / miss if miss else math.inf, curve
+        threshold=threshold,
+        false_rate=false_rate,
+        true_rate=true_rate,
+        cost=float(costs[best]),
+        slope=alarm / miss if miss else math.inf,
+        curve=curve,
+        positive=metric.classes[p],
+        negative=metric.classes[1 - p],
     )

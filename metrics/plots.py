@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.arguments import square_matrix
 from metrics.class_names import class_name
 from metrics.exchange import two_digits
 from metrics.log_axis import LogAxis
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from metrics.calibration import CalibrationCurve
     from metrics.cost_curves import CostCurve
     from metrics.elicited_metric import ElicitedMetric
+    from metrics.operating_points import OperatingPoint
 
 INK, QUIET, LINE = "#161A20", "#48505E", "#D8DCE3"
 FIRST, SECOND = "#2A62A6", "#984B0A"
@@ -47,7 +49,7 @@ def plot_confusion(matrix: ArrayLike, ax: Axes | None = None, *, labels: Sequenc
     matplotlib Axes
         Where it was drawn.
     """
-    values = _square(matrix)
+    values = square_matrix(np.asarray(matrix), "matrix", 1)
     names = labels if labels is not None else getattr(matrix, "labels", None)
     rates = bool((np.abs(values) <= 1).all() and (values != np.round(values)).any())
     if (values < 0).any():
@@ -76,8 +78,13 @@ def plot_difference(
     -------
     matplotlib Axes
         Where it was drawn.
+
+    Raises
+    ------
+    ValueError
+        Where the two are of different shapes.
     """
-    a, b = _square(first), _square(second)
+    a, b = square_matrix(np.asarray(first), "first", 1), square_matrix(np.asarray(second), "second", 1)
     if a.shape != b.shape:
         raise ValueError(f"second: the shape {a.shape} of first was expected, found {b.shape}.")
     names = labels if labels is not None else getattr(first, "labels", None)
@@ -106,7 +113,7 @@ def plot_cost_matrix(
     from metrics.exports.wording import cost_text
 
     metric = costs if isinstance(costs, ElicitedMetric) else None
-    values = _square(costs.cost_matrix if isinstance(costs, ElicitedMetric) else costs)
+    values = square_matrix(costs.cost_matrix if isinstance(costs, ElicitedMetric) else costs)
     names = metric.classes if metric and labels is None else labels
 
     def cell(i: int, j: int) -> str:
@@ -176,11 +183,29 @@ def plot_roc(
     ValueError
         Where the metric has more than two classes, or a label is none of them.
     """
-    from sklearn.metrics import auc
-
     from metrics.operating_points import operating_point
 
     point = operating_point(y_true, y_score, metric, pos_label=pos_label, sample_weight=sample_weight)
+    return plot_operating_point(point, ax)
+
+
+def plot_operating_point(point: OperatingPoint, ax: Axes | None = None) -> Axes:
+    """Draw a ROC curve with its operating point of least cost; through it runs the line of equal cost.
+
+    Parameters
+    ----------
+    point : OperatingPoint
+        As `metrics.operating_point` returns it.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
+    """
+    from sklearn.metrics import auc
+
     axes = _axes(ax)
     axes.plot([0, 1], [0, 1], color=LINE, lw=1)
     axes.plot(*point.curve[:2], color=FIRST, lw=1.8, label=f"model, area {auc(*point.curve[:2]):.3f}")
@@ -189,9 +214,8 @@ def plot_roc(
         axes.axline(at, slope=point.slope, color=QUIET, lw=1, ls="--", label="equal cost")
     where = f"score from {point.threshold:.3g}" if math.isfinite(point.threshold) else "nothing called positive"
     axes.plot(*at, "o", color=SECOND, ms=9, label=f"least cost: {two_digits(point.cost)} a case, {where}")
-    positive = class_name(pos_label)
-    negative = next(name for name in metric.classes if name != positive)
-    axes.set(xlabel=f"share of {negative} called {positive}", ylabel=f"share of {positive} called {positive}")
+    called = f"called {point.positive}"
+    axes.set(xlabel=f"share of {point.negative} {called}", ylabel=f"share of {point.positive} {called}")
     axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     return _tidy(axes, "lower right")
 
@@ -308,15 +332,6 @@ def _two_hues() -> Colormap:
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("two hues", [FIRST, "#F3F4F6", SECOND])
-
-
-def _square(matrix: ArrayLike) -> NDArray[Any]:
-    values = np.asarray(matrix, dtype=np.float64)
-    if values.ndim != 2 or values.shape[0] != values.shape[1] or not len(values):
-        raise ValueError(f"matrix: a square matrix was expected, the shape is {values.shape}.")
-    if not np.isfinite(values).all():
-        raise ValueError("matrix: every entry must be a finite number.")
-    return values
 
 
 def _percent(share: float) -> str:

@@ -7,32 +7,33 @@ Nothing is rescaled. float32 stays float32.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 ROW_SUM_TOLERANCE = 1e-3
 
+Flat = Literal["pair", "refused", "expected"]
 Probabilities = NDArray[np.float32] | NDArray[np.float64]
 
 
-def probability_array(values: ArrayLike, name: str = "y_proba", *, one_column: bool = False) -> Probabilities:
+def probability_array(values: ArrayLike, name: str = "y_proba", *, flat: Flat = "pair") -> Probabilities:
     """Return probabilities as an array of one row per case and one column per class; values are not looked at yet.
 
     Parameters
     ----------
     values : array-like of shape (n, k) or (n,)
-        A list of lists, an array, a pandas or polars frame. One dimension is read as the probability of the second of
-        two classes, as scikit-learn's scorers pass it.
+        A list of lists, an array, a pandas or polars frame.
     name : str
         The argument's name for an error.
-    one_column : bool
-        Expect one dimension and leave it so, with every value looked at.
+    flat : {"pair", "refused", "expected"}
+        What one dimension means: the probability of the second of two classes, as scikit-learn's scorers pass it;
+        nothing; or what is wanted, which is then left so with every value looked at.
 
     Returns
     -------
-    ndarray of shape (n, k), or (n,) with `one_column`
+    ndarray of shape (n, k), or (n,) where that is expected
         float32 or float64, not copied where it is so already; `checked_rows` looks at the values.
 
     Raises
@@ -47,11 +48,11 @@ def probability_array(values: ArrayLike, name: str = "y_proba", *, one_column: b
             f"{name}: every row needs the same number of columns, found rows of different lengths."
         ) from None
     array = _as_floats(array, name)
-    if one_column and array.ndim != 1:
+    if flat == "expected" and array.ndim != 1:
         raise ValueError(f"{name}: one probability per case was expected, shape (n,); the shape is {array.shape}.")
-    if array.ndim == 1 and len(array):
+    if array.ndim == 1 and len(array) and flat != "refused":
         _check_values(array, name)
-        return array if one_column else _two_columns(array)
+        return array if flat == "expected" else _two_columns(array)
     if array.ndim != 2:
         raise ValueError(
             f"{name}: one row per case and one column per class were expected, the shape is {array.shape}."

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.accumulators import Accumulator, add_totals
-from metrics.arguments import number_array, same_length
+from metrics.arguments import number_array, real_number, same_length
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +30,13 @@ class GaussianLikelihood(Accumulator):
         return {}
 
     def update(self, y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> Self:
-        """Add a batch of cases; see `gaussian_negative_log_likelihood`."""
+        """Add a batch of cases; where it is refused nothing is added.
+
+        Parameters
+        ----------
+        y_true, mean, std
+            As in `gaussian_negative_log_likelihood`, and refused as there.
+        """
         true = _numbers(y_true, "y_true")
         centre, spread = _numbers(mean, "mean", len(true)), _spread(std, len(true))
         loss = 0.5 * math.log(2 * math.pi) + np.log(spread) + 0.5 * ((true - centre) / spread) ** 2
@@ -54,7 +60,18 @@ class Coverage(Accumulator):
         return {}
 
     def update(self, y_true: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Self:
-        """Add a batch of cases with their intervals; see `interval_coverage`."""
+        """Add a batch of cases with their intervals; where it is refused nothing is added.
+
+        Parameters
+        ----------
+        y_true, lower, upper
+            As in `interval_coverage`.
+
+        Raises
+        ------
+        ValueError
+            In words: which argument, which row, what was expected.
+        """
         true = _numbers(y_true, "y_true")
         low, high = _limits(lower, "lower", len(true)), _limits(upper, "upper", len(true))
         if (low > high).any():
@@ -135,11 +152,10 @@ def interval_coverage(
         return Coverage().update(y_true, lower, upper).result()  # type: ignore[arg-type]
     if given != [True, True, False, False]:
         raise ValueError("interval_coverage: either mean and std, or lower and upper, were expected.")
-    if not 0 < level < 1:
-        raise ValueError(f"level: a number in (0, 1) was expected, found {level!r}.")
+    quantile = (1 + real_number(level, "level", 0, 1, ends=False)) / 2
     n = len(_numbers(y_true, "y_true"))
     centre, spread = _numbers(mean, "mean", n), _spread(std, n)  # type: ignore[arg-type]
-    reach = NormalDist().inv_cdf((1 + level) / 2) * spread
+    reach = NormalDist().inv_cdf(quantile) * spread
     return Coverage().update(y_true, centre - reach, centre + reach).result()
 
 
@@ -151,7 +167,7 @@ def _numbers(values: ArrayLike, name: str, n: int | None = None) -> Floats:
 
 def _limits(values: ArrayLike, name: str, n: int) -> Floats:
     """Return n limits, which may be infinite."""
-    array = np.asarray(values, dtype=np.float64)
+    array = number_array(values, name, finite=False)
     if np.isnan(array).any():
         raise ValueError(f"{name}: a limit is missing in row {int(np.argmax(np.isnan(array)))}.")
     return _shaped(array, name, n)

@@ -17,14 +17,15 @@ where P = A, otherwise 100 (1 - (alpha d_HP + beta d_PA) / (alpha + beta)). The 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.accumulators import Accumulator, add_totals
-from metrics.arguments import same_length
-from metrics.class_names import class_name
+from metrics.arguments import real_number, same_length
+from metrics.class_names import class_name, is_missing
 from metrics.labels import label_array
 from metrics.results import Measured
 
@@ -55,6 +56,8 @@ class OutcomeFrequencies:
         Outcomes.
     context_reference : array-like of shape (m,) or (m, f)
         Contexts: what the cases have in common, without the feature that causes the randomness.
+    names : tuple of str
+        What the two are called in an error.
 
     Raises
     ------
@@ -62,9 +65,15 @@ class OutcomeFrequencies:
         Where the lengths differ or a label is missing.
     """
 
-    def __init__(self, y_reference: ArrayLike, context_reference: ArrayLike) -> None:
-        outcomes = _names(label_array(y_reference, "y_reference"))
-        contexts = _contexts(context_reference, len(outcomes), "context_reference")
+    def __init__(
+        self,
+        y_reference: ArrayLike,
+        context_reference: ArrayLike,
+        *,
+        names: tuple[str, str] = ("y_reference", "context_reference"),
+    ) -> None:
+        outcomes = _names(label_array(y_reference, names[0]))
+        contexts = _contexts(context_reference, len(outcomes), names[1], names[0])
         self.outcomes = Counter(zip(contexts, outcomes, strict=True))
         self.contexts = Counter(contexts)
         self.most = dict.fromkeys(self.contexts, 0)
@@ -107,9 +116,10 @@ class Relevance(Accumulator):
     """
 
     def __init__(self, frequencies: OutcomeFrequencies, *, alpha: float = 2.0, beta: float = 1.0) -> None:
-        if not (np.isfinite([alpha, beta]).all() and min(alpha, beta) >= 0 and alpha + beta > 0):
-            raise ValueError(f"alpha, beta: weights >= 0, not both zero, were expected, found {alpha!r} and {beta!r}.")
-        self.frequencies, self.alpha, self.beta = frequencies, float(alpha), float(beta)
+        self.frequencies = frequencies
+        self.alpha, self.beta = real_number(alpha, "alpha", 0), real_number(beta, "beta", 0)
+        if self.alpha + self.beta == 0:
+            raise ValueError("alpha, beta: one of the two must be above 0.")
         super().__init__()
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -121,7 +131,13 @@ class Relevance(Accumulator):
         return {"frequencies": self.frequencies, "alpha": self.alpha, "beta": self.beta}
 
     def update(self, y_true: ArrayLike, y_pred: ArrayLike, context: ArrayLike) -> Self:
-        """Add a batch of cases; see `relevance_score`."""
+        """Add a batch of cases; where it is refused nothing is added.
+
+        Parameters
+        ----------
+        y_true, y_pred, context
+            As in `relevance_score`, and refused as there.
+        """
         scores, _ = self.row_scores(y_true, y_pred, context)
         add_totals([self], [{"score": scores.sum(), "weight": len(scores)}], weighted=False)
         return self
@@ -133,7 +149,18 @@ class Relevance(Accumulator):
     def row_scores(
         self, y_true: ArrayLike, y_pred: ArrayLike, context: ArrayLike
     ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-        """Return each case's score and which of the five cases it is."""
+        """Return each case's score and which of the five cases it is.
+
+        Parameters
+        ----------
+        y_true, y_pred, context
+            As in `relevance_score`, and refused as there.
+
+        Returns
+        -------
+        tuple of ndarray of shape (n,)
+            Scores in [0, 100], and numbers 1 to 5.
+        """
         true = _names(label_array(y_true, "y_true"))
         predicted = _names(label_array(y_pred, "y_pred"))
         same_length(len(true), len(predicted), "y_pred")
@@ -180,10 +207,13 @@ def relevance_score(
     ValueError
         In words: which argument, which row, what was expected; also for a context that the reference does not hold.
     """
-    if reference is not None and len(reference) != 2:
+    if reference is not None and (not isinstance(reference, Sequence) or len(reference) != 2):
         raise ValueError("reference: a pair (y_reference, context_reference) was expected.")
-    y_reference, context_reference = (y_true, context) if reference is None else reference
-    relevance = Relevance(OutcomeFrequencies(y_reference, context_reference), alpha=alpha, beta=beta)
+    if reference is None:
+        frequencies = OutcomeFrequencies(y_true, context, names=("y_true", "context"))
+    else:
+        frequencies = OutcomeFrequencies(*reference)
+    relevance = Relevance(frequencies, alpha=alpha, beta=beta)
     scores, case = relevance.row_scores(y_true, y_pred, context)
     return RelevanceScore(scores.mean(), per_sample=scores, case=case)
 
@@ -192,13 +222,19 @@ def _names(labels: NDArray[Any]) -> list[str]:
     return [class_name(label) for label in labels.tolist()]
 
 
-def _contexts(values: ArrayLike, n: int, name: str) -> list[Context]:
+def _contexts(values: ArrayLike, n: int, name: str, outcomes: str = "y_true") -> list[Context]:
     """Return each row's context as text."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name}: every case needs the same number of features.") from None
     if array.ndim not in (1, 2):
         raise ValueError(
             f"{name}: one context per case was expected, shape (n,) or (n, f); the shape is {array.shape}."
         )
-    same_length(n, len(array), name)
+    same_length(n, len(array), name, outcomes)
     rows = array.reshape(len(array), -1).tolist()
+    for number, row in enumerate(rows):
+        if any(map(is_missing, row)):
+            raise ValueError(f"{name}, row {number}: a feature is missing; give missing ones a name of their own.")
     return [tuple(class_name(feature) for feature in row) for row in rows]

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.arguments import square_matrix
+
 FAMILIES = ("dlpm", "lpm")
 
 # Costs of a row that differ by less than this share of the largest cost are the same cost.
@@ -259,7 +261,7 @@ def release_list(factors: ArrayLike) -> ReleaseList:
     ValueError
         For a matrix that is not square, or factors outside [0, 1].
     """
-    matrix = _square(factors, "factors")
+    matrix = square_matrix(factors, "factors")
     k = len(matrix)
     errors = ~np.eye(k, dtype=bool)
     values = np.unique(matrix[errors])
@@ -294,13 +296,15 @@ def checked_cost_matrix(cost_matrix: ArrayLike) -> NDArray[np.float64]:
     ValueError
         Where the matrix is not square, a cost is not finite or negative, or the diagonal is not zero.
     """
-    costs = _square(cost_matrix, "cost_matrix")
+    costs = square_matrix(cost_matrix)
     if (costs < 0).any():
         i, j = map(int, np.argwhere(costs < 0)[0])
-        raise ValueError(f"cost_matrix[{i}, {j}] is {costs[i, j]:g}; costs are numbers >= 0.")
+        raise ValueError(f"cost_matrix, entry [{i}, {j}]: a cost >= 0 was expected, found {costs[i, j]:g}.")
     if np.diag(costs).any():
         i = int(np.flatnonzero(np.diag(costs))[0])
-        raise ValueError(f"cost_matrix[{i}, {i}] is {costs[i, i]:g}; a right answer costs 0, so the diagonal is 0.")
+        raise ValueError(
+            f"cost_matrix, entry [{i}, {i}]: a right answer costs 0, so the diagonal must be 0; found {costs[i, i]:g}."
+        )
     return costs
 
 
@@ -338,14 +342,4 @@ def _signed(weights: ArrayLike, family: str) -> NDArray[np.float64]:
         raise ValueError(f"weights: {found:g} has the wrong sign; family {family!r} {rule}.")
     if not values.any(axis=-1).all():
         raise ValueError("weights: all are 0; at least one must not be.")
-    return values
-
-
-def _square(matrix: ArrayLike, name: str) -> NDArray[np.float64]:
-    values: NDArray[np.float64] = np.asarray(matrix, dtype=np.float64)
-    if values.ndim != 2 or values.shape[0] != values.shape[1] or len(values) < 2:
-        raise ValueError(f"{name}: a square matrix of at least 2 x 2 was expected, the shape is {values.shape}.")
-    if not np.isfinite(values).all():
-        i, j = map(int, np.argwhere(~np.isfinite(values))[0])
-        raise ValueError(f"{name}[{i}, {j}] is {values[i, j]}; every entry must be a finite number.")
     return values

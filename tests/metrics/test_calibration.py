@@ -50,6 +50,20 @@ def test_a_literal_loop_over_bins_agrees(cases, m):
     assert error == pytest.approx((curve.weight * np.abs(curve.prob_true - curve.prob_pred)).sum() / curve.weight.sum())
 
 
+def test_labels_of_one_column_name_the_two_classes():
+    y, p = ["sick", "well", "well"], [0.9, 0.2, 0.1]
+    expected = expected_calibration_error([1, 0, 0], p)
+    assert expected_calibration_error(y, p, labels=["well", "sick"]) == expected
+    assert expected_calibration_error(y, p, labels=["sick", "well"], pos_label="sick") == expected
+    assert expected_calibration_error(["well"], [0.2], labels=["well", "sick"]) == pytest.approx(0.2)
+    with pytest.raises(ValueError, match="y_true, row 0: sick is not one of the labels"):
+        expected_calibration_error(y, p, labels=["well", "ill"])
+    with pytest.raises(ValueError, match="pos_label, row 0: ill is not one of the labels"):
+        expected_calibration_error(y, p, labels=["well", "sick"], pos_label="ill")
+    with pytest.raises(ValueError, match="one of two classes, found 3 labels"):
+        expected_calibration_error(y, p, labels=["well", "sick", "ill"])
+
+
 def test_the_curve():
     curve = calibration_curve(["no", "yes", "yes", "no"], [0.1, 0.15, 0.95, 0.12], n_bins=10)
     prob_true, prob_pred = curve

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -5,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.class_names import class_indices, class_name, class_names
+from metrics.class_names import LabelledWeights, class_indices, class_name, class_names
 
 
 @pytest.mark.parametrize(
@@ -95,5 +98,25 @@ def test_classes_have_different_names(labels, words):
 
 
 def test_a_text_is_no_list_of_classes():
-    with pytest.raises(TypeError, match="single text 'ab'"):
-        class_names("ab")
+    for one in ("ab", 2, None):
+        with pytest.raises(TypeError, match=f"a sequence of labels was expected, found {one!r}"):
+            class_names(one)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, np.datetime64("NaT"), " "])
+def test_a_missing_class_is_named(missing):
+    with pytest.raises(ValueError, match="class 1 has no name"):
+        class_names(["a", missing])
+
+
+def test_weights_are_found_by_labels_of_any_type():
+    weights = LabelledWeights({"1": 0.5, 2: 1.5, "": 0.0})
+    assert weights[1] == weights[1.0] == weights[np.int64(1)] == weights["1"] == 0.5
+    assert weights["2"] == weights.get(2.0) == 1.5
+    assert [label in weights for label in (1, "2", "", 3)] == [True, True, True, False]
+    assert weights.get("3", 7) == 7
+    with pytest.raises(KeyError):
+        weights["3"]
+    again = pickle.loads(pickle.dumps(weights))
+    assert again == weights == copy.deepcopy(weights)
+    assert again[1] == 0.5

@@ -165,6 +165,19 @@ def test_a_literal_loop_of_the_algorithm_agrees(setting):
 
 
 @given(settings)
+def test_over_all_classes_the_table_says_what_the_formula_says(setting):
+    _, y, proba, options, factors = drawn(setting | {"share": 1.0})
+    looked_up = ConcernScore(setting["k"], release_factors=factors, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("metrics.concern_kernel._LARGEST_TABLE", 0)
+        worked_out = ConcernScore(setting["k"], release_factors=factors, **options)
+    scores = [each.update(y, proba).result() for each in (looked_up, worked_out)]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-12)
+    literal = literal_score(y, proba.tolist(), factors=factors.tolist(), **options)
+    assert scores[0] == pytest.approx(literal, abs=1e-9)
+
+
+@given(settings)
 def test_float32_agrees_with_the_loop_in_float32(setting):
     _, y, proba, options, factors = drawn(setting)
     single = proba.astype(np.float32)
@@ -315,9 +328,17 @@ def test_options_out_of_range(option, said):
         meta_pattern_concern_score([0], [[0.5, 0.3, 0.2]], **option)
 
 
-def test_top_k_must_be_whole():
-    with pytest.raises(TypeError, match="top_k: a whole number"):
-        meta_pattern_concern_score([0], [[0.5, 0.3, 0.2]], top_k=1.5)
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"top_k": 1.5}, "top_k: a whole number was expected, found 1.5"),
+        ({"n_intervals": "50"}, "n_intervals: a whole number was expected, found '50'"),
+        ({"confidence_threshold": "0.9"}, r"confidence_threshold: a number in \(0, 1\) was expected, found '0.9'"),
+    ],
+)
+def test_options_of_another_type(option, said):
+    with pytest.raises(TypeError, match=said):
+        meta_pattern_concern_score([0], [[0.5, 0.3, 0.2]], **option)
 
 
 def test_release_matrix():
@@ -338,6 +359,10 @@ def test_release_matrix():
 def test_release_lists_that_make_no_sense(releases, factor, n_classes, said):
     with pytest.raises(ValueError, match=said):
         release_matrix(releases, factor, n_classes)
+    with pytest.raises(TypeError, match=r"entry 0: \(true, released, \.\.\.\) was expected, found 0"):
+        release_matrix([0, 1], 0.5, 3)
+    with pytest.raises(TypeError, match=r"factor: a number in .* found None"):
+        release_matrix([(0, 1)], None, 3)
 
 
 def test_the_result_is_a_float():

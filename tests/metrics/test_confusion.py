@@ -238,7 +238,7 @@ def test_cost_matrices(costs, said):
 @pytest.mark.parametrize(
     ("weight", "said"),
     [
-        ([1, 2], "y_true holds 3 different labels .* and class_weight has 2 columns"),
+        ([1, 2], "y_true holds 3 different labels .* and class_weight has 2 weights"),
         ([1, -2, 1], "weights >= 0"),
         ([0, 0, 0], "not all of them zero"),
         ({0: 1, 1: 2}, "2 is not one of the labels"),

@@ -75,8 +75,8 @@ def test_any_wrong_answer_for_a_truth_varies_together_in_dlpm():
         (("naevus", "melanoma"), {"A": A}, "is the yardstick"),
         (("naevus", "naevus"), {"A": A}, "is a right answer"),
         (("naevus", "wart"), {"A": A}, "mistake: row 1 holds 'wart'"),
-        (("melanoma", "naevus"), {"A": [[1, 0], [0, 1]]}, r"'A' has the shape \(2, 2\)"),
-        (("melanoma", "naevus"), {"A": -A}, "finite numbers >= 0"),
+        (("melanoma", "naevus"), {"A": [[1, 0], [0, 1]]}, r"'A': the shape \(3, 3\) was expected"),
+        (("melanoma", "naevus"), {"A": -A}, "'A': numbers >= 0"),
     ],
 )
 def test_bad_input_is_said_in_words(mistake, matrices, words):

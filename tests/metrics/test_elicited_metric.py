@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
-from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.datasets import load_breast_cancer, load_wine, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -177,7 +177,7 @@ def test_decisions_are_elements_of_the_labels():
         (lambda m: m.expected_score(["a"], [[0.5, 0.5, 0.5]]), "y_proba"),
         (lambda m: m.decide([[0.5, np.nan, 0.5]]), "y_proba"),
         (lambda m: m.decision_threshold("a"), "the metric has 3"),
-        (lambda m: ElicitedMetric.from_cost_matrix(["a", "b"], COSTS), "2 classes"),
+        (lambda m: ElicitedMetric.from_cost_matrix(["a", "b"], COSTS), "2 x 2 costs were expected, one per class"),
         (lambda m: ElicitedMetric.from_weights(["a", "b", "c"], [-1, 2], "lpm"), "wrong sign"),
         (lambda m: ElicitedMetric.from_weights(["a", "b", "c"], [1, 2], "dlpm"), "3 numbers were expected for 3"),
         (lambda m: ElicitedMetric.from_cost_matrix(["a", "b", "c"], COSTS, population=0), "population"),
@@ -189,9 +189,29 @@ def test_bad_input_is_said_in_words(call, words):
 
 
 def test_a_population_is_a_whole_number():
-    with pytest.raises(TypeError, match=r"population: is 10\.5, a whole number"):
+    with pytest.raises(TypeError, match=r"population: a whole number was expected, found 10\.5"):
         ElicitedMetric.from_cost_matrix(["a", "b", "c"], COSTS, population=10.5)
-    assert ElicitedMetric.from_cost_matrix(["a", "b", "c"], COSTS, population=np.int64(10)).population == 10
+    with pytest.raises(ValueError, match="population: 1 to 1000000000000"):
+        ElicitedMetric.from_cost_matrix(["a", "b", "c"], COSTS, population=10**400)
+    metric = ElicitedMetric.from_cost_matrix(["a", "b", "c"], COSTS, population=np.int64(10))
+    assert type(metric.population) is int
+
+
+def test_the_class_weights_of_a_file_fit_integer_labels(tmp_path):
+    X, y = make_classification(n_samples=60, random_state=0)
+    metric = ElicitedMetric.from_cost_matrix([0, 1], [[0, 1], [5, 0]])
+    metric.save(tmp_path / "m.metric.json")
+    loaded = ElicitedMetric.load(tmp_path / "m.metric.json")
+    models = [LogisticRegression(class_weight=each.class_weight).fit(X, y) for each in (metric, loaded)]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+    assert not np.array_equal(models[0].coef_, LogisticRegression().fit(X, y).coef_)
+
+
+def test_one_column_of_probabilities_is_refused():
+    metric = ElicitedMetric.from_cost_matrix(["yes", "no"], [[0, 1], [5, 0]])
+    for call in (lambda: metric.decide([0.2, 0.9]), lambda: metric.expected_score(["yes", "no"], [0.2, 0.9])):
+        with pytest.raises(ValueError, match="one row per case and one column per class"):
+            call()
 
 
 def test_weights_are_normalised_and_give_the_costs():

@@ -53,7 +53,7 @@ def test_ties_go_to_the_lower_index():
     ("matrix", "population", "words"),
     [
         ([[1, 2, 3], [4, 5, 6]], 10, "square"),
-        ([[1, -1], [1, 1]], 10, ">= 0"),
+        ([[1, -1], [1, 1]], 10, "no negative"),
         ([[1, np.nan], [1, 1]], 10, "finite"),
         ([[0, 0], [0, 0]], 10, "no cases"),
         ([[1, 1], [1, 1]], 0, "at least 1"),

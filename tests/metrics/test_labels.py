@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrics.confusion import confusion_matrix
 from metrics.costs import expected_misclassification_cost, misclassification_cost
 from metrics.decisions import cost_sensitive_decisions
 from metrics.labels import Classes, column_classes, distinct, label_array
@@ -108,8 +109,29 @@ def test_an_unknown_label_is_named_with_its_row():
 def test_labels_that_do_not_fit(labels, word):
     with pytest.raises(ValueError, match=rf"^labels: .*{word}"):
         misclassification_cost(["a", "b"], ["b", "a"], COSTS, labels=labels)
-    with pytest.raises(TypeError, match=r"^labels: a sequence"):
-        misclassification_cost(["a", "b"], ["b", "a"], COSTS, labels="abc")
+    for one in ("abc", 3, np.int64(3)):
+        with pytest.raises(TypeError, match=r"^labels: a sequence"):
+            misclassification_cost(["a", "b"], ["b", "a"], COSTS, labels=one)
+    with pytest.raises(ValueError, match="at least one label"):
+        misclassification_cost(["a", "b"], ["b", "a"], COSTS, labels=[])
+
+
+def test_dates_are_labels_and_a_missing_one_is_named():
+    days = np.array(["2026-01-03", "2026-01-01", "2026-01-02"], "datetime64[D]")
+    assert misclassification_cost(days, days, COSTS) == 0
+    days[1] = "NaT"
+    with pytest.raises(ValueError, match=r"^y_true, row 1: a label was expected, it is missing"):
+        misclassification_cost(days, days, COSTS)
+
+
+@pytest.mark.parametrize("kind", [">i8", ">i4", "i1", ">u2", "u8"])
+def test_integers_of_every_width_and_byte_order(kind):
+    y_true, y_pred = [0, 1, 2, 2], [0, 2, 2, 1]
+    expected = confusion_matrix(y_true, y_pred)
+    np.testing.assert_array_equal(confusion_matrix(np.array(y_true, kind), np.array(y_pred, kind)), expected)
+    shifted = confusion_matrix(np.array(y_true, kind) + 100, np.array(y_pred, kind) + 100)
+    np.testing.assert_array_equal(shifted, expected)
+    assert shifted.labels == (100, 101, 102)
 
 
 def test_decisions_are_elements_of_labels():

@@ -59,12 +59,12 @@ def test_the_best_epoch_is_the_first_of_the_best(history, greater, patience):
 
 def test_bad_input_is_said_in_words():
     for call, words in (
-        (lambda: ConcernLearningRate(0), "base_rate is 0"),
-        (lambda: ConcernLearningRate(0.1, reference=-1), "reference is -1"),
-        (lambda: ConcernLearningRate(0.1, lowest=2), "0 <= lowest <= highest"),
-        (lambda: ConcernLearningRate(0.1).step(np.nan), "score is nan"),
-        (lambda: ConcernLearningRate(0.1).step(-1), "score is -1"),
-        (lambda: BestEpoch(patience=0), "patience is 0"),
+        (lambda: ConcernLearningRate(0), "base_rate: a number > 0 was expected, found 0"),
+        (lambda: ConcernLearningRate(0.1, reference=-1), "reference: a number > 0"),
+        (lambda: ConcernLearningRate(0.1, lowest=2), "highest: a number >= 2 was expected"),
+        (lambda: ConcernLearningRate(0.1).step(np.nan), "score: a number >= 0 was expected, found nan"),
+        (lambda: ConcernLearningRate(0.1).step(-1), "score: .* found -1"),
+        (lambda: BestEpoch(patience=0), "patience: at least 1 was expected, found 0"),
         (lambda: BestEpoch().update(np.nan, dict), "score is NaN"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -150,7 +150,7 @@ CORRUPTIONS = {
     "other orientation": (lambda d: d.update(orientation="rows are predicted classes"), "field orientation must be"),
     "changed cost": (lambda d: d["cost_matrix"][1].__setitem__(0, 0.2), "row 1, column 0 holds 0.2, the weights give"),
     "unscaled costs": (lambda d: d.update(cost_matrix=(2 * np.array(COSTS)).tolist()), "largest cost is 2"),
-    "negative cost": (lambda d: d["cost_matrix"][1].__setitem__(0, -0.13), "costs are numbers >= 0"),
+    "negative cost": (lambda d: d["cost_matrix"][1].__setitem__(0, -0.13), "a cost >= 0 was expected"),
     "cost of a hit": (lambda d: d["cost_matrix"][1].__setitem__(1, 0.1), "right answer costs 0"),
     "worked example": (lambda d: d["worked_example"].update(mean_cost=0.5), "worked example does not come out"),
     "worked counts": (
@@ -265,6 +265,15 @@ def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
 def test_parameters_are_json_values(value):
     with pytest.raises(ValueError, match="parameters: JSON values"):
         Provenance(parameters={"epsilon": value})
+
+
+def test_what_cannot_be_written_is_said_of_the_file_that_was_meant(tmp_path):
+    for path, kind in ((tmp_path / "missing" / "m.json", FileNotFoundError), (tmp_path, IsADirectoryError)):
+        with pytest.raises(kind) as caught:
+            write_atomically(path, "text")
+        assert caught.value.filename == str(path)
+        assert ".tmp" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_link_is_followed(tmp_path):

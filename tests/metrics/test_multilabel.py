@@ -69,5 +69,5 @@ def test_what_is_refused(true, predicted, options, said):
 def test_batches_have_as_many_labels_as_was_said():
     with pytest.raises(ValueError, match="y_true: 3 labels were expected, found 2"):
         MultilabelTally(3).update([[0, 1]], [[0, 1]])
-    with pytest.raises(ValueError, match="no item was given"):
+    with pytest.raises(ValueError, match="no case with a weight above zero"):
         MultilabelTally(3).result()

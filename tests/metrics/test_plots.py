@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from metrics import ElicitedMetric, calibration_curve, confusion_matrix, cost_curve
+from metrics import ElicitedMetric, calibration_curve, confusion_matrix, cost_curve, operating_point
 from metrics.plots import (
     plot_calibration,
     plot_confusion,
@@ -78,6 +78,7 @@ def test_costs_with_intervals(ax):
     metric = ElicitedMetric.from_cost_matrix(["a", "b"], [[0, 1], [0.2, 0]], intervals=intervals)
     shown = cells(drawn(plot_cost_matrix(metric, ax)))
     assert shown == {(0, 0): "0", (0, 1): "1\n0.5 to 1.2", (1, 0): "≤ 0.3\nbounded", (1, 1): "0"}
+    assert cells(metric.plot(Figure().subplots())) == shown
     plain = plot_cost_matrix([[0, 5], [1, 0]], Figure().subplots())
     assert cells(plain)[0, 1] == "5"
 
@@ -102,6 +103,8 @@ def test_roc_with_the_elicited_optimal_point(ax):
     words = [text.get_text() for text in ax.get_legend().get_texts()]
     assert words == ["model, area 0.667", "equal cost", "least cost: 0.03 a case, score from 0.5"]
     assert ax.get_xlabel() == "share of ok called ill"
+    again = operating_point(y, score, metric, pos_label="ill").plot(Figure().subplots())
+    assert again.get_ylabel() == ax.get_ylabel() == "share of ill called ill"
 
 
 def test_cost_curve_with_break_even_points(ax):

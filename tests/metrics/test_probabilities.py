@@ -118,7 +118,7 @@ def test_one_column_is_the_probability_of_the_second_class():
         ([1, 2], "sample_weight: 3 cases were expected, as many as in y_true, found 2."),
         ([[1, 2, 3]], "sample_weight: one weight per case was expected, the shape is (1, 3)."),
         ("abc", "sample_weight: numbers were expected, all rows of the same length."),
-        ([0, 0, 0], "LogLikelihood: no case with a weight above zero was given, so there is no mean."),
+        ([0, 0, 0], "There is no case with a weight above zero, so there is no mean."),
     ],
 )
 def test_weights(weight, said):
