@@ -69,10 +69,11 @@ class TestPeople:
 
     def test_who_tosses_a_coin_is_not(self):
         flagged = []
-        for seed in range(4):
+        for seed in range(6):
             rng, procedure = np.random.default_rng([seed, 5]), sitting(seed)
             asked = run(procedure, Clicking(lambda question, rng=rng: (Choice.A, Choice.B)[rng.integers(2)]))[1]
             flagged.append(trust_report(procedure, asked).verdict == "untrusted")
+        # Of many such people more than four in five are found out; half of so few is what luck leaves.
         assert sum(flagged) >= 3
 
     def test_always_the_same_side_is_not(self):
