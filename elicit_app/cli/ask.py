@@ -15,7 +15,9 @@ def register(app: typer.Typer) -> None:
 
 def ask(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")],
-    procedure: Annotated[Literal["bayes", "dlpm", "lpm"], typer.Option(help="What chooses the questions.")] = "bayes",
+    procedure: Annotated[
+        Literal["bayes", "dlpm", "lpm"] | None, typer.Option(help="What chooses the questions; bayes where not stated.")
+    ] = None,
     family: Annotated[
         Literal["dlpm", "lpm"] | None,
         typer.Option(
@@ -42,7 +44,8 @@ def ask(
 
     Keys: 1 A, 2 B (1+ clearly, 1- slightly), 0 about equal, s cannot say, u undo, q stop and see the result.
     """
-    from elicit_app.cli.asking import Wish, WrongWeights, ask_in_terminal
+    from elicit_app.cli.asking import Wish, ask_in_terminal
+    from elicit_app.cli.simulated_answers import WrongWeights
     from elicit_app.session.procedures import WrongPairing
 
     wish = Wish(

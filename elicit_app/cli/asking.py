@@ -10,15 +10,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from elicit_app.cli.terminal import Read, Terminal
-from elicit_app.problem import Problem
-from elicit_app.session.events import Guess
+from elicit_app.cli.beginning import ask_family, ask_guesses, prompt
+from elicit_app.cli.simulated_answers import expert_weights, simulated
+from elicit_app.cli.terminal import Terminal
 from elicit_app.session.listing import SUFFIX, list_sessions, new_session_path, sessions_folder
 from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.session import Session
+from elicit_app.session.sentences import recap
+from elicit_app.session.session import FEWEST_TO_EXPORT, Session
+from elicit_app.session.showing import last_answer
 from elicit_app.session.views import QuestionView, ResultView
 from elicit_app.study import open_study
-from elicit_app.study.model import Mistake, Study
+from elicit_app.study.model import Study
+from elicit_app.study.writing import demand_writable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +32,7 @@ class Wish:
     """What was asked for on the command line; see `elicit ask --help`."""
 
     study: str
-    procedure: Literal["bayes", "dlpm", "lpm"] = "bayes"
+    procedure: Literal["bayes", "dlpm", "lpm"] | None = None
     family: Literal["dlpm", "lpm"] | None = None
     questions: int | None = None
     expert: str | None = None
@@ -37,10 +40,6 @@ class Wish:
     seed: int | None = None
     simulate: str | None = None
     out: Path | None = None
-
-
-class WrongWeights(Problem):
-    """Weights of a simulated expert that are none: wrong usage."""
 
 
 def ask_in_terminal(wish: Wish, *, data: Path | None = None) -> ResultView | None:
@@ -63,6 +62,8 @@ def ask_in_terminal(wish: Wish, *, data: Path | None = None) -> ResultView | Non
     from rich.console import Console
 
     talk = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    if wish.out is not None:
+        demand_writable(wish.out)
     study = open_study(wish.study)
     if wish.simulate is None:
         return _run(wish, study, _path(wish, study, talk, data), talk, None)
@@ -78,21 +79,22 @@ def _run(wish: Wish, study: Study, path: Path, talk: Console, scratch: str | Non
     from elicit_app.cli.result_text import print_result
     from elicit_app.session.results import export
 
-    session = _open(wish, study, path, talk)
-    if scratch is None:
-        talk.print(f"Every answer is kept in {session.path} as it is given. Nothing leaves this computer.")
-    read = lines if wish.simulate is None else _simulated(session, wish.simulate, talk)
+    session = _go_on(wish, study, path, talk) if path.exists() else _begin(wish, study, path, talk)
+    for note in study.notes:
+        talk.print(note)
+    read = lines if wish.simulate is None else simulated(session, wish.simulate, talk)
     view = Terminal(session, talk, read, waits=wish.simulate is None and sys.stdin.isatty()).run()
     if view is None:
-        talk.print(f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
+        _tell(talk, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
         return None
     print_result(Console(markup=False, highlight=False, emoji=False), view, study)
     out = wish.out or (path.with_name(path.name.removesuffix(SUFFIX) + ".metric.json") if scratch is None else None)
-    if out is None or not view.can_export:
-        if not view.can_export:
-            talk.print("Too few answers for a metric file yet: at least 5 that say something.")
-        return view
-    print(f"Metric file: {export(view, out)}")
+    if not view.can_export:
+        talk.print(f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} that say something.")
+    elif out is not None:
+        print(f"Metric file: {export(view, out)}")
+    if scratch is None and session.state.phase != "finished":
+        _tell(talk, f"The session is not finished: go on with --session {path}.")
     return view
 
 
@@ -109,61 +111,66 @@ def _path(wish: Wish, study: Study, talk: Console, data: Path | None) -> Path:
     if open_ones:
         last = open_ones[0]
         assert last.last is not None
-        kept = f"{last.answers} answers kept, the last one on {last.last.astimezone():%d %B, %H:%M}"
+        number = "1 answer" if last.answers == 1 else f"{last.answers} answers"
+        kept = f"{number} kept, the last one on {last.last.astimezone():%d %B, %H:%M}"
         if not sys.stdin.isatty():
-            talk.print(f"There is an unfinished session ({kept}); go on with it by --session {last.path}")
-        elif _prompt(talk, f"Go on with the session you began ({kept})? [Y/n] ").strip().lower() not in ("n", "no"):
+            _tell(talk, f"There is an unfinished session ({kept}); go on with it by --session {last.path}")
+        elif prompt(talk, f"Go on with the session you began ({kept})? [Y/n] ").strip().lower() not in ("n", "no"):
             return last.path
     return new_session_path(study, datetime.now(UTC), expert=wish.expert, data=data)
 
 
-def _open(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
-    if path.exists():
-        session = Session.open(path, study)
-        talk.print(f"Going on after {len(session.state.entries)} answers.")
-        return session
+def _go_on(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
+    session = Session.open(path, study)
+    last = last_answer(session)
+    _tell(talk, f"Going on: {recap(last, study.wording, session.procedure().family)}")
+    _tell_left_out(wish, session, talk)
+    _tell_kept(path, talk)
+    return session
+
+
+def _begin(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
+    """Begin a session; a person says first what kind of mistakes matter, and guesses."""
     person = wish.simulate is None and sys.stdin.isatty()
-    family = wish.family or (_family(study, talk) if person and wish.procedure == "bayes" else None)
-    setting = ProcedureSetting(
-        procedure=wish.procedure,
-        family=family,
-        questions=wish.questions,
-        seed=secrets.randbits(32) if wish.seed is None else wish.seed,
-    )
-    guesses = _guesses(study, family or ("dlpm" if wish.procedure == "dlpm" else "lpm"), talk) if person else ()
+    procedure = wish.procedure or "bayes"
+    if person:
+        _tell_kept(path, talk)
+    family = wish.family or (ask_family(study, talk) if person and procedure == "bayes" else None)
+    seed = secrets.randbits(32) if wish.seed is None else wish.seed
+    setting = ProcedureSetting(procedure=procedure, family=family, questions=wish.questions, seed=seed)
+    if wish.simulate is not None:
+        expert_weights(wish.simulate, setting.resolved_family, study.n_classes, seed)
+    guesses = ask_guesses(study, setting.resolved_family, talk) if person else ()
     location = Path(wish.study).resolve() if study.kind == "file" else None
     expert = wish.expert or ("simulated expert" if wish.simulate is not None else None)
-    return Session.create(study, setting, path, expert=expert, guesses=guesses, location=location)
+    session = Session.create(study, setting, path, expert=expert, guesses=guesses, location=location)
+    if wish.simulate is None and not person:
+        _tell_kept(path, talk)
+    return session
 
 
-def _family(study: Study, talk: Console) -> Literal["dlpm", "lpm"]:
-    """Ask the question that decides the family, in words."""
-    if study.n_classes == 2:
-        return "lpm"
-    truth = study.wording.class_one[study.yardstick[0]]
-    talk.print(f"Think of one {study.wording.case} that is {truth}. Are all wrong answers for it equally bad?")
-    answer = _prompt(talk, "y: yes, wrong is wrong. Enter: no, some wrong answers hurt more than others. ")
-    return "dlpm" if answer.strip().lower() in ("y", "yes") else "lpm"
+def _tell_kept(path: Path, talk: Console) -> None:
+    _tell(talk, f"Every answer is kept in {path} as it is given. Nothing leaves this computer.")
 
 
-def _guesses(study: Study, family: str, talk: Console, most: int = 3) -> tuple[Guess, ...]:
-    """Ask for a first guess of some ratios, before the first question; Enter skips one."""
-    words, (true, predicted) = study.wording, study.yardstick
-    asked: list[tuple[int, int | None, Mistake]]
-    if family == "dlpm":
-        asked = [(i, None, words.any_mistake[i]) for i in range(study.n_classes) if i != true]
-        yardstick = words.any_mistake[true]
-    else:
-        asked = [(i, j, words.mistakes[i, j]) for i, j in sorted(words.mistakes) if (i, j) != (true, predicted)]
-        yardstick = words.mistakes[true, predicted]
-    guesses = []
-    for i, j, mistake in asked[:most]:
-        line = _prompt(talk, f"First guess: one {mistake.one} counts as how many {yardstick.many}? (Enter skips) ")
-        try:
-            guesses.append(Guess(true=i, predicted=j, ratio=float(line.strip().replace(",", "."))))
-        except ValueError:
-            continue
-    return tuple(guesses)
+def _tell_left_out(wish: Wish, session: Session, talk: Console) -> None:
+    """Say which options a session that was begun before does not take over."""
+    begun, setting = session.state.begun, session.setting
+    options = {
+        "--procedure": (wish.procedure, setting.procedure),
+        "--family": (wish.family, setting.resolved_family),
+        "--questions": (wish.questions, setting.questions),
+        "--expert": (wish.expert, begun.expert),
+        "--seed": (wish.seed, begun.seed),
+    }
+    left_out = [f"{name} {wanted}" for name, (wanted, had) in options.items() if wanted not in (None, had)]
+    if left_out:
+        _tell(talk, f"The session goes on as it was begun, without {', '.join(left_out)}.")
+
+
+def _tell(talk: Console, text: str) -> None:
+    """Print a sentence with a path in it, which a pipe gets in one piece."""
+    talk.print(text, soft_wrap=not talk.is_terminal)
 
 
 def lines(view: QuestionView | None) -> str | None:
@@ -174,49 +181,3 @@ def lines(view: QuestionView | None) -> str | None:
     if line and not sys.stdin.isatty():
         print(f"> {line.rstrip()}", file=sys.stderr)
     return line.rstrip("\n") if line else None
-
-
-def _prompt(talk: Console, text: str) -> str:
-    talk.print(text, end="")
-    return sys.stdin.readline()
-
-
-def _simulated(session: Session, truth: str, talk: Console) -> Read:
-    """Return a reader that answers by itself, from stated or random weights."""
-    import numpy as np
-
-    from elicit_app.elicitation.oracles import LinearOracle
-    from elicit_app.elicitation.questions import Choice, Question
-    from metrics.weights import normalise_weights, weight_matrix
-
-    family = session.procedure().family
-    k = session.study.n_classes
-    if truth == "random":
-        rng = np.random.default_rng(np.random.SeedSequence([session.state.begun.seed, 1]))
-        weights = rng.dirichlet(np.ones(k)) if family == "dlpm" else -np.exp(1.2 * rng.standard_normal(k * k - k))
-    else:
-        weights = np.array(stated_weights(truth))
-    try:
-        oracle = LinearOracle(weight_matrix(normalise_weights(weights, family), family))
-    except ValueError as error:
-        raise WrongWeights(f"--simulate {truth}: {error}") from error
-    talk.print(f"A simulated expert answers, with the weights {', '.join(f'{one:.3g}' for one in weights)}.")
-
-    def read(view: QuestionView | None) -> str | None:
-        if view is None:
-            return None
-        question = Question(view.left / view.population, view.right / view.population, population=view.population)
-        choice = oracle.answer(question).choice
-        key = {Choice.A: "1", Choice.B: "2", Choice.EQUAL: "0", Choice.UNSURE: "s"}[choice]
-        talk.print(f"> {key}")
-        return key
-
-    return read
-
-
-def stated_weights(text: str) -> list[float]:
-    """Return the numbers of "W1,W2,..."."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise WrongWeights(f"--simulate {text}: numbers with commas, or random, were expected.") from None

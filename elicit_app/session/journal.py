@@ -15,6 +15,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.events import Event, Recovered, to_line
 from elicit_app.session.journal_text import Contents, parse, reason, remedy
 from elicit_app.session.lock import take_lock
+from elicit_app.study.writing import demand_writable
 
 _KEPT = 4096
 
@@ -46,6 +47,7 @@ class Journal:
         Problem
             When the file exists, or its folder cannot be written.
         """
+        demand_writable(path)
         data = b"".join(map(to_line, events))
         temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
         try:
@@ -83,6 +85,8 @@ class Journal:
         except FileNotFoundError:
             raise Problem(f"There is no session file {path}. Begin a new session, or give the right path.") from None
         except OSError as error:
+            if path.is_dir():
+                raise Problem(f"{path} is a folder: give the path of a session file.") from None
             raise Problem(f"{path} cannot be opened for writing ({reason(error)}). {remedy(error)}.") from error
         try:
             if not take_lock(descriptor):

@@ -65,10 +65,10 @@ def parse(data: bytes, path: Path) -> Contents:
         except ValueError as error:
             if last and events:
                 return Contents(tuple(events), length, line, ended=True)
-            raise _damaged(path, number, last, error) from error
+            raise _damaged(path, number, line, last) from error
         length += len(line) + (not last)
     if not events:
-        raise _damaged(path, 1, True, ValueError("empty"))
+        raise _damaged(path, 1, b"", True)
     return Contents(tuple(events), length, b"", ended=data.endswith(b"\n"))
 
 
@@ -85,7 +85,7 @@ def _check_version(line: bytes, path: Path) -> None:
     """Refuse foreign files and newer versions by the first line alone, before its fields are read."""
     first: Any = from_json(line)
     if not isinstance(first, dict) or first.get("format") != FORMAT:
-        raise Problem(f"{path} is not a session of elicit: its first line does not say {FORMAT!r}.")
+        raise _foreign(path)
     version = first.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise Problem(f"{path} names no proper session version: a whole number from 1 to {VERSION} was expected.")
@@ -96,12 +96,20 @@ def _check_version(line: bytes, path: Path) -> None:
         )
 
 
-def _damaged(path: Path, number: int, last: bool, error: ValueError) -> Problem:
+def _foreign(path: Path) -> Problem:
+    return Problem(
+        f"{path} is not a session of elicit: its first line does not say {FORMAT!r}. Give the path of a session file."
+    )
+
+
+def _damaged(path: Path, number: int, line: bytes, last: bool) -> Problem:
     if number == 1 and last:
         return Problem(
             f"{path} holds no session yet: it ends before its first line is complete, so nothing was answered in it. "
             "Begin a new session."
         )
+    if number == 1 and FORMAT.encode() not in line:
+        return _foreign(path)
     return Problem(
         f"{path} is damaged in line {number}, which is not an event of a session. "
         "Put a backup copy in its place, or begin a new session."

@@ -76,6 +76,16 @@ def undo_words(previous: AnsweredView | None, wording: Wording, family: Family) 
     return f"Take back answer {previous.number}: {said.sentence}"
 
 
+def recap(last: AnsweredView | None, wording: Wording, family: Family) -> str:
+    """Say where a session stood, to somebody who comes back to it: how many answers are kept, and what the last was."""
+    if last is None:
+        return "Nothing was answered yet."
+    kept = "1 answer is kept" if last.number == 1 else f"{last.number} answers are kept"
+    said = preference(last.left, last.right, last.reply, wording, family)
+    rather = f" rather than {said.rather_than}" if said.rather_than else ""
+    return f"{kept}. The last one: {said.sentence}{rather}."
+
+
 class ProgressWords(NamedTuple):
     """How far the sitting is: "Question 7,", "about 5 to 8 more", and the same for a screen reader."""
 

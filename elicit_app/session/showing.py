@@ -64,7 +64,7 @@ def question_view(session: Session, request: int, *, offer_break: bool = False) 
         hypothetical=asking.pair.hypothetical,
         last=asking.progress.most <= 1,
         offer_break=offer_break,
-        previous=_plain(state.entries, len(state.entries)) if state.entries else None,
+        previous=last_answer(session),
         can_redo=bool(state.undone),
         note=session.note,
         undoes=_undoes(session),
@@ -157,6 +157,12 @@ def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tupl
             fit = "check" if entry.event.pair.purpose is Purpose.CHECK else "fits"
         views.append(_answered_view(state.entries, number, fit))
     return tuple(views)
+
+
+def last_answer(session: Session) -> AnsweredView | None:
+    """Return the last answer, without judging whether it fits; None before the first one."""
+    entries = session.state.entries
+    return _plain(entries, len(entries)) if entries else None
 
 
 def _plain(entries: tuple[Entry, ...], number: int) -> AnsweredView:

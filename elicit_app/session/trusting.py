@@ -78,16 +78,17 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[RatioView, ...]) 
     told = [index + 1 for index, asked in zip(state.used, state.history, strict=True) if _says(asked.answer.choice)]
     explained = Tally(len(told) - len(set(odd) & set(told)), len(told))
     held_out = _held_out(report)
+    tested = bool(repeated or chosen or failed or held_out)
     findings = (
         *_repeats_found(state, chosen, failed),
         *_fits_found(explained, [number for number in odd if number not in failed]),
-        *_held_out_found(held_out),
+        *_held_out_found(report),
         *_suspicions_found(state, report),
         *_bounded_found(session.study, ratios),
     )
     return Trust(
         findings=findings,
-        sentence=_sentence(findings, hardly=report.verdict == "untrusted"),
+        sentence=_sentence(findings, tested=tested, hardly=report.verdict == "untrusted"),
         held_out=held_out,
         quality=Quality(
             repeats_agreed=Tally(same, repeated) if repeated else None,
@@ -149,14 +150,13 @@ def _held_out(report: TrustReport) -> tuple[HeldOutView, ...]:
     return tuple(HeldOutView(name, right, kept.total) for name, right in rules)
 
 
-def _held_out_found(held_out: tuple[HeldOutView, ...]) -> list[TrustView]:
-    if not held_out:
+def _held_out_found(report: TrustReport) -> list[TrustView]:
+    poor = report.suspicion("no_better")
+    if report.held_out is None or poor is None:
         return []
-    ours, others = held_out[0], held_out[1:]
-    detail = f"Agreement on {ours.total} answers, each kept aside once:"
-    if ours.right == ours.total or (2 * ours.right > ours.total and ours.right > max(other.right for other in others)):
-        return [TrustView(True, "It predicts answers it was not shown", detail)]
-    return [TrustView(False, "It predicts answers it was not shown no better than a plain score", detail)]
+    detail = f"Agreement on {report.held_out.total} answers, each kept aside once:"
+    no_better = " no better than a plain score" if poor.flagged else ""
+    return [TrustView(not poor.flagged, f"It predicts answers it was not shown{no_better}", detail)]
 
 
 def _suspicions_found(state: SessionState, report: TrustReport) -> list[TrustView]:
@@ -172,9 +172,16 @@ def _suspicions_found(state: SessionState, report: TrustReport) -> list[TrustVie
                 f"Such answers are expected to name the better of two results {percent(suspicion.value)} of the time."
             )
             found.append(TrustView(False, "Many answers are close to a coin toss", detail))
+        elif suspicion.name == "random" and _steadily_worse(report):
+            found.append(TrustView(False, *_SUSPICIONS["reversed"]))
         elif suspicion.name in _SUSPICIONS:
             found.append(TrustView(False, *_SUSPICIONS[suspicion.name]))
     return found
+
+
+def _steadily_worse(report: TrustReport) -> bool:
+    """Tell whether every repeat agrees and every plain question went wrong, which clicking without looking is not."""
+    return 0 < report.repeats.total == report.repeats.right and report.checks.total > report.checks.right == 0
 
 
 def _side_found(state: SessionState) -> TrustView:
@@ -204,12 +211,10 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _sentence(findings: Sequence[TrustView], *, hardly: bool) -> str:
+def _sentence(findings: Sequence[TrustView], *, tested: bool, hardly: bool) -> str:
     bad = sum(not finding.good for finding in findings)
-    if not findings:
-        return "There are too few answers to tell."
     if bad == 0:
-        return "Yes, as far as the answers can tell."
+        return "Yes, as far as the answers can tell." if tested else "There are too few answers to tell."
     if hardly or 2 * bad > len(findings) + 1:
         return "Hardly: see the reservations below."
     number = _NUMBERS[bad] if bad < len(_NUMBERS) else str(bad)

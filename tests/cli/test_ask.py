@@ -9,6 +9,7 @@ from rich.console import Console
 
 from elicit_app.cli.asking import Wish, ask_in_terminal
 from elicit_app.cli.keys import read_key
+from elicit_app.cli.simulated_answers import WrongWeights
 from elicit_app.cli.terminal import Terminal
 from elicit_app.elicitation.questions import Strength
 from elicit_app.problem import Problem
@@ -82,11 +83,38 @@ def test_where_the_input_ends_the_session_can_go_on(typed, tmp_path, capsys):
     assert "Too few answers for a metric file" in capsys.readouterr().err
     assert typed(["1", "2", "0", "1"], tmp_path, session=path).answers == 6
     shown = capsys.readouterr()
-    assert "Going on after 2 answers" in shown.err
+    assert "Going on: 2 answers are kept. The last one: you preferred " in shown.err
     assert "Question 3" in shown.err
     assert str(tmp_path / "mine.metric.json") in shown.out
     assert typed([], tmp_path, session=tmp_path / "empty.session.jsonl") is None
     assert "There is no result yet" in capsys.readouterr().err
+
+
+def test_what_a_session_was_begun_with_is_kept_and_said(typed, tmp_path, capsys):
+    path = tmp_path / "mine.session.jsonl"
+    typed(["1"], tmp_path, session=path, expert="Ada")
+    assert f"The session is not finished: go on with --session {path}" in capsys.readouterr().err
+    typed(["1"], tmp_path, session=path, expert="Ada", questions=30, procedure="bayes")
+    assert "goes on as it was begun, without --questions 30." in capsys.readouterr().err
+    typed(["1", "q", "", ""], tmp_path, session=path)
+    said = capsys.readouterr().err
+    assert "goes on as it was begun" not in said
+    assert "is not finished" not in said
+
+
+@pytest.mark.parametrize("out", ["", "in the way/x.metric.json"])
+def test_where_the_metric_file_goes_is_looked_at_before_the_first_question(typed, tmp_path, capsys, out):
+    (tmp_path / "in the way").write_text("")
+    with pytest.raises(Problem, match=r"is a folder|is a file, not a folder"):
+        typed(["1"], tmp_path, session=tmp_path / "x.session.jsonl", out=tmp_path / out)
+    assert capsys.readouterr() == ("", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["in the way"]
+
+
+def test_weights_that_are_none_leave_no_session(typed, tmp_path):
+    with pytest.raises(WrongWeights, match="2 weights are needed for 2 classes, not 3"):
+        typed([], tmp_path, session=tmp_path / "x.session.jsonl", simulate="-1,-2,-3")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_unfinished_session_is_pointed_out(typed, tmp_path, capsys):
@@ -134,7 +162,7 @@ def test_a_simulated_expert_leaves_nothing_among_the_sessions(typed, tmp_path, c
 
 
 @pytest.mark.parametrize(
-    ("weights", "words"), [("1,2", "wrong sign"), ("-1,x", "numbers with commas"), ("-1", "takes")]
+    ("weights", "words"), [("1,2", "wrong sign"), ("-1,x", "numbers with commas"), ("-1", "not 1")]
 )
 def test_weights_that_are_none_are_refused(typed, tmp_path, weights, words):
     with pytest.raises(Problem, match=words):

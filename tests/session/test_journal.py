@@ -3,7 +3,6 @@ import resource
 import subprocess
 import sys
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -90,8 +89,9 @@ def test_any_damage_before_the_last_line_is_refused_or_leaves_other_events_alone
         (b'{"format": "elicit-session", "version": 0}\n', "names no proper session version"),
         (b'{"format": "elicit-session", "version": true}\n', "names no proper session version"),
         (b"[1, 2]\n", "is not a session of elicit"),
-        (b"[" * 100_000 + b"\n", "is damaged in line 1"),
-        (b"\x00\xff\n", "is damaged in line 1"),
+        (b"[" * 100_000 + b"\n", "is not a session of elicit"),
+        (b"\x00\xff\n", "is not a session of elicit"),
+        (b'{"format": "elicit-session", "version": 1\n', "is damaged in line 1"),
         (b"", "holds no session yet"),
     ],
 )
@@ -106,7 +106,7 @@ def test_a_missing_file_and_a_folder_are_refused_in_words(tmp_path):
     for act in (read, Journal.open):
         with pytest.raises(Problem, match="There is no session file"):
             act(tmp_path / "none.session.jsonl")
-        with pytest.raises(Problem, match="cannot be"):
+        with pytest.raises(Problem, match=r"cannot be read|is a folder"):
             act(tmp_path)
 
 
@@ -248,9 +248,9 @@ def test_a_folder_that_may_not_be_written_is_said(tmp_path, a_session):
 
 def test_a_file_where_the_folder_should_be_is_said(tmp_path, a_session):
     (tmp_path / "sessions").write_text("in the way")
-    with pytest.raises(Problem, match="cannot be begun"):
+    with pytest.raises(Problem, match="sessions is a file, not a folder"):
         create(tmp_path / "sessions" / "x.session.jsonl", a_session[:1])
-    assert isinstance(tmp_path, Path)
+    assert [file.name for file in tmp_path.iterdir()] == ["sessions"]
 
 
 def test_a_change_from_outside_is_noticed_even_after_a_failed_write(journal_path, a_session, monkeypatch):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.questions import Progress, Purpose
-from elicit_app.session.sentences import preference, progress_words, undo_words
+from elicit_app.session.sentences import preference, progress_words, recap, undo_words
 from elicit_app.session.views import AnsweredView, QuestionView
 from elicit_app.study.model import Mistake, Wording
 
@@ -93,3 +93,13 @@ def test_progress() -> None:
 )
 def test_the_share_is_said_in_words(asked: int, words: str) -> None:
     assert progress_words(view(asked=asked)).spoken.startswith(words)
+
+
+def test_who_comes_back_is_told_where_it_stood() -> None:
+    last = AnsweredView(9, A, B, "right", None, 4.0, "fits")
+    kept = "9 answers are kept. The last one: you preferred 12 fewer missed melanomas rather than "
+    assert recap(last, WORDING, "lpm") == f"{kept}85 more needless excisions."
+    assert recap(replace(last, number=1, reply="unsure"), WORDING, "lpm") == (
+        "1 answer is kept. The last one: cannot say."
+    )
+    assert recap(None, WORDING, "lpm") == "Nothing was answered yet."

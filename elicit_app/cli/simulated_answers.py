@@ -1,0 +1,73 @@
+"""A simulated expert at the terminal: answers from stated or random weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elicit_app.problem import Problem
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from elicit_app.cli.terminal import Read
+    from elicit_app.elicitation.questions import Family, Matrix
+    from elicit_app.session.session import Session
+    from elicit_app.session.views import QuestionView
+
+
+class WrongWeights(Problem):
+    """Weights of a simulated expert that are none: wrong usage."""
+
+
+def simulated(session: Session, truth: str, talk: Console) -> Read:
+    """Return a reader that answers by itself, from stated or random weights; see `expert_weights`."""
+    from elicit_app.elicitation.oracles import LinearOracle
+    from elicit_app.elicitation.questions import Choice, Question
+    from metrics.weights import normalise_weights, weight_matrix
+
+    family = session.procedure().family
+    weights = expert_weights(truth, family, session.study.n_classes, session.state.begun.seed)
+    oracle = LinearOracle(weight_matrix(normalise_weights(weights, family), family))
+    talk.print(f"A simulated expert answers, with the weights {', '.join(f'{one:.3g}' for one in weights)}.")
+
+    def read(view: QuestionView | None) -> str | None:
+        if view is None:
+            return None
+        question = Question(view.left / view.population, view.right / view.population, population=view.population)
+        choice = oracle.answer(question).choice
+        key = {Choice.A: "1", Choice.B: "2", Choice.EQUAL: "0", Choice.UNSURE: "s"}[choice]
+        talk.print(f"> {key}")
+        return key
+
+    return read
+
+
+def expert_weights(truth: str, family: Family, n_classes: int, seed: int) -> Matrix:
+    """Return the weights of a simulated expert: "random", or the stated "W1,W2,...".
+
+    Raises
+    ------
+    WrongWeights
+        They are no weights of the family at so many classes.
+    """
+    import numpy as np
+
+    from metrics.weights import normalise_weights
+
+    size = n_classes if family == "dlpm" else n_classes * n_classes - n_classes
+    if truth == "random":
+        rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
+        return rng.dirichlet(np.ones(size)) if family == "dlpm" else -np.exp(1.2 * rng.standard_normal(size))
+    try:
+        weights = np.array([float(part) for part in truth.split(",")])
+    except ValueError:
+        raise WrongWeights(f"--simulate {truth}: numbers with commas, or random, were expected.") from None
+    if len(weights) != size:
+        raise WrongWeights(
+            f"--simulate {truth}: {size} weights are needed for {n_classes} classes, not {len(weights)}."
+        )
+    try:
+        normalise_weights(weights, family)
+    except ValueError as error:
+        raise WrongWeights(f"--simulate {truth}: {error}") from error
+    return weights
