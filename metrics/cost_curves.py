@@ -153,6 +153,10 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     ValueError
         Where the mistake is the yardstick or none, or a matrix has another shape or no cases.
     """
+    if isinstance(mistake, str) or len(mistake) != 2:
+        raise ValueError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
+    if not matrices:
+        raise ValueError("matrices: the confusion matrix of at least one model was expected.")
     true, predicted = map(int, class_indices([class_name(label) for label in mistake], metric.classes, "mistake"))
     if true == predicted:
         raise ValueError(f"mistake: {metric.classes[true]!r} called {metric.classes[true]!r} is a right answer.")

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics import metric_checks
 from metrics import weights as algebra
-from metrics.arguments import square_matrix, whole_number
+from metrics.arguments import number_array, square_matrix, whole_number
 from metrics.class_names import class_name, class_names
 from metrics.judging import Judging
 from metrics.metric_parts import Consequence, MetricDetails, Provenance, Quality
@@ -101,7 +101,9 @@ class ElicitedMetric(Judging):
             checked["prevalence"] = metric_checks.checked_prevalence(self.prevalence, k)
         if self.population is not None:
             checked["population"] = whole_number(self.population, "population", 1, _LARGEST_POPULATION)
-        if self.created.tzinfo is None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"name: a text was expected, found {self.name!r}")
+        if not isinstance(self.created, datetime) or self.created.tzinfo is None:
             raise ValueError("created: a time with a time zone was expected, such as datetime.now(UTC)")
         for mistake in self.consequences:
             metric_checks.checked_mistake(mistake.true, mistake.predicted, self.classes, "consequences")
@@ -190,8 +192,13 @@ class ElicitedMetric(Judging):
         cls, classes: Sequence[object], weights: Floats, family: str, cost_matrix: Floats, details: MetricDetails
     ) -> Self:
         """Bring what callers say to the types of the fields."""
-        names = class_names(classes)
-        yardstick = details.get("yardstick")
+        names, yardstick = class_names(classes), details.get("yardstick")
+        unknown = set(details) - MetricDetails.__optional_keys__
+        if unknown:
+            known = ", ".join(sorted(MetricDetails.__optional_keys__))
+            raise TypeError(f"{min(unknown)}: is no detail of a metric; there are {known}")
+        if yardstick is not None and (isinstance(yardstick, str) or len(yardstick) != 2):
+            raise ValueError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
         return cls(
             classes=names,
             family=family,
@@ -199,9 +206,9 @@ class ElicitedMetric(Judging):
             cost_matrix=cost_matrix,
             name=details.get("name", "elicited metric"),
             created=details.get("created") or datetime.now(UTC),
-            intervals=_floats(details.get("intervals")),
-            samples=_floats(details.get("samples")),
-            prevalence=_floats(details.get("prevalence")),
+            intervals=_numbers(details.get("intervals"), "intervals"),
+            samples=_numbers(details.get("samples"), "samples"),
+            prevalence=_numbers(details.get("prevalence"), "prevalence"),
             population=details.get("population"),
             consequences=tuple(details.get("consequences", ())),
             yardstick=None if yardstick is None else (class_name(yardstick[0]), class_name(yardstick[1])),
@@ -314,5 +321,5 @@ class ElicitedMetric(Judging):
         return algebra.release_list(self.release_factors())
 
 
-def _floats(values: ArrayLike | None) -> Floats | None:
-    return None if values is None else np.asarray(values, dtype=np.float64)
+def _numbers(values: ArrayLike | None, name: str) -> Floats | None:
+    return None if values is None else number_array(values, name, finite=False)

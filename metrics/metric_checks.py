@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,9 +76,9 @@ def checked_intervals(intervals: ArrayLike, k: int) -> Floats:
 
 def checked_samples(samples: ArrayLike, family: str, n_weights: int) -> Floats:
     """Return the draws of the weights, read-only."""
-    if isinstance(samples, Sized) and not len(samples):
-        raise ValueError("samples: at least one draw was expected; leave the field out (null) where there are none")
     values = frozen(samples, "samples", (None, n_weights))
+    if not len(values):
+        raise ValueError("samples: at least one draw was expected; leave the field out (null) where there are none")
     try:
         normalise_weights(values, family)
     except ValueError as error:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.arguments import case_weights, number_array, same_length
 from metrics.class_names import class_indices, class_name
 
 if TYPE_CHECKING:
@@ -107,8 +108,11 @@ def operating_point(
     positive = class_indices(y_true, metric.classes, "y_true") == p
     if positive.all() or not positive.any():
         raise ValueError(f"y_true: all cases are {metric.classes[p if positive.all() else 1 - p]!r}; both must occur.")
-    curve = roc_curve(positive, y_score, sample_weight=sample_weight)
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    score, weight = number_array(y_score, "y_score"), case_weights(sample_weight, len(positive))
+    if score.ndim != 1:
+        raise ValueError(f"y_score: one score per case was expected, the shape is {score.shape}.")
+    same_length(len(positive), len(score), "y_score")
+    curve = roc_curve(positive, score, sample_weight=weight)
     share = float(np.average(positive, weights=weight))
     alarm = (1 - share) * float(metric.cost_matrix[1 - p, p])
     miss = share * float(metric.cost_matrix[p, 1 - p])

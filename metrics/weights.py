@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.arguments import square_matrix
+from metrics.arguments import number_array, square_matrix
 
 FAMILIES = ("dlpm", "lpm")
 
@@ -314,9 +314,9 @@ def _known(family: str) -> None:
 
 
 def _weights(weights: ArrayLike) -> NDArray[np.float64]:
-    values: NDArray[np.float64] = np.asarray(weights, dtype=np.float64)
+    values = number_array(weights, "weights", finite=False)
     if values.ndim == 0:
-        raise ValueError("weights: a single number was given, a sequence of weights was expected.")
+        raise ValueError("weights: a sequence of weights was expected, not a single one.")
     return values
 
 

@@ -77,6 +77,8 @@ def test_any_wrong_answer_for_a_truth_varies_together_in_dlpm():
         (("naevus", "wart"), {"A": A}, "mistake: row 1 holds 'wart'"),
         (("melanoma", "naevus"), {"A": [[1, 0], [0, 1]]}, r"'A': the shape \(3, 3\) was expected"),
         (("melanoma", "naevus"), {"A": -A}, "'A': numbers >= 0"),
+        (("melanoma", "naevus"), {}, "at least one model"),
+        ("melanoma", {"A": A}, "mistake: a pair"),
     ],
 )
 def test_bad_input_is_said_in_words(mistake, matrices, words):
@@ -122,3 +124,7 @@ def test_an_operating_point_needs_two_classes():
         operating_point(["malign"] * 2, [0.5, 0.6], TWO, pos_label="malign")
     with pytest.raises(ValueError, match="pos_label"):
         operating_point(["malign"] * 2, [0.5, 0.6], TWO, pos_label=1)
+    with pytest.raises(ValueError, match="y_score, row 1: a finite number"):
+        operating_point(["malign", "benign"], [0.5, np.nan], TWO, pos_label="malign")
+    with pytest.raises(ValueError, match="y_score: 2 cases were expected, as many as in y_true, found 1"):
+        operating_point(["malign", "benign"], [0.5], TWO, pos_label="malign")

@@ -197,6 +197,23 @@ def test_a_population_is_a_whole_number():
     assert type(metric.population) is int
 
 
+@pytest.mark.parametrize(
+    ("details", "kind", "words"),
+    [
+        ({"intervalls": None}, TypeError, "intervalls: is no detail of a metric; there are consequences, created, "),
+        ({"name": 3}, TypeError, "name: a text was expected, found 3"),
+        ({"created": "today"}, ValueError, "created: a time with a time zone"),
+        ({"yardstick": "ab"}, ValueError, "yardstick: a pair .* found 'ab'"),
+        ({"intervals": "wide"}, ValueError, "intervals: numbers were expected"),
+        ({"samples": np.empty((0, 6))}, ValueError, "samples: at least one draw"),
+        ({"samples": 5}, ValueError, "samples: any number x 6 numbers"),
+    ],
+)
+def test_details_that_make_no_sense(details, kind, words):
+    with pytest.raises(kind, match=words):
+        ElicitedMetric.from_cost_matrix(["a", "b", "c"], COSTS, **details)
+
+
 def test_the_class_weights_of_a_file_fit_integer_labels(tmp_path):
     X, y = make_classification(n_samples=60, random_state=0)
     metric = ElicitedMetric.from_cost_matrix([0, 1], [[0, 1], [5, 0]])
