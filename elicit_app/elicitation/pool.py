@@ -14,6 +14,7 @@ from metrics.frequencies import natural_frequencies
 _SPREADS = (0.7, 1.5, 3.0)  # of log-costs: near the usual decisions, typical, extreme
 _WORK = 4e8  # steps spent on decisions: large studies get a smaller pool
 _MOST, _FEWEST = 500, 120
+FOOLISH = 200  # the last of the corners
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,11 +25,14 @@ class Pool:
     ----------
     matrices : ndarray of shape (n, k, k)
         Rates; multiples of 1/population where there is one.
+    corners : ndarray of shape (c, k, k)
+        Exact rates of decisions under costs of any sign, also foolish ones: what mixtures can be made of.
     population : int or None
         What the matrices are shown for, or None in the laboratory.
     """
 
     matrices: Matrix
+    corners: Matrix
     population: int | None
 
     @classmethod
@@ -53,7 +57,9 @@ class Pool:
             log_cost = _SPREADS[n % len(_SPREADS)] * rng.standard_normal((k, k))
             found.append(cases[int(rng.integers(len(cases)))].least_cost(np.exp(log_cost) * (1 - np.eye(k))))
         rates = np.array(found)
+        foolish = rng.standard_normal((FOOLISH, k, k)) * np.exp(rng.standard_normal((FOOLISH, k, k)))
+        corners = np.concatenate([rates, [cases[n % len(cases)].least_cost(costs) for n, costs in enumerate(foolish)]])
         if population is None:
-            return cls(np.unique(np.round(rates, 15), axis=0), None)
+            return cls(np.unique(np.round(rates, 15), axis=0), corners, None)
         counts = np.unique([natural_frequencies(matrix, population) for matrix in rates], axis=0)
-        return cls(counts / population, population)
+        return cls(counts / population, corners, population)

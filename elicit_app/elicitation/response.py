@@ -133,8 +133,8 @@ class ResponseModel:
     spread: float = 1.5
     sure_above: float = 0.8
     sure_slope: float = 0.0
-    log_tie: float = float(np.log(0.15))
-    tie_spread: float = 1.0
+    log_tie: float = float(np.log(0.06))
+    tie_spread: float = 1.2
     log_gap: float = float(np.log(1.5))
     gap_spread: float = 0.7
     logit_lapse: float = -5.0

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.pool import Pool
+from elicit_app.elicitation.pool import FOOLISH, Pool
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from metrics.frequencies import natural_frequencies
 
-_VERTICES = 250  # matrices of the pool that a linear programme mixes
+_CORNERS = 250  # matrices that a linear programme mixes
+_SPARING = 0.2  # how much an error of either end weighs against the width of the trade
 _AMOUNT = 0.05  # median size of an imagined change, as a share of all cases
 _LEFT = 0.2  # share of a class's hits that no imagined change takes away
+_DIRECTIONS = 2  # trades sought in the same cells
+_DIRECTION_SPREAD = 1.2
+_BETWEEN = (0.25, 0.5, 0.75)  # mixtures of two trades in the same cells are trades too
 _ROUNDED = 1e-9
 
 
@@ -40,20 +45,23 @@ def mixtures(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.ran
     max_cells : int
         At least 2.
     n : int
-        Linear programmes to solve; up to n pairs come back.
+        Linear programmes to solve; some times as many pairs come back.
     rng : numpy.random.Generator
         Source of cells and directions.
     """
-    size = min(_VERTICES, len(pool.matrices))
+    # Half of what is mixed are foolish decisions: without them little can be held equal.
+    foolish = np.arange(len(pool.corners)) >= len(pool.corners) - FOOLISH
+    likely = np.where(foolish, 0.5 / foolish.sum(), 0.5 / (~foolish).sum())
     pairs = []
-    for _ in range(n):
-        corners = pool.matrices[np.sort(rng.choice(len(pool.matrices), size, replace=False))]
-        cells, direction = _random_trade(prior.size, max_cells, rng)
-        mixed = _widest(prior.gain(corners, np.zeros_like(corners[0])), cells, direction)
-        if mixed is not None:
-            ends = [np.tensordot(share, corners, axes=1) for share in mixed]
-            pair = _few_cells(ends[0], ends[1], cells, prior, pool.population)
-            pairs += [pair] if pair is not None else []
+    for _ in range(n // _DIRECTIONS):
+        corners = pool.corners[rng.choice(len(pool.corners), min(_CORNERS, len(pool.corners)), replace=False, p=likely)]
+        cells, directions = _random_trades(prior.size, max_cells, rng)
+        weighed = prior.gain(corners, np.zeros_like(corners[0]))
+        found = [_widest(weighed, cells, direction) for direction in directions]
+        ends = [np.tensordot(shares, corners, axes=1) for shares in found if shares is not None]
+        ends += [t * one + (1 - t) * other for one, other in combinations(ends, 2) for t in _BETWEEN]
+        trades = [_few_cells(a, b, cells, prior, pool.population) for a, b in ends]
+        pairs += [trade for trade in trades if trade is not None]
     return _stacked(pairs, prior.n_classes)
 
 
@@ -92,16 +100,18 @@ def imagined(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.ran
     return _stacked(pairs, k)
 
 
-def _random_trade(size: int, max_cells: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:
-    """Return the weighed cells that may differ and the direction to push them, some up and some down."""
+def _random_trades(size: int, max_cells: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:
+    """Return the weighed cells that may differ, and directions (n, cells) to push them: some up, some down."""
     count = int(rng.integers(2, max(2, min(max_cells, size)) + 1))
     cells = rng.choice(size, count, replace=False)
     up = int(rng.integers(1, count))
-    return cells, np.exp(1.2 * rng.standard_normal(count)) * np.where(np.arange(count) < up, 1.0, -1.0)
+    sizes = np.exp(_DIRECTION_SPREAD * rng.standard_normal((_DIRECTIONS, count)))
+    sizes /= sizes.mean(axis=1, keepdims=True)
+    return cells, sizes * np.where(np.arange(count) < up, 1.0, -1.0)
 
 
-def _widest(corners: Matrix, cells: NDArray[np.intp], direction: Matrix) -> tuple[Matrix, Matrix] | None:
-    """Return the shares of the corners (n, m) in both ends of the widest trade, or None where none is found."""
+def _widest(corners: Matrix, cells: NDArray[np.intp], direction: Matrix) -> Matrix | None:
+    """Return the shares of the corners (n, m) in both ends of the widest trade, shape (2, n), or None."""
     from scipy.optimize import linprog
 
     n, m = corners.shape
@@ -111,8 +121,12 @@ def _widest(corners: Matrix, cells: NDArray[np.intp], direction: Matrix) -> tupl
     equal[-2, :n] = equal[-1, n:] = 1.0
     right = np.concatenate([np.zeros(len(others)), [1.0, 1.0]])
     push = corners[:, cells] @ direction
-    found = linprog(np.concatenate([-push, push]), A_eq=equal, b_eq=right, method="highs")
-    return (found.x[:n], found.x[n:]) if found.x is not None else None
+    errors = -_SPARING * corners.sum(axis=1)
+    found = linprog(np.concatenate([errors - push, errors + push]), A_eq=equal, b_eq=right, method="highs")
+    if found.x is None:
+        return None
+    shares = np.maximum(found.x.reshape(2, n), 0.0)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 def _few_cells(
