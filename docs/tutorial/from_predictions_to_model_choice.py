@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 import metrics
 from metrics import CostSensitiveClassifier, ElicitedMetric, Provenance
-from metrics.plots import plot_calibration, plot_confusion, plot_cost_matrix, plot_difference, plot_roc
+from metrics.plots import plot_difference
 
 folder = Path(tempfile.mkdtemp())
 
@@ -59,9 +59,9 @@ for name in models:
 # %%
 counts = {name: metrics.confusion_matrix(y, predicted[name], labels=varieties) for name in models}
 figure, axes = plt.subplots(1, 3, figsize=(15, 4.6), layout="constrained")
-plot_confusion(counts["logistic"], axes[0])
+counts["logistic"].plot(axes[0])
 axes[0].set_title("logistic")
-plot_confusion(counts["neighbours"], axes[1])
+counts["neighbours"].plot(axes[1])
 axes[1].set_title("neighbours")
 plot_difference(counts["logistic"], counts["neighbours"], axes[2])
 axes[2].set_title("neighbours minus logistic")
@@ -73,7 +73,7 @@ figure.savefig(folder / "confusion.png")
 # %%
 curve = metrics.calibration_curve(y == "barbera", proba["logistic"][:, columns.index("barbera")], n_bins=5)
 error = metrics.expected_calibration_error(y, proba["logistic"], labels=columns)
-axes = plot_calibration(curve)
+axes = curve.plot()
 axes.set_title(f"logistic, barbera (top-label error of all classes {error:.3f})")
 axes.figure.savefig(folder / "calibration.png")
 
@@ -142,7 +142,7 @@ for rate in metrics.exchange_rates(metric):
     plausible = rate.range_in_words()
     print(f"{mistake:27} counts as {rate.in_words():>4} ({plausible:^13}), the merchant's own: {stated:.2g}")
 
-plot_cost_matrix(metric).figure.savefig(folder / "costs.png")
+metric.plot().figure.savefig(folder / "costs.png")
 
 # %% [markdown]
 # ## 4. Which model?
@@ -206,7 +206,8 @@ for name, model in (("plain", plain), ("tuned", tuned)):
 print(f"threshold by costs alone: malignant from {missed.decision_threshold('malignant'):.3f}")
 
 p_malignant = plain.predict_proba(X_test)[:, list(plain.classes_).index("malignant")]
-plot_roc(y_test, p_malignant, missed, pos_label="malignant").figure.savefig(folder / "roc.png")
+point = metrics.operating_point(y_test, p_malignant, missed, pos_label="malignant")
+point.plot().figure.savefig(folder / "roc.png")
 
 # %% [markdown]
 # ## 6. Training
