@@ -37,6 +37,14 @@ def is_missing(label: object) -> bool:
         return True
 
 
+def as_array(labels: ArrayLike) -> NDArray[Any]:
+    """Return labels as an array in which numbers and missing values among text stay what they are."""
+    array = np.asarray(labels)
+    if array.dtype.kind == "U" and isinstance(labels, list | tuple) and not all(isinstance(x, str) for x in labels):
+        return np.array(labels, dtype=object)  # numpy would make the text "nan" of a missing label
+    return array
+
+
 def class_names(labels: Iterable[object]) -> tuple[str, ...]:
     """Return the names of the classes, in order.
 
@@ -118,7 +126,7 @@ def class_indices(values: ArrayLike, classes: Sequence[str], name: str) -> NDArr
     ValueError
         Where the labels are not one-dimensional, or one is no class.
     """
-    labels = np.asarray(values)
+    labels = as_array(values)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
@@ -126,6 +134,8 @@ def class_indices(values: ArrayLike, classes: Sequence[str], name: str) -> NDArr
     indices = _matched_by_value(labels, classes) if labels.dtype.kind in "biufU" else _matched_by_text(labels, classes)
     if (indices < 0).any():
         row = int(np.argmax(indices < 0))
+        if is_missing(labels[row]):
+            raise ValueError(f"{name}, row {row}: a label was expected, it is missing.")
         known = ", ".join(classes[:12]) + (", ..." if len(classes) > 12 else "")
         raise ValueError(
             f"{name}: row {row} holds {class_name(labels[row])!r}, which is no class of the metric (classes: {known})."
@@ -159,5 +169,5 @@ def _as_value(name: str, kind: str) -> object:
 def _matched_by_text(labels: NDArray[Any], classes: Sequence[str]) -> NDArray[np.intp]:
     """Look up each label's text."""
     position = {name: j for j, name in enumerate(classes)}
-    found = (position.get(class_name(label), -1) for label in labels.tolist())
+    found = (-1 if is_missing(label) else position.get(class_name(label), -1) for label in labels.tolist())
     return np.fromiter(found, dtype=np.intp, count=len(labels))

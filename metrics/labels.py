@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.class_names import class_name, is_missing
+from metrics.class_names import as_array, class_name, is_missing
 
 # Integer labels that span fewer values than this are counted directly, without sorting them first.
 _NARROW = 64
@@ -133,15 +133,13 @@ def label_array(values: ArrayLike, name: str) -> NDArray[Any]:
         Where it is empty, not one-dimensional, or a label is missing.
     """
     try:
-        array = np.asarray(values)
+        array = as_array(values)
     except ValueError:
         raise ValueError(f"{name}: one label per case was expected, found rows of different lengths.") from None
     if array.ndim != 1:
         raise ValueError(f"{name}: one label per case was expected, shape (n,); found the shape {array.shape}.")
     if len(array) == 0:
         raise ValueError(f"{name}: at least one case was expected, found none.")
-    if array.dtype.kind == "U" and isinstance(values, list | tuple) and not all(isinstance(x, str) for x in values):
-        array = np.array(values, dtype=object)  # numpy would make the text "nan" of a missing label
     if array.dtype.kind == "O":
         array = _of_objects(array, name)
     if array.dtype.kind == "b":

@@ -103,6 +103,21 @@ def test_a_text_is_no_list_of_classes():
             class_names(one)
 
 
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        (["a", None], ["a", "None"]),
+        (["a", np.nan], ["a", "nan"]),
+        ([1.0, np.nan], ["1", "nan"]),
+        (pd.Series([1, None], dtype="Int64"), ["1", "<NA>"]),
+        (pl.Series(["a", None]), ["a", "None"]),
+    ],
+)
+def test_a_missing_label_is_no_class_even_of_that_name(labels, classes):
+    with pytest.raises(ValueError, match=r"^y, row 1: a label was expected, it is missing"):
+        class_indices(labels, classes, "y")
+
+
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, np.datetime64("NaT"), " "])
 def test_a_missing_class_is_named(missing):
     with pytest.raises(ValueError, match="class 1 has no name"):
