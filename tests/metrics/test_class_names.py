@@ -78,9 +78,9 @@ def test_arrays_of_numbers_match_like_their_texts(labels):
     [
         ([0, 7, 1], "y: row 1 holds '7', which is no class of the metric"),
         (["a", "0"], "row 0 holds 'a'"),
-        ([0.0, np.nan], "row 1 holds 'nan'"),
+        ([0.0, np.nan], "row 1: a label was expected, it is missing"),
         ([[0, 1], [1, 0]], r"one label per case was expected, the shape is \(2, 2\)"),
-        ([None], "row 0 holds 'None'"),
+        ([None], "row 0: a label was expected, it is missing"),
     ],
 )
 def test_a_label_that_is_no_class_is_named(values, words):
