@@ -170,7 +170,8 @@ class LabelAccumulator(Accumulator):
 
         # As many rows as a matrix of k x k has cells, which must be added up for every block.
         step = min(max(len(self.classes) ** 2, _FEWEST_PAIRS), _MOST_PAIRS)
-        batch = for_blocks(len(true), step, work, joined, n_columns=2)
+        # On one thread: counting holds the interpreter's lock, others would only wait for it.
+        batch = for_blocks(len(true), step, work, joined, n_columns=0)
         add_totals([self], batch, weight is not None)
         return self
 

@@ -197,7 +197,7 @@ def for_blocks(
     join : callable
         Takes what came of the blocks so far, which it may change, and of the next ones.
     n_columns : int
-        Columns of the data, from which the number of threads follows.
+        Columns of the data, from which the number of threads follows; 0 for one thread.
 
     Returns
     -------
