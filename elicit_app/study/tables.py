@@ -13,7 +13,8 @@ from elicit_app.study.findings import refused
 if TYPE_CHECKING:
     import polars as pl
 
-BATCH_ROWS = 65_536
+# A multiple of the rows that the measures take at a time, so that no batch ends with a few rows on their own.
+BATCH_ROWS = 64_000
 PARQUET = (".parquet", ".pq")
 _WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
 
