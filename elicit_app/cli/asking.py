@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from elicit_app.cli.beginning import ask_family, ask_guesses, prompt
+from elicit_app.cli.line_input import read_line
 from elicit_app.cli.simulated_answers import expert_weights, simulated
 from elicit_app.cli.terminal import Terminal
 from elicit_app.session.listing import SUFFIX, list_sessions, new_session_path, sessions_folder
@@ -177,7 +178,7 @@ def lines(view: QuestionView | None) -> str | None:
     """Return the next line of standard input without its newline, or None at its end."""
     if sys.stdin.isatty():
         print("> ", end="", file=sys.stderr, flush=True)
-    line = sys.stdin.readline()
+    line = read_line()
     if line and not sys.stdin.isatty():
         print(f"> {line.rstrip()}", file=sys.stderr)
     return line.rstrip("\n") if line else None

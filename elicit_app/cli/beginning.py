@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Literal
 
+from elicit_app.cli.line_input import read_line
 from elicit_app.elicitation.questions import Family
 from elicit_app.session.events import Guess
 from elicit_app.study.model import Mistake, Study
@@ -35,15 +35,17 @@ def ask_guesses(study: Study, family: Family, talk: Console, most: int = 3) -> t
         yardstick = words.mistakes[true, predicted]
     guesses = []
     for i, j, mistake in asked[:most]:
-        line = prompt(talk, f"First guess: one {mistake.one} counts as how many {yardstick.many}? (Enter skips) ")
+        asks = f"First guess: one {mistake.one} counts as how many {yardstick.many}? (Enter skips) "
+        line = prompt(talk, asks).strip()
         try:
-            guesses.append(Guess(true=i, predicted=j, ratio=float(line.strip().replace(",", "."))))
+            guesses.append(Guess(true=i, predicted=j, ratio=float(line.replace(",", "."))))
         except ValueError:
-            continue
+            if line:
+                talk.print(f"“{line}” is no number above 0: left out.")
     return tuple(guesses)
 
 
 def prompt(talk: Console, text: str) -> str:
     """Return the line typed after `text`; empty at the end of the input."""
     talk.print(text, end="")
-    return sys.stdin.readline()
+    return read_line()

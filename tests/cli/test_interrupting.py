@@ -1,0 +1,52 @@
+"""Ctrl+C ends the command at once and quietly, wherever it waits."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="terminals of this kind are not known there")
+
+
+def until(descriptor, *texts):
+    """Read from the terminal until these texts have come up, one after the other."""
+    seen = b""
+    while not re.search(b".*".join(map(re.escape, texts)), seen, re.DOTALL):
+        seen += os.read(descriptor, 4096)
+    return seen
+
+
+@pytest.mark.parametrize(("typed", "prompts"), [("", [b"(Enter", b")"]), ("\n1\n", [b"Question 2,", b"> "])])
+def test_while_somebody_should_type(tmp_path, typed, prompts):
+    window, terminal = os.openpty()
+    command = [
+        sys.executable,
+        "-c",
+        "from elicit_app.cli.main import run; run()",
+        "ask",
+        "breast-cancer",
+        "--seed",
+        "1",
+    ]
+    with subprocess.Popen(
+        command,
+        stdin=terminal,
+        stderr=terminal,
+        stdout=subprocess.PIPE,
+        env=os.environ | {"XDG_DATA_HOME": str(tmp_path), "TERM": "dumb"},
+        start_new_session=True,
+    ) as running:
+        os.close(terminal)
+        os.write(window, typed.encode())
+        shown = until(window, *prompts)
+        running.send_signal(signal.SIGINT)
+        try:
+            assert running.wait(timeout=60) == 130
+        finally:
+            running.kill()
+        assert running.stdout.read() == b""
+    assert b"Traceback" not in shown
+    os.close(window)
