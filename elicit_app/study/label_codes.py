@@ -38,13 +38,10 @@ def exact_codes(column: pl.Series, classes: Sequence[str]) -> Codes | None:
     if column.len() == 0 or column.null_count():
         return None
     if column.dtype.is_integer():
-        codes = _of_integers(column, classes)
-    elif column.dtype in (pl.String, pl.Categorical, pl.Enum):
-        few = column.dtype == pl.String and len(classes) <= _FEW
-        codes = _by_comparison(column, classes) if few else _by_lookup(column, classes)
-    else:
-        return None
-    return codes if codes is not None and codes.min() >= 0 else None
+        return _of_integers(column, classes)
+    if column.dtype == pl.String and len(classes) <= _FEW:
+        return _by_comparison(column, classes)
+    return _by_lookup(column, classes) if column.dtype in (pl.String, pl.Categorical, pl.Enum) else None
 
 
 def _of_integers(column: pl.Series, classes: Sequence[str]) -> Codes | None:
@@ -59,7 +56,8 @@ def _of_integers(column: pl.Series, classes: Sequence[str]) -> Codes | None:
     table = np.full(high - low + 1, -1, dtype=np.int64)
     for number, code in numbers.items():
         table[number - low] = code
-    return np.asarray(table.take(values.astype(np.int64) - low))
+    codes = table.take(values.astype(np.int64) - low)
+    return codes if codes.min() >= 0 else None
 
 
 def _is_written_integer(name: str) -> bool:
@@ -69,11 +67,14 @@ def _is_written_integer(name: str) -> bool:
         return False
 
 
-def _by_comparison(column: pl.Series, classes: Sequence[str]) -> Codes:
-    codes = np.full(column.len(), -1, dtype=np.int8)
-    for more, name in enumerate(classes, start=1):
-        codes += np.int8(more) * (column == name).to_numpy().view(np.int8)
-    return codes.astype(np.int64)
+def _by_comparison(column: pl.Series, classes: Sequence[str]) -> Codes | None:
+    codes, found = np.zeros(column.len(), dtype=np.int8), 0
+    for code, name in enumerate(classes):
+        equal = column == name
+        found += int(equal.sum())
+        if code:
+            codes += np.int8(code) * equal.to_numpy().view(np.int8)
+    return codes.astype(np.int64) if found == len(codes) else None
 
 
 def _by_lookup(column: pl.Series, classes: Sequence[str]) -> Codes | None:
