@@ -72,6 +72,7 @@ def simulate(
     from elicit_app.experiments.simulation import simulate as run
     from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting
     from elicit_app.study.opening import open_study
+    from elicit_app.study.writing import demand_writable
 
     if out is not None and runs != 1:
         raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
@@ -97,6 +98,7 @@ def simulate(
         check_setting(setting)
         if out is not None:
             check_has_costs(setting.resolved_family)
+            demand_writable(out)
         experts = Experts(_numbers(weights), truth, Noise.parse(noise), votes, strength)
         with progress("Simulating", runs) as advance:
             found = run(open_study(study), setting, experts, runs=runs, jobs=jobs, advance=advance)

@@ -60,13 +60,13 @@ class SimulatedRun:
     def as_json(self) -> dict[str, object]:
         """Return the run as `elicit simulate --json` prints it; an end without end is null."""
         bounded = [None if one is None else [_finite(one[0]), _finite(one[1])] for one in self.bounded]
-        numbers = {name: getattr(self, name) for name in MEASURES}
         return {
             "true_weights": list(self.true_weights),
             "elicited_weights": list(self.elicited_weights),
             "bounded": bounded,
+            "questions": self.questions,
             "stopped": self.stopped,
-            **numbers,
+            **{name: getattr(self, name) for name in MEASURES if name != "questions"},
         }
 
 

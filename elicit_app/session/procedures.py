@@ -43,6 +43,7 @@ _ONLY: dict[str, tuple[str, ...]] = {
     "strength": ("bayes",),
 }
 DEFAULT_EPSILON = 0.01
+_FINEST = 1e-12  # an interval this small still halves in double precision
 DEFAULT_QUESTIONS = 20
 DEFAULT_CELLS = 6
 _SPHERES: dict[tuple[str, tuple[float, ...] | None, str | None], Sphere] = {}
@@ -155,8 +156,8 @@ def check_setting(setting: ProcedureSetting) -> None:
         raise WrongPairing("bayes asks about counted matrices only: plug-in estimates flatter the model.")
     if setting.confusions == "counts" and setting.resolved_space == "sphere":
         raise WrongPairing("The sphere is made of estimated probabilities: counted labels have no such sphere.")
-    if setting.epsilon is not None and not 0 < setting.epsilon < 1:
-        raise WrongPairing(f"--epsilon must lie strictly between 0 and 1, not at {setting.epsilon:g}.")
+    if setting.epsilon is not None and not _FINEST <= setting.epsilon < 1:
+        raise WrongPairing(f"--epsilon must lie between {_FINEST:g} and 1, not at {setting.epsilon:g}.")
     if isinstance(setting.cycles, int) and setting.cycles < 1:
         raise WrongPairing("--cycles must be at least 1, or auto.")
 

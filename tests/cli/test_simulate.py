@@ -130,3 +130,18 @@ def test_what_cannot_be_done_is_a_problem(arguments, says):
     result = run(*arguments)
     assert isinstance(result.exception, Problem)
     assert says in str(result.exception)
+
+
+def test_where_the_metric_goes_is_looked_at_before_the_experts_are_asked(tmp_path):
+    result = run("wine", "--procedure", "dlpm", "--out", str(tmp_path))
+    assert isinstance(result.exception, Problem)
+    assert result.exception.sentence == f"{tmp_path} is a folder: name a file in it."
+    assert result.stdout == ""
+
+
+def test_fields_of_a_run_come_in_the_stated_order():
+    (simulated,) = ran("softmax-3", "--procedure", "dlpm", "--epsilon", "0.1")["runs"]
+    assert list(simulated) == [
+        *("true_weights", "elicited_weights", "bounded", "questions", "stopped"),
+        *("error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds"),
+    ]

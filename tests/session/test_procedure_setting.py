@@ -30,8 +30,10 @@ WINE, SOFTMAX = open_study("wine"), open_study("softmax-3")
         ({"procedure": "bayes", "epsilon": 0.1}, "--epsilon"),
         ({"procedure": "bayes", "ask": "all"}, "--ask"),
         ({"procedure": "bayes", "repair": True}, "--repair"),
-        ({"procedure": "dlpm", "epsilon": 0.0}, "between 0 and 1"),
-        ({"procedure": "dlpm", "epsilon": 1.5}, "between 0 and 1"),
+        ({"procedure": "dlpm", "epsilon": 0.0}, "between 1e-12 and 1"),
+        ({"procedure": "dlpm", "epsilon": 1e-13}, "between 1e-12 and 1"),
+        ({"procedure": "lpm", "epsilon": float("nan")}, "between 1e-12 and 1"),
+        ({"procedure": "dlpm", "epsilon": 1.5}, "between 1e-12 and 1"),
     ],
 )
 def test_what_does_not_go_together_is_said(options, says):
