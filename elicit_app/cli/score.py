@@ -48,7 +48,7 @@ def score(
     """Judge models by what their mistakes cost; files may be larger than memory."""
     from elicit_app.cli.metric import load_metric
     from elicit_app.study.making import distinct_names
-    from elicit_app.study.reading import rescaling_notes
+    from elicit_app.study.reading import numbering_notes, rescaling_notes
     from elicit_app.study.scoring import ranked
 
     if scheduler is not None and engine != "dask":
@@ -56,7 +56,8 @@ def score(
     loaded = load_metric(metric)
     tallies = _on_dask(loaded, predictions, scheduler) if engine == "dask" else _here(loaded, predictions)
     for path, tally in zip(predictions, tallies, strict=True):
-        for note in rescaling_notes(path, tally.rescaled):
+        numbered = numbering_notes(path, loaded.classes) if tally.numbered else ()
+        for note in (*numbered, *rescaling_notes(path, tally.rescaled)):
             print(note, file=sys.stderr)
     scores = ranked(loaded, [*zip(distinct_names(predictions), tallies, strict=True)])
     print(_as_json(loaded, scores)) if as_json else _print_table(loaded, scores)

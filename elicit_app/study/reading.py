@@ -12,7 +12,7 @@ import numpy as np
 
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.checking import Batch, RowCheck, demand_comparable
-from elicit_app.study.findings import counted, listed, refused
+from elicit_app.study.findings import counted, listed, refused, shortened
 from elicit_app.study.labels import PROBABILITY, TRUTH, class_of_column
 from elicit_app.study.model import Predictions
 from elicit_app.study.tables import Table, open_table
@@ -60,6 +60,14 @@ class PredictionsFile:
     def batches(self, check: RowCheck | None = None) -> Iterator[Batch]:
         """Yield the rows in checked batches; a Problem at the end tells all faults."""
         return (check or self.check()).batches(self.table.frames(self.positions, self.start, self.stop))
+
+    def has_numbers_for(self, classes: Sequence[str]) -> bool:
+        """Tell whether the file has the numbers 0..k-1 for these classes: an NPZ file need not name them."""
+        return len(classes) == len(self.classes) and set(self.classes) == set(_numbered(len(classes)))
+
+    def by_number(self) -> PredictionsFile:
+        """Return the same file with its numbered classes in order."""
+        return self.ordered(_numbered(len(self.classes)))
 
     def ordered(self, classes: Sequence[str]) -> PredictionsFile:
         """Return the same file with its classes in another order.
@@ -140,6 +148,16 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None) -
     return Read(predictions, names, rescaling_notes(file.table.path, check.rescaled))
 
 
+def _numbered(n_classes: int) -> tuple[str, ...]:
+    return tuple(str(index) for index in range(n_classes))
+
+
+def numbering_notes(path: Path, classes: Sequence[str]) -> tuple[str, ...]:
+    """Return what to tell a person where a file numbers the classes that have these names."""
+    meant = ", ".join(f"{index} for “{shortened(name)}”" for index, name in enumerate(classes[:12]))
+    return (f"{path.name}: the classes are numbered; {meant}{' and so on' if len(classes) > 12 else ''}.",)
+
+
 def rescaling_notes(path: Path, rows: int) -> tuple[str, ...]:
     """Return what to tell a person where `rows` rows of a file were divided by their sum."""
     if not rows:
@@ -152,12 +170,8 @@ def _arranged(file: PredictionsFile, labels: tuple[str, ...]) -> tuple[Predictio
     """Return the file in the order of `labels`, or with numbered classes that take `labels` for names."""
     if len(set(labels)) < len(labels):
         raise Problem(f"The labels {listed(list(labels), 12)} name a class twice: each class needs one name.")
-    numbered = tuple(str(index) for index in range(len(labels)))
-    if set(labels) != set(file.classes) and set(file.classes) == set(numbered):
-        file = file.ordered(numbered)
-    else:
-        file = file.ordered(labels)
-    return file, labels
+    by_number = set(labels) != set(file.classes) and file.has_numbers_for(labels)
+    return file.by_number() if by_number else file.ordered(labels), labels
 
 
 def _column_findings(names: list[str], classes: list[str]) -> Iterator[Finding]:

@@ -83,6 +83,8 @@ class Tally:
     ----------
     rescaled : int
         Number of rows that were divided by their sum.
+    numbered : bool
+        The file has the numbers 0..k-1 for the metric's classes, in their order.
     """
 
     def __init__(self, metric: ElicitedMetric) -> None:
@@ -97,6 +99,7 @@ class Tally:
         )
         self.labels = LabelDigest()
         self.rescaled = 0
+        self.numbered = False
 
     def update(self, y_true: NDArray[np.int64], y_proba: NDArray[np.float64], first_row: int) -> None:
         """Add a batch of checked rows; `first_row` counts from 0 over all rows of the model."""
@@ -118,6 +121,7 @@ class Tally:
         self.sums.merge(other.sums)
         self.labels.merge(other.labels)
         self.rescaled += other.rescaled
+        self.numbered |= other.numbered
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +175,7 @@ def tally_file(file: PredictionsFile, metric: ElicitedMetric, advance: Advance |
     Parameters
     ----------
     file : PredictionsFile
-        Its classes must be those of the metric; their order does not matter.
+        Its classes must be those of the metric, in any order, or their numbers 0..k-1.
     metric : ElicitedMetric
         What it is judged by.
     advance : callable, optional
@@ -189,7 +193,9 @@ def tally_file(file: PredictionsFile, metric: ElicitedMetric, advance: Advance |
 
 def tally_rows(file: PredictionsFile, metric: ElicitedMetric, before: int, advance: Advance | None = None) -> Tally:
     """Add up the rows of a part of a model's predictions, `before` of which come earlier; see `tally_file`."""
-    check = (file := file.ordered(metric.classes)).check()
+    numbered = file.has_numbers_for(metric.classes) and not set(file.classes) & set(metric.classes)
+    file = file.by_number() if numbered else file.ordered(metric.classes)
+    check = file.check()
     tally, *others = (Tally(metric) for _ in range(thread_limit()))
     _keep_freed_memory()
     for _, batch in shared_out(_numbered(file.batches(check), before), [tally, *others], _take):
@@ -197,7 +203,7 @@ def tally_rows(file: PredictionsFile, metric: ElicitedMetric, before: int, advan
             advance(len(batch.y_true))
     for other in others:
         tally.merge(other)
-    tally.rescaled = check.rescaled
+    tally.rescaled, tally.numbered = check.rescaled, numbered
     return tally
 
 

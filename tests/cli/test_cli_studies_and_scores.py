@@ -129,6 +129,17 @@ def test_rows_that_were_divided_by_their_sum_are_told(elicit, wine_metric, tmp_p
         assert note in elicit.messages[-1]
 
 
+def test_files_that_number_the_classes_are_scored_like_those_the_study_was_made_of(elicit, tmp_path):
+    truth, proba = np.array([0, 1, 2, 0, 1, 2]), np.random.default_rng(2).dirichlet(np.ones(3), size=6)
+    np.savez(tmp_path / "p.npz", y_true=truth, y_proba=proba)
+    elicit("study", "new", "s", "--predictions", "p.npz", "--labels", "cat,dog,fox")
+    costs = np.array([[0, 0.5, 1], [0.1, 0, 0.2], [0.05, 0.3, 0]])
+    ElicitedMetric.from_cost_matrix(open_study("s").classes, costs).save(tmp_path / "m.metric.json")
+    (model,) = json.loads(elicit("score", "m.metric.json", "p.npz", "--json"))["models"]
+    assert model["misclassification_cost"] == pytest.approx(costs[truth, proba.argmax(axis=1)].mean())
+    assert elicit.messages[-1] == "p.npz: the classes are numbered; 0 for “cat”, 1 for “dog”, 2 for “fox”.\n"
+
+
 def test_names_are_printed_as_they_are(elicit, wine_metric, tmp_path):
     for name in ("[bold]a", "[/]b"):
         (tmp_path / f"{name.replace('/', '')}.parquet").write_bytes(wine_files()[0].read_bytes())

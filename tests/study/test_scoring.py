@@ -156,3 +156,20 @@ def test_a_file_with_other_classes_is_refused(tmp_path):
     path.write_text("y_true,proba_red,proba_blue\nred,1,0\nblue,0,1\n")
     with pytest.raises(Problem, match="no column for “yellow”, “green” and a column for “blue”"):
         tally_file(open_predictions(path), metric())
+
+
+def test_numbered_classes_are_the_metrics_in_their_order_unless_names_and_numbers_mix(tmp_path):
+    truth, proba = predictions(4)
+    named, numbered = tmp_path / "named.npz", tmp_path / "numbered.npz"
+    np.savez(named, y_true=np.array(CLASSES)[truth], y_proba=proba, classes=CLASSES)
+    np.savez(numbered, y_true=truth, y_proba=proba)
+    one, other = (tally_file(open_predictions(path), metric()) for path in (named, numbered))
+    assert (one.numbered, other.numbered) == (False, True)
+    assert (one.counts == other.counts).all()
+    assert one.labels == other.labels
+    mixed = ElicitedMetric.from_cost_matrix(("1", "2", "3"), COSTS)
+    with pytest.raises(Problem, match="no column for “3” and a column for “0”"):
+        tally_file(open_predictions(numbered), mixed)
+    two = ElicitedMetric.from_cost_matrix(("red", "green"), COSTS[:2, :2])
+    with pytest.raises(Problem, match="no column for “red”"):
+        tally_file(open_predictions(numbered), two)
