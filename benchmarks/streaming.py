@@ -132,7 +132,7 @@ def report(folder: Path, rows: int, compression: Compression, repeats: int) -> N
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=5_000_000, help="rows of the file (the target is 100,000,000)")
+    parser.add_argument("--rows", type=int, default=10_000_000, help="rows of the file (the target is 100,000,000)")
     parser.add_argument(
         "--compression", nargs="*", default=["snappy", "zstd"], help="of the file: snappy, zstd, lz4, uncompressed"
     )
