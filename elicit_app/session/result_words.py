@@ -111,6 +111,9 @@ def model_headline(models: Sequence[ModelView]) -> tuple[str, str]:
             f"One model: {first[0]}",
             "With the predictions of a second model this page says which of them is cheaper.",
         )
+    if len(first) == 1 and models[0].probability_best is None:
+        unsure = "The procedure that asked gives no ranges, so nobody can say how sure that is."
+        return f"{first[0]} is cheapest", f"So the estimate says. {unsure}"
     if len(first) == 1:
         which = "the other" if others == 1 else "the others"
         return f"{first[0]} is cheapest", f"Your answers put it clearly ahead of {which}."

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.gui.results import words
-from elicit_app.gui.results.axis import LinearAxis, LogAxis
-from elicit_app.gui.results.winners import CostLines, slider_axis
+from elicit_app.gui.results.axis import LinearAxis, LogAxis, slider_axis
+from elicit_app.session import result_words as words
+from elicit_app.session.cost_lines import CostLines
 from elicit_app.session.views import ModelView, RatioView
 from elicit_app.study.model import Mistake
 from elicit_app.study.wording import default_wording

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from elicit_app.session.views import RatioView
+
 _STEPS = (1.0, 2.0, 5.0)
 
 
@@ -73,3 +75,11 @@ class LinearAxis:
         step = next(power * m for m in (*_STEPS, 10.0) if power * m >= rough * (1 - 1e-9))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return tuple(index * step for index in range(first, last + 1))
+
+
+def slider_axis(ratio: RatioView) -> LogAxis:
+    """Return the range of the slider: the plausible range with room around it, 1 always inside."""
+    low, high = ratio.ninety or (ratio.ratio, ratio.ratio)
+    low = low if low > 0 else ratio.ratio / 10
+    high = high if math.isfinite(high) else ratio.ratio * 10
+    return LogAxis(min(1.0, low / 3), max(1.0, high * 4))

@@ -7,10 +7,11 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QSlider, QWidget
 
 from elicit_app.gui.elements.shapes import focus_ring
-from elicit_app.gui.results import marks, words
+from elicit_app.gui.results import marks
 from elicit_app.gui.results.axis import LogAxis
-from elicit_app.gui.results.winners import Segment
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
+from elicit_app.session import result_words as words
+from elicit_app.session.cost_lines import Segment
 
 STEPS = 1000
 _CENTRE = Qt.AlignmentFlag.AlignCenter

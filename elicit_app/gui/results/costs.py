@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Label
-from elicit_app.gui.results import words
 from elicit_app.gui.results.files import FilesCard
 from elicit_app.gui.results.matrix_grid import Cell, MatrixGrid
 from elicit_app.gui.section import Block
+from elicit_app.session import result_words as words
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric

@@ -9,10 +9,11 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from elicit_app.gui.results import marks, words
+from elicit_app.gui.results import marks
 from elicit_app.gui.results.axis import LinearAxis
 from elicit_app.gui.results.model_columns import CENTRE, RIGHT, Columns, text_between, weighted
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
+from elicit_app.session import result_words as words
 from elicit_app.session.views import ModelView
 
 

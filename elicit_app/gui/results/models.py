@@ -6,11 +6,12 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label
-from elicit_app.gui.results import words
+from elicit_app.gui.results.axis import slider_axis
 from elicit_app.gui.results.break_even import BreakEvenTrack
 from elicit_app.gui.results.model_table import ModelTable
 from elicit_app.gui.results.ratio_box import RatioBox
-from elicit_app.gui.results.winners import CostLines, slider_axis
+from elicit_app.session import result_words as words
+from elicit_app.session.cost_lines import CostLines
 from elicit_app.session.ledger import counted
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Mistake, Study

@@ -8,10 +8,11 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout,
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Label
-from elicit_app.gui.results import marks, words
+from elicit_app.gui.results import marks
 from elicit_app.gui.results.ratio_plot import RatioPlot, rows_of
 from elicit_app.gui.results.rich import StressedLabel
 from elicit_app.gui.results.trust import TrustCard
+from elicit_app.session import result_words as words
 from elicit_app.session.views import RatioView, ResultView
 from elicit_app.study.model import Mistake, Study
 

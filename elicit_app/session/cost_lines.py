@@ -1,4 +1,4 @@
-"""Which model is cheapest as one ratio changes: straight lines and their lower envelope."""
+"""Which model is cheapest as one number changes, a ratio or a share: straight lines and their lower envelope."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from elicit_app.gui.results.axis import LogAxis
 from elicit_app.session.views import ModelView, RatioView
 
 
 @dataclass(frozen=True)
 class Segment:
-    """From `low` to `high` of the ratio the model `name` is cheapest."""
+    """From `low` to `high` of the number the model `name` is cheapest."""
 
     low: float
     high: float
@@ -24,14 +23,14 @@ class Segment:
 
 @dataclass(frozen=True)
 class CostLines:
-    """Cost of every model as a function of one ratio v: ``base + v * slope``, in units of the yardstick mistake.
+    """Cost of every model as a function of one number v >= 0: ``base + v * slope``, in units of the yardstick mistake.
 
     Parameters
     ----------
     names : tuple of str
         The models.
     base, slope : tuple of float
-        Per model: what does not depend on the ratio, and how many of these mistakes it makes per population.
+        Per model: the cost at 0, and by how much it grows with v; for a ratio, how many of these mistakes it makes.
     """
 
     names: tuple[str, ...]
@@ -50,7 +49,7 @@ class CostLines:
         return cls(tuple(model.name for model in models), tuple(bases), tuple(slopes))
 
     def costs(self, value: float) -> tuple[float, ...]:
-        """Return the cost of every model where the ratio is `value`."""
+        """Return the cost of every model at `value`."""
         return tuple(base + value * slope for base, slope in zip(self.base, self.slope, strict=True))
 
     def cheapest(self, value: float) -> int:
@@ -58,7 +57,7 @@ class CostLines:
         return int(np.argmin(self.costs(value)))
 
     def crossings(self) -> tuple[float, ...]:
-        """Return all ratios above 0 where two of the lines meet, ascending."""
+        """Return all numbers above 0 where two of the lines meet, ascending."""
         found = set()
         for i in range(len(self.names)):
             for j in range(i):
@@ -78,11 +77,3 @@ class CostLines:
             else:
                 joined.append(Segment(start, end, name))
         return tuple(joined)
-
-
-def slider_axis(ratio: RatioView) -> LogAxis:
-    """Return the range of the slider: the plausible range with room around it, 1 always inside."""
-    low, high = ratio.ninety or (ratio.ratio, ratio.ratio)
-    low = low if low > 0 else ratio.ratio / 10
-    high = high if math.isfinite(high) else ratio.ratio * 10
-    return LogAxis(min(1.0, low / 3), max(1.0, high * 4))
