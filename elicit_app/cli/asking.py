@@ -16,9 +16,7 @@ from elicit_app.cli.simulated_answers import expert_weights, simulated
 from elicit_app.cli.terminal import Terminal
 from elicit_app.session.listing import SUFFIX, list_sessions, new_session_path, sessions_folder
 from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.sentences import recap
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.showing import last_answer
 from elicit_app.session.views import QuestionView, ResultView
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
@@ -123,8 +121,7 @@ def _path(wish: Wish, study: Study, talk: Console, data: Path | None) -> Path:
 
 def _go_on(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
     session = Session.open(path, study)
-    last = last_answer(session)
-    _tell(talk, f"Going on: {recap(last, study.wording, session.procedure().family)}")
+    _tell_recap(session, talk)
     _tell_left_out(wish, session, talk)
     _tell_kept(path, talk)
     return session
@@ -148,6 +145,16 @@ def _begin(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
     if wish.simulate is None and not person:
         _tell_kept(path, talk)
     return session
+
+
+def _tell_recap(session: Session, talk: Console) -> None:
+    """Say where the session stood: what is kept, what seems to weigh most, the last answer, what is next."""
+    from elicit_app.session.recapping import recap_view
+
+    view = recap_view(session)
+    last = f" The last one: {view.last[0].lower()}{view.last[1:]}" if view.last else ""
+    _tell(talk, f"Going on: {view.kept}.{last}")
+    _tell(talk, f"{view.minds} {view.following}" if view.answers else view.following)
 
 
 def _tell_kept(path: Path, talk: Console) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.opening import OpeningPage
     from elicit_app.gui.practice import PracticePage
     from elicit_app.gui.question import QuestionPage
+    from elicit_app.gui.recap import RecapPage
     from elicit_app.gui.results.page import ResultsPage
     from elicit_app.gui.review.page import ReviewPage
     from elicit_app.gui.settings_page import SettingsPage
@@ -106,6 +107,13 @@ class Pages:
         from elicit_app.gui.question import QuestionPage
 
         return self._add(QuestionPage())
+
+    @cached_property
+    def recap(self) -> RecapPage:
+        """Return the page of where a session stood."""
+        from elicit_app.gui.recap import RecapPage
+
+        return self._add(RecapPage())
 
     @cached_property
     def sitting_over(self) -> SittingOverPage:

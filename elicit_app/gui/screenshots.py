@@ -29,6 +29,7 @@ _PATIENCE = 120.0
 _SEED = 6
 _SENSITIVITY = 60.0
 _CLEARLY = 0.05
+_COME_BACK = 7
 _REPLIES: dict[Choice, Reply] = {Choice.A: "left", Choice.B: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
 
 
@@ -114,9 +115,10 @@ STOPS = (
     "16-question-ten-classes",
     "17-words-ten-classes",
     "18-start",
-    "19-help",
-    "20-settings",
-    "21-opening",
+    "19-where-you-stopped",
+    "20-help",
+    "21-settings",
+    "22-opening",
 )
 
 
@@ -225,6 +227,7 @@ class Script:
             pages.practice.skip.click()
             self._answer(truth, until=until)
             yield
+            self._answer(truth, until=_COME_BACK)
         study = write_folder(self._scratch / "digits", open_study("digits"))
         self._flow.open(str(study.folder))
         self._until(lambda: pages.shown is pages.begin)
@@ -236,6 +239,9 @@ class Script:
         pages = self._pages
         self._flow.show_start()
         self._until(lambda: not pages.start.current.isHidden())
+        yield
+        next(row for row in pages.start.recent.rows if row.view.line.startswith("Stopped")).click()
+        self._until(lambda: self._pages.is_made("recap") and pages.shown is pages.recap)
         yield
         self._flow.show_help()
         yield

@@ -13,12 +13,14 @@ from elicit_app.gui.bridge import Background, Bridge
 from elicit_app.gui.dialogs import Dialogs
 from elicit_app.gui.pages import Pages
 from elicit_app.gui.settings import Settings
+from elicit_app.gui.start.overview import titled
 from elicit_app.problem import Problem
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views import (
     ProblemView,
     QuestionView,
+    RecapView,
     Reply,
     ResultView,
     ReviewView,
@@ -83,7 +85,7 @@ class SessionFlow(QObject):
         """Show where a session stands."""
         self.close()
         self._session = session
-        self._run()
+        self._run(recap=True)
 
     def close(self) -> None:
         """Close the session; everything answered is on the disk."""
@@ -110,14 +112,14 @@ class SessionFlow(QObject):
         if self._session is not None and self._runner is None:
             self._run()
 
-    def _run(self) -> None:
+    def _run(self, *, recap: bool = False) -> None:
         assert self._session is not None
         self._connect_question()
         self._pages.question.begin(self._session.study, self._session.setting.resolved_family)
         self._bridge = Bridge(self)
         self._bridge.view.connect(self.show_view)
         self._runner = SessionRunner(self._session, self._bridge.listen)
-        self._runner.start()
+        self._runner.start(recap=recap)
 
     # --- views
 
@@ -130,6 +132,10 @@ class SessionFlow(QObject):
         if isinstance(view, QuestionView):
             self._pages.show(self._pages.question)
             self._pages.question.show_question(view)
+        elif isinstance(view, RecapView):
+            self._connect_recap()
+            self._pages.recap.show_view(view, titled(session.study.title, session.state.begun.expert))
+            self._pages.show(self._pages.recap)
         elif isinstance(view, UnsavedView):
             self._pages.question.show_unsaved(view)
         elif isinstance(view, SittingOverView):
@@ -170,6 +176,12 @@ class SessionFlow(QObject):
         page.retry_requested.connect(lambda: self._ask("retry"))
         page.leave_requested.connect(self._leave)
         self.use_settings(self._settings)
+
+    def _connect_recap(self) -> None:
+        if not self._pages.first_use("recap"):
+            return
+        self._pages.recap.go_on_wanted.connect(lambda: self._ask("go_on"))
+        self._pages.recap.start_wanted.connect(self._leave)
 
     def _connect_sitting_over(self) -> None:
         if not self._pages.first_use("sitting over"):

@@ -22,7 +22,15 @@ from elicit_app.session.events import Kept
 from elicit_app.session.journal import UnwrittenProblem
 from elicit_app.session.session import Session
 from elicit_app.session.showing import looking_again_view, question_view, review_view, sitting_over_view
-from elicit_app.session.views import ProblemView, QuestionView, Reply, SittingOverView, UnsavedView, View
+from elicit_app.session.views import (
+    ProblemView,
+    QuestionView,
+    RecapView,
+    Reply,
+    SittingOverView,
+    UnsavedView,
+    View,
+)
 
 Listener = Callable[[View], None]
 Act = Callable[[], None]
@@ -74,9 +82,16 @@ class SessionRunner:
 
     # --- requests, from any thread
 
-    def start(self) -> None:
-        """Show where the session stands: its question, the review, or the result."""
-        self._submit(self._start)
+    def start(self, *, recap: bool = False) -> None:
+        """Show where the session stands: its question, the review, or the result.
+
+        With `recap`, what was answered so far comes before a question; `go_on` leads to it.
+        """
+        self._submit(lambda: self._start(recap))
+
+    def go_on(self) -> None:
+        """Show the question after the recap."""
+        self._submit(lambda: self._show(self._where()))
 
     def answer(
         self,
@@ -199,7 +214,7 @@ class SessionRunner:
         view = self._view
         if isinstance(view, QuestionView):
             self._tell(UnsavedView(sentence, view))
-        elif view is not None and not isinstance(view, UnsavedView | ProblemView):
+        elif view is not None and not isinstance(view, UnsavedView | ProblemView | RecapView):
             self._tell(replace(view, unsaved=sentence))
         else:
             self._tell(ProblemView(sentence))
@@ -212,8 +227,13 @@ class SessionRunner:
         else:
             self._show(self._where())
 
-    def _start(self) -> None:
-        self._show(self._where())
+    def _start(self, recap: bool) -> None:
+        view = self._where()
+        if recap and isinstance(view, QuestionView) and self._session.state.entries:
+            from elicit_app.session.recapping import recap_view
+
+            view = recap_view(self._session)
+        self._show(view)
         self._later(self._verify)
 
     def _verify(self) -> None:
@@ -282,7 +302,8 @@ class SessionRunner:
             return
         if isinstance(self._view, SittingOverView):
             self._later(self._session.look_further)
-        if not isinstance(self._view, QuestionView) or self._view.again is not None:
+        view = self._view
+        if not isinstance(view, RecapView) and (not isinstance(view, QuestionView) or view.again is not None):
             return
         asking = self._session.asking()
         if asking is None:

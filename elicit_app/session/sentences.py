@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from elicit_app.elicitation.questions import Counts, Family, Progress
-from elicit_app.session.ledger import Row, ledger
+from elicit_app.session.ledger import Row, ledger, opposite
 from elicit_app.session.views import AnsweredView, QuestionView, Reply, Side
 from elicit_app.study.model import Wording
 
 
 class Preference(NamedTuple):
-    """An answer without sides: what was preferred, and what it cost ("rather than"); the latter may be empty."""
+    """An answer without sides: what was preferred, and what the other result had to offer instead, which may be empty.
+
+    Both read in the same direction: 12 fewer of one mistake rather than 85 fewer of another.
+    """
 
     preferred: str
     rather_than: str
@@ -55,9 +58,10 @@ def preference(
     if reply == "equal":
         return Preference(f"About equal: {', '.join(_differences(rows))}", "")
     chosen: Side = reply
-    fewer = ", ".join(row.change(chosen) for row in rows if row.larger != chosen)
-    more = ", ".join(row.change(chosen) for row in rows if row.larger == chosen)
-    return Preference(fewer, more) if fewer else Preference(more, "")
+    gained = ", ".join(row.change(chosen) for row in rows if row.larger != chosen)
+    forgone = ", ".join(row.change(opposite(chosen)) for row in rows if row.larger == chosen)
+    more = ", ".join(row.change(chosen) for row in rows)
+    return Preference(gained or more, forgone)
 
 
 def _largest(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
@@ -76,14 +80,11 @@ def undo_words(previous: AnsweredView | None, wording: Wording, family: Family) 
     return f"Take back answer {previous.number}: {said.sentence}"
 
 
-def recap(last: AnsweredView | None, wording: Wording, family: Family) -> str:
-    """Say where a session stood, to somebody who comes back to it: how many answers are kept, and what the last was."""
-    if last is None:
-        return "Nothing was answered yet."
-    kept = "1 answer is kept" if last.number == 1 else f"{last.number} answers are kept"
+def last_words(last: AnsweredView, wording: Wording, family: Family) -> str:
+    """Say an answer and what was forgone: "You preferred 12 fewer missed melanomas rather than 85 fewer ..."."""
     said = preference(last.left, last.right, last.reply, wording, family)
     rather = f" rather than {said.rather_than}" if said.rather_than else ""
-    return f"{kept}. The last one: {said.sentence}{rather}."
+    return f"{said.sentence[:1].upper()}{said.sentence[1:]}{rather}."
 
 
 class ProgressWords(NamedTuple):

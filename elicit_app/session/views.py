@@ -70,6 +70,21 @@ class UnsavedView:
 
 
 @dataclass(frozen=True, eq=False)
+class RecapView:
+    """Where a session stood, shown before its next question to somebody who comes back; every text is a sentence.
+
+    `kept` is how many answers there are, without the full stop; `minds` says which mistake the expert seems to mind
+    most so far; `last` says what the last answer was; `following` says what comes next.
+    """
+
+    answers: int
+    kept: str
+    minds: str
+    last: str
+    following: str
+
+
+@dataclass(frozen=True, eq=False)
 class SittingOverView:
     """The sitting is over (its number of questions, or known well enough): stop, or ask for more.
 
@@ -185,4 +200,4 @@ class ProblemView:
     findings: tuple[Finding, ...] = ()
 
 
-View = QuestionView | UnsavedView | SittingOverView | ReviewView | ResultView | ProblemView
+View = QuestionView | RecapView | UnsavedView | SittingOverView | ReviewView | ResultView | ProblemView

@@ -183,6 +183,10 @@ def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, place
     assert not begin.begin.isVisible()
     assert begin.begin_anew.isVisible()
     begin.current.button.click()
+    recap = on(qtbot, window, "recap")
+    assert recap.line.text() == f"{study.title} · 2 answers are kept"
+    assert recap.following.text().startswith("Question 3 is next")
+    recap.go_on.click()
     question = on(qtbot, window, "question")
     qtbot.waitUntil(lambda: question.isVisible(), timeout=20_000)
     assert len(read(path).events) > 2

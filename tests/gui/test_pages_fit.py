@@ -11,6 +11,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.error import ErrorPage, Trouble
 from elicit_app.gui.help import HelpPage
 from elicit_app.gui.opening import OpeningPage
+from elicit_app.gui.recap import RecapPage
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.review.page import ReviewPage
 from elicit_app.gui.settings import Settings
@@ -23,6 +24,7 @@ from elicit_app.gui.start.page import StartPage, StartView
 from elicit_app.gui.start.rows import RowView
 from elicit_app.problem import Finding
 from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.recapping import recap_view
 from elicit_app.session.results import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.showing import review_view, sitting_over_view
@@ -38,7 +40,7 @@ def answered(long_words, tmp_path_factory):
         while (asking := session.asking()) is not None:
             a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
             session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "a") else "right", seconds=7.0)
-        yield sitting_over_view(session), review_view(session), result_view(session)
+        yield sitting_over_view(session), review_view(session), result_view(session), recap_view(session)
 
 
 def start_page(study, answered):
@@ -93,6 +95,12 @@ def sitting_page(study, answered):
     return page
 
 
+def recap_page(study, answered):
+    page = RecapPage()
+    page.show_view(answered[3], f"{study.title} · Kardiologie")
+    return page
+
+
 def settings_page(study, answered, tmp_path):
     page = SettingsPage()
     page.show_settings(Settings(), str(tmp_path))
@@ -118,6 +126,7 @@ PAGES = [
     contradicting_page,
     error_page,
     sitting_page,
+    recap_page,
     settings_page,
     opening_page,
     help_page,

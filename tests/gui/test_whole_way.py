@@ -220,5 +220,8 @@ def test_a_window_closed_in_the_middle_goes_on_where_it_stood(qtbot, window, app
     qtbot.waitUntil(lambda: not start.current.isHidden(), timeout=20_000)
     assert "3 answers kept" in start.current._line.text()
     start.current.button.click()
+    on(qtbot, again, again.pages.recap)
+    assert "3 answers are kept" in again.pages.recap.line.text()
+    press(again.pages.recap, Qt.Key.Key_Return)
     on(qtbot, again, again.pages.question)
     assert again.pages.question._question.number == 4

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.questions import Progress, Purpose
-from elicit_app.session.sentences import preference, progress_words, recap, undo_words
+from elicit_app.session.sentences import last_words, preference, progress_words, undo_words
 from elicit_app.session.views import AnsweredView, QuestionView
 from elicit_app.study.model import Mistake, Wording
 
@@ -47,10 +47,10 @@ def view(asked: int = 6, fewest: int = 5, most: int = 8, *, last: bool = False) 
 
 def test_a_preference_says_what_was_gained_and_at_what_price() -> None:
     chosen = preference(A, B, "right", WORDING, "lpm")
-    assert chosen == ("12 fewer missed melanomas", "85 more needless excisions")
+    assert chosen == ("12 fewer missed melanomas", "85 fewer needless excisions")
     assert chosen.sentence == "you preferred 12 fewer missed melanomas"
-    assert preference(A, B, "left", WORDING, "lpm") == ("85 fewer needless excisions", "12 more missed melanomas")
-    assert preference(A, B, "left", WORDING, "dlpm") == ("85 fewer needless ones", "12 more missed ones")
+    assert preference(A, B, "left", WORDING, "lpm") == ("85 fewer needless excisions", "12 fewer missed melanomas")
+    assert preference(A, B, "left", WORDING, "dlpm") == ("85 fewer needless ones", "12 fewer missed ones")
 
 
 def test_a_preference_does_not_depend_on_the_sides() -> None:
@@ -59,7 +59,8 @@ def test_a_preference_does_not_depend_on_the_sides() -> None:
 
 def test_a_dominated_side_is_preferred_for_what_it_has_more_of() -> None:
     worse = A + np.array([[-5, 5], [0, 0]])
-    assert preference(A, worse, "right", WORDING, "lpm") == ("5 more missed melanomas", "")
+    assert preference(A, worse, "right", WORDING, "lpm") == ("5 more missed melanomas", "5 fewer missed melanomas")
+    assert preference(A, worse, "left", WORDING, "lpm") == ("5 fewer missed melanomas", "")
 
 
 def test_equal_and_unsure() -> None:
@@ -95,11 +96,9 @@ def test_the_share_is_said_in_words(asked: int, words: str) -> None:
     assert progress_words(view(asked=asked)).spoken.startswith(words)
 
 
-def test_who_comes_back_is_told_where_it_stood() -> None:
+def test_the_last_answer_is_said_with_what_was_forgone() -> None:
     last = AnsweredView(9, A, B, "right", None, 4.0, "fits")
-    kept = "9 answers are kept. The last one: you preferred 12 fewer missed melanomas rather than "
-    assert recap(last, WORDING, "lpm") == f"{kept}85 more needless excisions."
-    assert recap(replace(last, number=1, reply="unsure"), WORDING, "lpm") == (
-        "1 answer is kept. The last one: cannot say."
+    assert last_words(last, WORDING, "lpm") == (
+        "You preferred 12 fewer missed melanomas rather than 85 fewer needless excisions."
     )
-    assert recap(None, WORDING, "lpm") == "Nothing was answered yet."
+    assert last_words(replace(last, number=1, reply="unsure"), WORDING, "lpm") == "Cannot say."

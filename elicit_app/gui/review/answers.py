@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui.elements import Glyph
 from elicit_app.session.sentences import preference
-from elicit_app.session.views import AnsweredView, Fit, Reply
+from elicit_app.session.views import AnsweredView, Fit
 from elicit_app.study.model import Wording
 
 Index = QModelIndex | QPersistentModelIndex
@@ -26,7 +26,6 @@ GLYPHS: dict[Fit, Glyph] = {
 }
 STRESSED: tuple[Fit, ...] = ("two answers", "does not fit")
 _FIT_WORDS: dict[Fit, str] = {"check": "a check question"}
-_OTHER: dict[Reply, Reply] = {"left": "right", "right": "left"}
 
 
 class AnswerWords(NamedTuple):
@@ -52,15 +51,10 @@ class AnswerWords(NamedTuple):
 
 def answer_words(answer: AnsweredView, wording: Wording, family: Family) -> AnswerWords:
     """Say an answer: what was preferred, and what the other result would have offered instead."""
-    said = preference(
-        answer.left, answer.right, answer.reply, wording, family, asked_again_as=answer.asked_again_as
-    ).preferred
-    other = _OTHER.get(answer.reply)
-    # "Rather than" names what the other side was better at, so both columns read in the same direction.
-    instead = "" if other is None else preference(answer.left, answer.right, other, wording, family).preferred
+    said = preference(answer.left, answer.right, answer.reply, wording, family, asked_again_as=answer.asked_again_as)
     clearly = answer.strength.value if answer.strength is not None else ""
     seconds = "" if answer.seconds is None else f"{answer.seconds:,.0f}"
-    return AnswerWords(answer.number, said, instead, clearly, seconds, answer.fit)
+    return AnswerWords(answer.number, said.preferred, said.rather_than, clearly, seconds, answer.fit)
 
 
 class AnswersModel(QAbstractTableModel):

@@ -42,9 +42,9 @@ def unfinished(sessions: Iterable[SessionSummary]) -> SessionSummary | None:
     return next((one for one in sessions if not one.finished and not one.problem and one.answers), None)
 
 
-def titled(one: SessionSummary) -> str:
+def titled(title: str, expert: str | None) -> str:
     """Return study and expert: "Skin lesions · dermatology"."""
-    return f"{one.title} · {one.expert}" if one.expert else one.title
+    return f"{title} · {expert}" if expert else title
 
 
 def continue_view(one: SessionSummary, now: datetime) -> ContinueView:
@@ -60,7 +60,9 @@ def continue_view(one: SessionSummary, now: datetime) -> ContinueView:
     if one.last is not None:
         parts.append(f"last answer {moment_words(one.last.astimezone(now.tzinfo), now)}")
     middle = (fewest + most) / 2 if one.phase == "asking" else 0
-    return ContinueView(titled(one), " · ".join(parts), one.answers / (one.answers + middle), str(one.path))
+    return ContinueView(
+        titled(one.title, one.expert), " · ".join(parts), one.answers / (one.answers + middle), str(one.path)
+    )
 
 
 def session_row(one: SessionSummary, now: datetime) -> RowView:
@@ -75,7 +77,7 @@ def session_row(one: SessionSummary, now: datetime) -> RowView:
         line = f"Looking back, {answers}"
     else:
         line = f"Stopped at question {one.answers + 1}"
-    return RowView(titled(one), line, when, str(one.path))
+    return RowView(titled(one.title, one.expert), line, when, str(one.path))
 
 
 def folder_row(folder: Path) -> RowView:

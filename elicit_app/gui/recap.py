@@ -1,0 +1,85 @@
+"""Where you stopped: what is kept, what seems to weigh most, the last answer; one key goes on."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Card, Divider, Label, LinkButton, PrimaryButton, Surface
+from elicit_app.gui.notice import Notice
+from elicit_app.gui.scrolled import ScrolledPage
+from elicit_app.session.views import RecapView
+
+_PAD = 28
+
+
+class RecapPage(ScrolledPage):
+    """Shows a `RecapView`. Emits `go_on_wanted` and `start_wanted`."""
+
+    go_on_wanted = Signal()
+    start_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.notice = Notice()
+        self.title = Label("Where you stopped", theme.Role.HEADLINE)
+        self.line = Label(role=theme.Role.FLOW, ink=theme.INK2)
+        self.minds, self.last = Label(role=theme.Role.FLOW), Label(role=theme.Role.FLOW)
+        self.following = Label(role=theme.Role.FLOW, ink=theme.INK2)
+        self.go_on = PrimaryButton("Go on", keys=("Enter",))
+        card = Card(Surface.IMPORTANT)
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(_PAD, _PAD, _PAD, _PAD)
+        inside.setSpacing(theme.M)
+        inside.addWidget(self.title)
+        inside.addWidget(self.line)
+        for name, said in (("What you mind most", self.minds), ("Your last answer", self.last)):
+            part = QVBoxLayout()
+            part.setSpacing(theme.XS)
+            part.addWidget(Label(name, theme.Role.NOTE, theme.INK2))
+            part.addWidget(said)
+            inside.addWidget(Divider())
+            inside.addLayout(part)
+        inside.addWidget(Divider())
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(theme.M)
+        self._row.addWidget(self.go_on)
+        self._row.addWidget(self.following, 1)
+        inside.addLayout(self._row)
+        self.back = LinkButton("Not now, back to the start")
+        self.head.addWidget(self.notice)
+        self.body.addStretch(1)
+        self.body.addWidget(card)
+        self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addStretch(2)
+        self._connect()
+        self.settle()
+
+    def show_view(self, view: RecapView, title: str) -> None:
+        """Show where a session stands; `title` names the study and the expert."""
+        self.notice.say("")
+        self.line.setText(f"{title} · {view.kept}")
+        self.minds.setText(view.minds)
+        self.last.setText(view.last)
+        self.following.setText(view.following)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        for label in (self.title, self.line, self.minds, self.last, self.following):
+            label.set_compact(breakpoint_.compact)
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(down if breakpoint_.large else across)
+
+    def _connect(self) -> None:
+        self.go_on.clicked.connect(self.go_on_wanted)
+        self.back.clicked.connect(self.start_wanted)
+        for key in ("Return", "Enter"):
+            shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.setAutoRepeat(False)
+            shortcut.activated.connect(self._enter)
+
+    def _enter(self) -> None:
+        """Press the link where it has the focus, else go on."""
+        (self.back if self.back.hasFocus() else self.go_on).click()

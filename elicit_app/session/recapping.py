@@ -1,0 +1,92 @@
+"""Where a session stood, for somebody who comes back to it: what is kept, what seems to weigh most, what is next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elicit_app.elicitation.questions import Matrix, Outcome
+from elicit_app.session import result_words as words
+from elicit_app.session.ratios import ratios_of
+from elicit_app.session.sentences import last_words, progress_words
+from elicit_app.session.session import FEWEST_TO_EXPORT, Session
+from elicit_app.session.showing import last_answer, question_view
+from elicit_app.session.tolerances import tolerance_of
+from elicit_app.session.views import RatioView, RecapView
+from elicit_app.study.model import Study
+
+TOO_EARLY = "It is too early to say which mistake you mind most."
+
+
+def recap_view(session: Session) -> RecapView:
+    """Return where a session stands."""
+    study, state = session.study, session.state
+    last = last_answer(session)
+    answers = len(state.entries)
+    kept = "1 answer is kept" if answers == 1 else f"{answers} answers are kept"
+    return RecapView(
+        answers=answers,
+        kept="Nothing was answered yet" if last is None else kept,
+        minds=minds(session),
+        last="" if last is None else last_words(last, study.wording, session.procedure().family),
+        following=_following(session),
+    )
+
+
+def minds(session: Session) -> str:
+    """Say which mistake the expert seems to mind most so far, or that it is too early to say."""
+    if len(session.state.informative) < FEWEST_TO_EXPORT:
+        return TOO_EARLY
+    from metrics import ElicitedMetric
+
+    outcome, study = session.outcome(), session.study
+    metric = ElicitedMetric.from_weights(study.classes, outcome.weights, outcome.family, samples=outcome.samples)
+    ratios = ratios_of(metric, outcome, study.yardstick, (), tolerance_of(session.procedure(), outcome))
+    return minds_words(ratios, _shares_worst(outcome), study)
+
+
+def _shares_worst(outcome: Outcome) -> Matrix | None:
+    """Return how often each weight is the largest among the draws, in the order of the ratios."""
+    if outcome.samples is None:
+        return None
+    worst = np.abs(outcome.samples).argmax(axis=1)
+    shares: Matrix = np.bincount(worst, minlength=outcome.samples.shape[1]) / len(worst)
+    return shares
+
+
+def minds_words(ratios: tuple[RatioView, ...], shares: Matrix | None, study: Study) -> str:
+    """Say which mistake weighs most.
+
+    Parameters
+    ----------
+    ratios : tuple of RatioView
+        One per weight.
+    shares : ndarray of shape (n_weights,) or None
+        How probable it is that each weight is the largest; None where only the estimate is known.
+    study : Study
+        The words of the domain.
+    """
+    order = sorted(range(len(ratios)), key=lambda place: -(ratios[place].ratio if shares is None else shares[place]))
+    first, second = (ratios[place] for place in order[:2])
+    names = [words.mistake_of(ratio, study.wording).many for ratio in (first, second)]
+    if shares is not None and shares[order[0]] < 0.5:
+        return f"So far you seem to mind {names[0]} or {names[1]} most; it is not clear yet which of them."
+    told = f"So far you seem to mind {names[0]} most"
+    if first.is_yardstick:
+        return f"{told}."
+    yardstick = next(ratio for ratio in ratios if ratio.is_yardstick)
+    start, end = words.headline(first, words.mistake_of(yardstick, study.wording), study.wording)
+    plausible = f" (plausible: {words.span(first.ninety)})" if first.ninety is not None and not first.bounded else ""
+    return f"{told}: {start[0].lower()}{start[1:]} {end}{plausible}."
+
+
+def _following(session: Session) -> str:
+    """Say what comes next."""
+    if session.state.phase == "finished":
+        return "The result is next."
+    if session.state.phase == "stopped":
+        return "You were looking back on your answers."
+    view = question_view(session, 0)
+    if view is None:
+        return "This sitting is over: see the result, or go on."
+    said = progress_words(view)
+    return f"{said.question.rstrip(',')} is next" + (", the last one." if view.last else f", then {said.rest}.")
