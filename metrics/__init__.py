@@ -23,61 +23,61 @@ if TYPE_CHECKING:
     from sklearn.metrics import roc_curve as roc_curve
     from sklearn.metrics import root_mean_squared_error as root_mean_squared_error
 
-    from metrics.calibration import calibration_curve as calibration_curve
-    from metrics.calibration import expected_calibration_error as expected_calibration_error
-    from metrics.concern import MetaPatternConcernScore as MetaPatternConcernScore
-    from metrics.concern import meta_pattern_concern_score as meta_pattern_concern_score
-    from metrics.concern import release_matrix as release_matrix
-    from metrics.confusion import confusion_matrix as confusion_matrix
-    from metrics.cost_curves import cost_curve as cost_curve
-    from metrics.cost_sensitive_classifier import CostSensitiveClassifier as CostSensitiveClassifier
-    from metrics.costs import expected_misclassification_cost as expected_misclassification_cost
-    from metrics.costs import misclassification_cost as misclassification_cost
-    from metrics.decisions import cost_sensitive_decisions as cost_sensitive_decisions
-    from metrics.elicited_metric import ElicitedMetric as ElicitedMetric
-    from metrics.errors import balanced_error_rate as balanced_error_rate
-    from metrics.errors import class_weighted_error_rate as class_weighted_error_rate
-    from metrics.errors import error_rate as error_rate
-    from metrics.exchange import exchange_rates as exchange_rates
+    from metrics.classification.confusion import confusion_matrix as confusion_matrix
+    from metrics.classification.costs import expected_misclassification_cost as expected_misclassification_cost
+    from metrics.classification.costs import misclassification_cost as misclassification_cost
+    from metrics.classification.decisions import cost_sensitive_decisions as cost_sensitive_decisions
+    from metrics.classification.errors import balanced_error_rate as balanced_error_rate
+    from metrics.classification.errors import class_weighted_error_rate as class_weighted_error_rate
+    from metrics.classification.errors import error_rate as error_rate
+    from metrics.classification.frequencies import natural_frequencies as natural_frequencies
+    from metrics.classification.multilabel import penalized_multilabel_score as penalized_multilabel_score
+    from metrics.classification.relevance import relevance_score as relevance_score
+    from metrics.elicited.elicited_metric import ElicitedMetric as ElicitedMetric
+    from metrics.elicited.exchange import exchange_rates as exchange_rates
+    from metrics.elicited.metric_file import MetricFileError as MetricFileError
+    from metrics.elicited.metric_parts import Consequence as Consequence
+    from metrics.elicited.metric_parts import Provenance as Provenance
+    from metrics.elicited.metric_parts import Quality as Quality
+    from metrics.elicited.metric_parts import Tally as Tally
     from metrics.exports import FORMATS as FORMATS
     from metrics.exports import export as export
-    from metrics.frequencies import natural_frequencies as natural_frequencies
-    from metrics.learning import BestEpoch as BestEpoch
-    from metrics.learning import ConcernLearningRate as ConcernLearningRate
-    from metrics.likelihood import negative_log_likelihood as negative_log_likelihood
-    from metrics.likelihood import probability_squared_error as probability_squared_error
-    from metrics.metric_file import MetricFileError as MetricFileError
-    from metrics.metric_parts import Consequence as Consequence
-    from metrics.metric_parts import Provenance as Provenance
-    from metrics.metric_parts import Quality as Quality
-    from metrics.metric_parts import Tally as Tally
-    from metrics.multilabel import penalized_multilabel_score as penalized_multilabel_score
-    from metrics.operating_points import operating_point as operating_point
-    from metrics.regression import gaussian_negative_log_likelihood as gaussian_negative_log_likelihood
-    from metrics.regression import interval_coverage as interval_coverage
-    from metrics.relevance import relevance_score as relevance_score
+    from metrics.models.cost_curves import cost_curve as cost_curve
+    from metrics.models.cost_sensitive_classifier import CostSensitiveClassifier as CostSensitiveClassifier
+    from metrics.models.learning import BestEpoch as BestEpoch
+    from metrics.models.learning import ConcernLearningRate as ConcernLearningRate
+    from metrics.models.operating_points import operating_point as operating_point
+    from metrics.probabilistic.calibration import calibration_curve as calibration_curve
+    from metrics.probabilistic.calibration import expected_calibration_error as expected_calibration_error
+    from metrics.probabilistic.concern import MetaPatternConcernScore as MetaPatternConcernScore
+    from metrics.probabilistic.concern import meta_pattern_concern_score as meta_pattern_concern_score
+    from metrics.probabilistic.concern import release_matrix as release_matrix
+    from metrics.probabilistic.likelihood import negative_log_likelihood as negative_log_likelihood
+    from metrics.probabilistic.likelihood import probability_squared_error as probability_squared_error
+    from metrics.probabilistic.regression import gaussian_negative_log_likelihood as gaussian_negative_log_likelihood
+    from metrics.probabilistic.regression import interval_coverage as interval_coverage
 
 _NAMES = {
-    "metrics.calibration": ("calibration_curve", "expected_calibration_error"),
-    "metrics.concern": ("MetaPatternConcernScore", "meta_pattern_concern_score", "release_matrix"),
-    "metrics.confusion": ("confusion_matrix",),
-    "metrics.cost_curves": ("cost_curve",),
-    "metrics.cost_sensitive_classifier": ("CostSensitiveClassifier",),
-    "metrics.costs": ("expected_misclassification_cost", "misclassification_cost"),
-    "metrics.decisions": ("cost_sensitive_decisions",),
-    "metrics.elicited_metric": ("ElicitedMetric",),
-    "metrics.errors": ("balanced_error_rate", "class_weighted_error_rate", "error_rate"),
-    "metrics.exchange": ("exchange_rates",),
+    "metrics.classification.confusion": ("confusion_matrix",),
+    "metrics.classification.costs": ("expected_misclassification_cost", "misclassification_cost"),
+    "metrics.classification.decisions": ("cost_sensitive_decisions",),
+    "metrics.classification.errors": ("balanced_error_rate", "class_weighted_error_rate", "error_rate"),
+    "metrics.classification.frequencies": ("natural_frequencies",),
+    "metrics.classification.multilabel": ("penalized_multilabel_score",),
+    "metrics.classification.relevance": ("relevance_score",),
+    "metrics.elicited.elicited_metric": ("ElicitedMetric",),
+    "metrics.elicited.exchange": ("exchange_rates",),
+    "metrics.elicited.metric_file": ("MetricFileError",),
+    "metrics.elicited.metric_parts": ("Consequence", "Provenance", "Quality", "Tally"),
     "metrics.exports": ("FORMATS", "export"),
-    "metrics.frequencies": ("natural_frequencies",),
-    "metrics.learning": ("BestEpoch", "ConcernLearningRate"),
-    "metrics.likelihood": ("negative_log_likelihood", "probability_squared_error"),
-    "metrics.metric_file": ("MetricFileError",),
-    "metrics.metric_parts": ("Consequence", "Provenance", "Quality", "Tally"),
-    "metrics.multilabel": ("penalized_multilabel_score",),
-    "metrics.operating_points": ("operating_point",),
-    "metrics.regression": ("gaussian_negative_log_likelihood", "interval_coverage"),
-    "metrics.relevance": ("relevance_score",),
+    "metrics.models.cost_curves": ("cost_curve",),
+    "metrics.models.cost_sensitive_classifier": ("CostSensitiveClassifier",),
+    "metrics.models.learning": ("BestEpoch", "ConcernLearningRate"),
+    "metrics.models.operating_points": ("operating_point",),
+    "metrics.probabilistic.calibration": ("calibration_curve", "expected_calibration_error"),
+    "metrics.probabilistic.concern": ("MetaPatternConcernScore", "meta_pattern_concern_score", "release_matrix"),
+    "metrics.probabilistic.likelihood": ("negative_log_likelihood", "probability_squared_error"),
+    "metrics.probabilistic.regression": ("gaussian_negative_log_likelihood", "interval_coverage"),
     "sklearn.metrics": (
         "accuracy_score",
         "f1_score",

@@ -101,7 +101,7 @@ from elicit_app.elicitation.driver import run  # noqa: E402
 from elicit_app.elicitation.laws import Cases  # noqa: E402
 from elicit_app.elicitation.oracles import LinearOracle  # noqa: E402
 from elicit_app.elicitation.procedures.bayes import Bayes  # noqa: E402
-from metrics.weights import weight_matrix, weights_from_cost_matrix  # noqa: E402
+from metrics.elicited.weights import weight_matrix, weights_from_cost_matrix  # noqa: E402
 
 merchant = np.array([[0.0, 0.10, 0.15], [0.40, 0.0, 0.05], [1.0, 0.20, 0.0]])
 truth = weights_from_cost_matrix(merchant, "lpm")
@@ -214,8 +214,8 @@ point.plot().figure.savefig(folder / "roc.png")
 #
 # The paper behind the Meta Pattern Concern Score also trains with it: the learning rate follows the score, so that
 # learning calms down as predictions stop being of concern. And whatever was trained, the epoch is chosen by the metric.
-# (In PyTorch: `metrics.torch_learning.ConcernScheduler`. Multiplying the *loss* by the score, as the published program
-# does, has hardly any effect under Adam, which divides by the size of the gradients.)
+# (In PyTorch: `metrics.models.torch_learning.ConcernScheduler`. Multiplying the *loss* by the score, as the published
+# program does, has hardly any effect under Adam, which divides by the size of the gradients.)
 
 # %%
 import copy  # noqa: E402

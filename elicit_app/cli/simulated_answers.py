@@ -23,7 +23,7 @@ def simulated(session: Session, truth: str, talk: Console) -> Read:
     """Return a reader that answers by itself, from stated or random weights; see `expert_weights`."""
     from elicit_app.elicitation.oracles import LinearOracle
     from elicit_app.elicitation.questions import Choice, Question
-    from metrics.weights import normalise_weights, weight_matrix
+    from metrics.elicited.weights import normalise_weights, weight_matrix
 
     family = session.procedure().family
     weights = expert_weights(truth, family, session.study.n_classes, session.state.begun.seed)
@@ -52,7 +52,7 @@ def expert_weights(truth: str, family: Family, n_classes: int, seed: int) -> Mat
     """
     import numpy as np
 
-    from metrics.weights import normalise_weights
+    from metrics.elicited.weights import normalise_weights
 
     size = n_classes if family == "dlpm" else n_classes * n_classes - n_classes
     if truth == "random":

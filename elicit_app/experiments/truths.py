@@ -12,7 +12,7 @@ from elicit_app.elicitation.oracles import Utility
 from elicit_app.elicitation.procedures.pencil import Fraction
 from elicit_app.elicitation.questions import Family, Matrix, Outcome
 from elicit_app.session.procedures import WrongPairing
-from metrics.weights import normalise_weights, weight_matrix
+from metrics.elicited.weights import normalise_weights, weight_matrix
 
 Kind = Literal["iid", "structured"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from elicit_app.problem import Problem
 from elicit_app.session.views import ResultView
-from metrics.atomic_write import write_atomically
+from metrics.files.atomic_write import write_atomically
 
 
 def proposed_name(view: ResultView, ending: str) -> str:

@@ -15,7 +15,7 @@ from elicit_app.study.faults import Faults, Kind
 from elicit_app.study.findings import refused, shortened
 from elicit_app.study.label_codes import exact_codes
 from elicit_app.study.labels import PROBABILITY, TRUTH, label_text
-from metrics.probabilities import ROW_SUM_TOLERANCE
+from metrics.inputs.probabilities import ROW_SUM_TOLERANCE
 
 if TYPE_CHECKING:
     import polars as pl

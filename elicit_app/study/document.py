@@ -13,7 +13,7 @@ from elicit_app.study import migrations
 from elicit_app.study.findings import shortened
 from elicit_app.study.model import Mistake, Study, Wording
 from elicit_app.study.wording import default_wording
-from metrics.json_text import strict_json
+from metrics.files.json_text import strict_json
 
 Text = Annotated[str, Field(min_length=1)]
 Pair = tuple[Text, Text]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from metrics.class_names import class_name
+from metrics.inputs.class_names import class_name
 
 _INTEGRAL_FLOAT = re.compile(r"([+-]?\d+)\.0*")
 

@@ -13,12 +13,12 @@ from elicit_app.study.checking import Batch, demand_comparable
 from elicit_app.study.reading import PredictionsFile
 from elicit_app.study.sharing import shared_out
 from metrics import ElicitedMetric
-from metrics.blocks import thread_limit
-from metrics.concern_kernel import ConcernScore
-from metrics.confusion import DecisionCounts
-from metrics.costs import ExpectedCost, mean_cost
-from metrics.decisions import LeastCost
-from metrics.predictions import OnePass
+from metrics.batches.blocks import thread_limit
+from metrics.batches.predictions import OnePass
+from metrics.classification.confusion import DecisionCounts
+from metrics.classification.costs import ExpectedCost, mean_cost
+from metrics.classification.decisions import LeastCost
+from metrics.probabilistic.concern_kernel import ConcernScore
 
 DEFAULT_POPULATION = 1_000
 _SAME_COST = 1e-12

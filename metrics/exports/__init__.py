@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from metrics.elicited_metric import ElicitedMetric
+    from metrics.elicited.elicited_metric import ElicitedMetric
 
 FORMATS: Mapping[str, str] = {
     "sklearn": ".py",

@@ -7,10 +7,10 @@ import io
 import math
 from typing import TYPE_CHECKING
 
-from metrics.exchange import mistake_name
+from metrics.elicited.exchange import mistake_name
 
 if TYPE_CHECKING:
-    from metrics.elicited_metric import ElicitedMetric
+    from metrics.elicited.elicited_metric import ElicitedMetric
 
 _COLUMNS = (
     "true_class",

@@ -8,7 +8,9 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from metrics.exchange import ExchangeRate, called, exchange_rates, headline, mistake_name, two_digits
+from metrics.display.log_axis import LogAxis
+from metrics.display.numbers import two_digits
+from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline, mistake_name
 from metrics.exports.wording import (
     Cells,
     cost_texts,
@@ -19,10 +21,9 @@ from metrics.exports.wording import (
     rates_question,
     release_sentence,
 )
-from metrics.log_axis import LogAxis
 
 if TYPE_CHECKING:
-    from metrics.elicited_metric import ElicitedMetric
+    from metrics.elicited.elicited_metric import ElicitedMetric
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">

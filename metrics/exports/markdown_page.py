@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from metrics.exchange import exchange_rates, headline, mistake_name, two_digits
+from metrics.display.numbers import two_digits
+from metrics.elicited.exchange import exchange_rates, headline, mistake_name
 from metrics.exports.wording import cost_texts, factor_texts, one_line, provenance_rows, release_sentence
 
 if TYPE_CHECKING:
-    from metrics.elicited_metric import ElicitedMetric
+    from metrics.elicited.elicited_metric import ElicitedMetric
 
 
 def render(metric: ElicitedMetric) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from metrics.exports.wording import one_line, rows_of_numbers
 
 if TYPE_CHECKING:
-    from metrics.elicited_metric import ElicitedMetric
+    from metrics.elicited.elicited_metric import ElicitedMetric
 
 _CODE = """# {title}
 # mlr3 wants predictions in rows and the truth in columns: transposed against the elicited metric file.

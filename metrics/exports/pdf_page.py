@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib import font_manager
 
-from metrics.exchange import ExchangeRate, called, exchange_rates, headline, mistake_name, two_digits
+from metrics.display.log_axis import LogAxis
+from metrics.display.numbers import two_digits
+from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline, mistake_name
 from metrics.exports.pdf_sheet import HEIGHT, INK, LINE, MARGIN, QUIET, WIDTH, Sheet
 from metrics.exports.wording import (
     Cells,
@@ -23,12 +25,11 @@ from metrics.exports.wording import (
     rates_question,
     release_sentence,
 )
-from metrics.log_axis import LogAxis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from metrics.elicited_metric import ElicitedMetric
+    from metrics.elicited.elicited_metric import ElicitedMetric
 
 _INNER = WIDTH - 2 * MARGIN
 _COLUMN = (_INNER - 0.4) / 2

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from metrics.exports.wording import one_line, rows_of_numbers
 
 if TYPE_CHECKING:
-    from metrics.elicited_metric import ElicitedMetric
+    from metrics.elicited.elicited_metric import ElicitedMetric
 
 
 def render(metric: ElicitedMetric) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.exchange import called, exchange_rates, mistake_words, two_digits
+from metrics.display.numbers import cost_text, two_digits
+from metrics.elicited.exchange import called, exchange_rates, mistake_words
 
 if TYPE_CHECKING:
-    from metrics.elicited_metric import ElicitedMetric
+    from metrics.elicited.elicited_metric import ElicitedMetric
 
 Cells = list[list[tuple[str, str]]]
 
@@ -52,25 +52,15 @@ def day(moment: datetime) -> str:
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
 
 
-def cost_text(metric: ElicitedMetric, true: int, predicted: int) -> tuple[str, str]:
-    """Return a cost and its 90 % interval as people read them: ("0.13", "0.08 to 0.2"); the second may be empty."""
-    cost = two_digits(float(metric.cost_matrix[true, predicted]))
-    if metric.intervals is None or true == predicted:
-        return cost, ""
-    low, high = map(float, metric.intervals[true, predicted])
-    if low == 0 and math.isinf(high):
-        return cost, "not known"
-    if math.isinf(high):
-        return f"≥ {two_digits(low)}", "bounded"
-    if low == 0 < high:
-        return f"≤ {two_digits(high)}", "bounded"
-    return cost, f"{two_digits(low)} to {two_digits(high)}" if low < high else ""
-
-
 def cost_texts(metric: ElicitedMetric) -> Cells:
-    """Return `cost_text` of every cell."""
-    k = range(len(metric.classes))
-    return [[cost_text(metric, i, j) for j in k] for i in k]
+    """Return every cost and its 90 % interval as people read them; the second may be empty."""
+    return [
+        [
+            cost_text(cost, None if metric.intervals is None or i == j else metric.intervals[i, j])
+            for j, cost in enumerate(row)
+        ]
+        for i, row in enumerate(metric.cost_matrix.tolist())
+    ]
 
 
 def factor_texts(metric: ElicitedMetric) -> Cells:

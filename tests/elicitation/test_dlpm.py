@@ -10,7 +10,7 @@ from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle
 from elicit_app.elicitation.procedures.dlpm import Dlpm, ratio_bounds
 from elicit_app.elicitation.questions import Choice
-from metrics.weights import normalise_weights, weight_matrix
+from metrics.elicited.weights import normalise_weights, weight_matrix
 
 TABLE_2 = [
     ("softmax-3", (0.21, 0.59, 0.20), 56, (0.2094, 0.5908, 0.1998)),

@@ -8,7 +8,7 @@ from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle
 from elicit_app.elicitation.procedures.lpm import MOST_CYCLES, Lpm
 from elicit_app.elicitation.sphere import Sphere, measure_sphere
-from metrics.weights import normalise_weights, weight_matrix
+from metrics.elicited.weights import normalise_weights, weight_matrix
 
 TABLE_3 = [
     ("paper-3", (-0.37, -0.89, -0.09, -0.23, -0.04, -0.03), 320),

@@ -17,7 +17,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.sitting import for_person
 from elicit_app.session.views import QuestionView, SittingOverView
 from elicit_app.study import open_study
-from metrics.weights import weight_matrix
+from metrics.elicited.weights import weight_matrix
 
 KEYS = {"left": "1", "right": "2", "equal": "0"}
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Purpose, Question
 from elicit_app.session.fitting import balance, contradictions, features, fits, repeats
 from elicit_app.session.state import apply, fold
-from metrics.weights import weight_matrix
+from metrics.elicited.weights import weight_matrix
 
 counts = st.lists(st.integers(0, 50), min_size=9, max_size=9).map(lambda cells: np.array(cells).reshape(3, 3) / 450)
 

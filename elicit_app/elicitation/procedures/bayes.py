@@ -42,7 +42,7 @@ from elicit_app.elicitation.questions import (
 from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.elicitation.stopping import enough, still_needed
 from elicit_app.problem import Problem
-from metrics.frequencies import natural_frequencies
+from metrics.classification.frequencies import natural_frequencies
 
 PARTICLES = 320
 SWEEPS = 8

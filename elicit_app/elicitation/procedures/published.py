@@ -24,7 +24,7 @@ from elicit_app.elicitation.questions import (
     Step,
     StopReason,
 )
-from metrics.frequencies import natural_frequencies
+from metrics.classification.frequencies import natural_frequencies
 
 _SLOPES = {Choice.A: Slope.RISES, Choice.B: Slope.FALLS, Choice.EQUAL: Slope.FLAT, Choice.UNSURE: None}
 # Recorded matrices may differ by this much from recomputed ones at the same place: another numpy, another processor.

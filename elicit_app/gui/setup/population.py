@@ -15,7 +15,7 @@ from elicit_app.gui.inputs import ChoiceRow, named
 from elicit_app.gui.section import Block, Section
 from elicit_app.study.counting import POPULATIONS, population_for, prevalence_of
 from elicit_app.study.model import Study
-from metrics.frequencies import natural_frequencies
+from metrics.classification.frequencies import natural_frequencies
 
 _ACROSS = 4
 _TOLERANCE = 0.05

@@ -1,0 +1,1 @@
+"""What measures are built of: sums over cases that come in batches and are worked through in blocks."""

@@ -1,0 +1,1 @@
+"""Measures of decisions: confusion matrices, error rates, costs, and which decision costs least."""

@@ -1,0 +1,116 @@
+"""Curves of calibration, of operating points and of costs."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND, axes_for, tidy
+from metrics.display.drawable import Calibration, CostsOfModels, PointOfCurve
+from metrics.display.log_axis import LogAxis
+from metrics.display.numbers import two_digits
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_STYLES = ("-", "--", ":", "-.")
+
+
+def plot_calibration(curve: Calibration, ax: Axes | None = None) -> Axes:
+    """Draw what came true against what was predicted; larger dots stand for more cases.
+
+    Parameters
+    ----------
+    curve : CalibrationCurve
+        As `metrics.calibration_curve` returns it.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
+    """
+    axes = axes_for(ax)
+    axes.plot([0, 1], [0, 1], color=QUIET, lw=1, ls="--", label="perfectly calibrated")
+    axes.plot(curve.prob_pred, curve.prob_true, color=FIRST, lw=1.5, label="model")
+    axes.scatter(curve.prob_pred, curve.prob_true, 15 + 150 * curve.weight / curve.weight.max(), color=FIRST, zorder=3)
+    axes.set(xlabel="predicted probability", ylabel="share that came true", aspect="equal")
+    axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+    return tidy(axes, "upper left")
+
+
+def plot_operating_point(point: PointOfCurve, ax: Axes | None = None) -> Axes:
+    """Draw a ROC curve with its operating point of least cost; through it runs the line of equal cost.
+
+    Parameters
+    ----------
+    point : OperatingPoint
+        As `metrics.operating_point` returns it.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn.
+    """
+    from sklearn.metrics import auc
+
+    axes = axes_for(ax)
+    axes.plot([0, 1], [0, 1], color=LINE, lw=1)
+    axes.plot(*point.curve[:2], color=FIRST, lw=1.8, label=f"model, area {auc(*point.curve[:2]):.3f}")
+    at = (point.false_rate, point.true_rate)
+    if math.isfinite(point.slope):
+        axes.axline(at, slope=point.slope, color=QUIET, lw=1, ls="--", label="equal cost")
+    where = f"score from {point.threshold:.3g}" if math.isfinite(point.threshold) else "nothing called positive"
+    axes.plot(*at, "o", color=SECOND, ms=9, label=f"least cost: {two_digits(point.cost)} a case, {where}")
+    called = f"called {point.positive}"
+    axes.set(xlabel=f"share of {point.negative} {called}", ylabel=f"share of {point.positive} {called}")
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    return tidy(axes, "lower right")
+
+
+def plot_cost_curve(curve: CostsOfModels, ax: Axes | None = None) -> Axes:
+    """Draw the cost of models over one exchange rate, with break-even points and the elicited ratio.
+
+    Parameters
+    ----------
+    curve : CostCurve
+        As `metrics.cost_curve` returns it.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+        Where it was drawn; the ratio is on a logarithmic axis.
+    """
+    axes = axes_for(ax)
+    points = curve.break_even_points()
+    scale = LogAxis.over([curve.elicited, *(curve.plausible or ()), *(point.ratio for point in points)], 3)
+    ratios = np.geomspace(scale.low, scale.high, 200)
+    hues = (FIRST, SECOND, QUIET)
+    for m, (name, cost) in enumerate(zip(curve.models, curve.cost(ratios), strict=True)):
+        axes.plot(
+            ratios, cost, color=hues[m % len(hues)], ls=_STYLES[m // len(hues) % len(_STYLES)], lw=1.8, label=name
+        )
+    if curve.plausible is not None:
+        low, high = max(curve.plausible[0], scale.low), min(curve.plausible[1], scale.high)
+        axes.axvspan(low, high, color=LINE, alpha=0.5, lw=0, label="plausible")
+    if curve.elicited > 0:
+        axes.axvline(curve.elicited, color=INK, lw=1.2, ls=":", label=f"elicited: {two_digits(curve.elicited)}")
+    for point in points:
+        at = (point.ratio, float(curve.cost(point.ratio).min()))
+        axes.plot(*at, "o", mfc="white", mec=INK, ms=7, zorder=3)
+        text = f"{two_digits(point.ratio)}\n{point.below} | {point.above}"
+        below: dict[str, Any] = {"xytext": (0, -10), "textcoords": "offset points", "ha": "center", "va": "top"}
+        axes.annotate(text, at, **below, size=8, parse_math=False)
+    axes.set_xscale("log")
+    axes.set_xticks(scale.ticks(), map(two_digits, scale.ticks()))
+    axes.set_xticks([], minor=True)
+    axes.set(xlim=(scale.low, scale.high), ylim=(0, None), ylabel="mean cost per case, in units of the yardstick")
+    axes.set_xlabel(f"{curve.mistake}: counts as so many of the yardstick")
+    return tidy(axes, "upper left")

@@ -1,0 +1,325 @@
+"""An elicited metric: what an expert's answers say about the cost of each mistake, ready to judge and to decide."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.elicited import metric_checks
+from metrics.elicited import weights as algebra
+from metrics.elicited.judging import Judging
+from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
+from metrics.inputs.arguments import number_array, square_matrix, whole_number
+from metrics.inputs.class_names import class_name, class_names
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+_LARGEST_POPULATION = 10**12
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ElicitedMetric(Judging):
+    """Costs of mistakes with where they come from. Made by `from_weights`, `from_cost_matrix` or `load`.
+
+    Labels of data are compared with `classes` as text, so a metric with the classes "0" and "1" judges integer labels.
+    In every matrix rows are true classes and columns are predicted classes.
+
+    Parameters
+    ----------
+    classes : tuple of str
+        Names of the k classes, in order.
+    family : {"dlpm", "lpm"}
+        Whether any wrong answer for the same truth is equally bad (dlpm) or not (lpm).
+    weights : ndarray of shape (k,) or (k^2 - k,)
+        DLPM: weights of the hits, >= 0, sum 1. LPM: weights of the errors, row-major, <= 0, L2 norm 1.
+    cost_matrix : ndarray of shape (k, k)
+        Costs >= 0, zero diagonal, largest entry 1.
+    name : str
+        What the metric is called.
+    created : datetime
+        When it was made, with a time zone.
+    intervals : ndarray of shape (k, k, 2) or None
+        90 % intervals of the entries of `cost_matrix`; an upper end of inf where the cost is only bounded below.
+    samples : ndarray of shape (draws, n_weights) or None
+        Posterior draws of the weights.
+    prevalence : ndarray of shape (k,) or None
+        Shares of the true classes in the study.
+    population : int or None
+        Natural frequencies and costs are given per this many cases.
+    consequences : tuple of Consequence
+        The expert's words for the mistakes.
+    yardstick : tuple of str or None
+        (true, predicted): the mistake that others are compared with.
+    provenance : Provenance
+        Procedure, settings, seed, number of questions, digests.
+    quality : Quality
+        Repeats agreed, answers explained, held-out agreement.
+    labels : tuple
+        The classes as the caller's own objects, which `decide` returns; not stored in files, by default `classes`.
+
+    Raises
+    ------
+    ValueError
+        In one sentence that names the field, where two fields disagree or one is not as described.
+    """
+
+    classes: tuple[str, ...]
+    family: str
+    weights: Floats
+    cost_matrix: Floats
+    name: str
+    created: datetime
+    intervals: Floats | None = None
+    samples: Floats | None = None
+    prevalence: Floats | None = None
+    population: int | None = None
+    consequences: tuple[Consequence, ...] = ()
+    yardstick: tuple[str, str] | None = None
+    provenance: Provenance = field(default_factory=Provenance)
+    quality: Quality = field(default_factory=Quality)
+    labels: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        k = len(class_names(self.classes))
+        checked: dict[str, Any] = {"weights": metric_checks.checked_weights(self.weights, self.family, k)}
+        checked["cost_matrix"] = metric_checks.checked_costs(self.cost_matrix, checked["weights"], self.family)
+        if self.intervals is not None:
+            checked["intervals"] = metric_checks.checked_intervals(self.intervals, k)
+        if self.samples is not None:
+            checked["samples"] = metric_checks.checked_samples(self.samples, self.family, len(checked["weights"]))
+        if self.prevalence is not None:
+            checked["prevalence"] = metric_checks.checked_prevalence(self.prevalence, k)
+        if self.population is not None:
+            checked["population"] = whole_number(self.population, "population", 1, _LARGEST_POPULATION)
+        if not isinstance(self.name, str):
+            raise TypeError(f"name: a text was expected, found {self.name!r}")
+        if not isinstance(self.created, datetime) or self.created.tzinfo is None:
+            raise ValueError("created: a time with a time zone was expected, such as datetime.now(UTC)")
+        for mistake in self.consequences:
+            metric_checks.checked_mistake(mistake.true, mistake.predicted, self.classes, "consequences")
+        if self.yardstick is not None:
+            metric_checks.checked_mistake(*self.yardstick, self.classes, "yardstick")
+        checked.update(created=self.created.astimezone(UTC), labels=self.labels or self.classes)
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        """Return a line that says which metric this is."""
+        classes = ", ".join(self.classes[:6]) + (", ..." if len(self.classes) > 6 else "")
+        answers = f" from {self.provenance.questions} answers" if self.provenance.questions else ""
+        return (
+            f"<ElicitedMetric {self.name!r}: {self.family} by {self.provenance.procedure}{answers}, classes {classes}>"
+        )
+
+    @classmethod
+    def from_weights(
+        cls, classes: Sequence[object], weights: ArrayLike, family: str, **details: Unpack[MetricDetails]
+    ) -> Self:
+        """Make a metric of the weights that a procedure learned; the costs follow from them.
+
+        Parameters
+        ----------
+        classes : sequence of k labels
+            In the order of the rows and columns.
+        weights : array-like of shape (k,) or (k^2 - k,)
+            In the sign convention of `family`, in any scale.
+        family : {"dlpm", "lpm"}
+            The family of the metric.
+        **details
+            name, created, intervals, samples, prevalence, population, consequences, yardstick, provenance, quality, as
+            in the class. `created` is now by default.
+
+        Returns
+        -------
+        ElicitedMetric
+            With normalised weights.
+
+        Raises
+        ------
+        ValueError
+            In one sentence, for anything that does not fit.
+        """
+        costs = algebra.cost_matrix_from_weights(weights, family)
+        return cls._made(classes, algebra.normalise_weights(weights, family), family, costs, details)
+
+    @classmethod
+    def from_cost_matrix(
+        cls, classes: Sequence[object], cost_matrix: ArrayLike, *, family: str = "lpm", **details: Unpack[MetricDetails]
+    ) -> Self:
+        """Make a metric of costs that somebody states.
+
+        Parameters
+        ----------
+        classes : sequence of k labels
+            In the order of the rows and columns.
+        cost_matrix : array-like of shape (k, k)
+            Costs >= 0 with a zero diagonal, in any scale: the largest becomes 1. Rows are true classes, columns are
+            predicted classes.
+        family : {"lpm", "dlpm"}
+            "dlpm" needs the same cost for every wrong answer of the same true class.
+        **details
+            As in `from_weights`; the provenance is "stated" by default.
+
+        Returns
+        -------
+        ElicitedMetric
+            With the weights that stand for these costs.
+
+        Raises
+        ------
+        ValueError
+            In one sentence, for anything that does not fit.
+        """
+        costs = square_matrix(cost_matrix)
+        k = len(class_names(classes))
+        if len(costs) != k:
+            raise ValueError(f"cost_matrix: {k} x {k} costs were expected, one per class, the shape is {costs.shape}.")
+        weights = algebra.weights_from_cost_matrix(costs, family)
+        return cls._made(classes, weights, family, costs / costs.max(), details)
+
+    @classmethod
+    def _made(
+        cls, classes: Sequence[object], weights: Floats, family: str, cost_matrix: Floats, details: MetricDetails
+    ) -> Self:
+        """Bring what callers say to the types of the fields."""
+        names, yardstick = class_names(classes), details.get("yardstick")
+        unknown = set(details) - MetricDetails.__optional_keys__
+        if unknown:
+            known = ", ".join(sorted(MetricDetails.__optional_keys__))
+            raise TypeError(f"{min(unknown)}: is no detail of a metric; there are {known}")
+        if yardstick is not None and (isinstance(yardstick, str) or len(yardstick) != 2):
+            raise ValueError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
+        return cls(
+            classes=names,
+            family=family,
+            weights=weights,
+            cost_matrix=cost_matrix,
+            name=details.get("name", "elicited metric"),
+            created=details.get("created") or datetime.now(UTC),
+            intervals=_numbers(details.get("intervals"), "intervals"),
+            samples=_numbers(details.get("samples"), "samples"),
+            prevalence=_numbers(details.get("prevalence"), "prevalence"),
+            population=details.get("population"),
+            consequences=tuple(details.get("consequences", ())),
+            yardstick=None if yardstick is None else (class_name(yardstick[0]), class_name(yardstick[1])),
+            provenance=details.get("provenance", Provenance()),
+            quality=details.get("quality", Quality()),
+            labels=tuple(classes),
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read an elicited metric file.
+
+        Parameters
+        ----------
+        path : path-like
+            A ``*.metric.json`` file.
+
+        Returns
+        -------
+        ElicitedMetric
+            After its worked example came out.
+
+        Raises
+        ------
+        MetricFileError
+            A ValueError: in one sentence, which file, which field, what was expected.
+        OSError
+            Where the file does not exist or cannot be read.
+        """
+        from metrics.elicited.metric_file import metric_from_text, read_text
+
+        return metric_from_text(read_text(path), str(path), cls)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write an elicited metric file, in one step: it is complete or as it was before.
+
+        Parameters
+        ----------
+        path : path-like
+            A ``*.metric.json`` file; one that exists is replaced.
+
+        Raises
+        ------
+        OSError
+            Where the folder does not exist or cannot be written.
+        """
+        from metrics.files.atomic_write import write_atomically
+
+        write_atomically(path, self.to_json())
+
+    def to_json(self) -> str:
+        """Return the text of the elicited metric file."""
+        from metrics.elicited.metric_file import metric_text
+
+        return metric_text(self)
+
+    @classmethod
+    def from_json(cls, text: str, source: str = "The text") -> Self:
+        """Read the text of an elicited metric file; see `load`.
+
+        Parameters
+        ----------
+        text : str
+            JSON.
+        source : str
+            What an error calls it.
+
+        Returns
+        -------
+        ElicitedMetric
+            After its worked example came out.
+
+        Raises
+        ------
+        MetricFileError
+            A ValueError: in one sentence, which field, what was expected.
+        """
+        from metrics.elicited.metric_file import metric_from_text
+
+        return metric_from_text(text, source, cls)
+
+    @cached_property
+    def cost_samples(self) -> Floats | None:
+        """Return the posterior draws as cost matrices, shape (draws, k, k), each with largest entry 1, or None."""
+        return None if self.samples is None else algebra.cost_matrix_from_weights(self.samples, self.family)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the cost matrix with its 90 % intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+        """
+        from metrics.display.matrices import plot_cost_matrix
+
+        return plot_cost_matrix(self, ax)
+
+    def release_factors(self) -> Floats:
+        """Return the release factors of the Meta Pattern Concern Score, shape (k, k); 1 is full concern."""
+        return algebra.release_factors(self.cost_matrix)
+
+    def release_list(self) -> algebra.ReleaseList:
+        """Return the paper's two-level form: a list R of class indices, one factor, and the error of the fit."""
+        return algebra.release_list(self.release_factors())
+
+
+def _numbers(values: ArrayLike | None, name: str) -> Floats | None:
+    return None if values is None else number_array(values, name, finite=False)

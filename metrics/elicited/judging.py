@@ -1,0 +1,243 @@
+"""Judging and deciding with the costs of an elicited metric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.elicited.weights import class_weight_from_weights, release_factors
+from metrics.inputs.class_names import LabelledWeights, class_indices, class_name, class_names
+from metrics.inputs.probabilities import Probabilities, probability_array
+
+if TYPE_CHECKING:
+    from metrics.probabilistic.concern import MetaPatternConcernScore
+
+
+class Judging:
+    """What can be done with classes and their costs; the part of `ElicitedMetric` that meets data.
+
+    Labels of data are compared with `classes` as text.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        Names of the k classes, in order.
+    labels : tuple
+        The classes as the caller's own objects.
+    family : str
+        "dlpm" or "lpm".
+    weights : ndarray of shape (k,) or (k^2 - k,)
+        In the normalisation of the family.
+    cost_matrix : ndarray of shape (k, k)
+        Costs in [0, 1]; rows are true classes, columns are predicted classes.
+    """
+
+    classes: tuple[str, ...]
+    labels: tuple[Any, ...]
+    family: str
+    weights: NDArray[np.float64]
+    cost_matrix: NDArray[np.float64]
+
+    @cached_property
+    def class_weight(self) -> LabelledWeights:
+        """Return label -> weight of the true class, mean 1: how much the class's worst error matters.
+
+        A dict, as scikit-learn's estimators take it; labels are found as text.
+        """
+        values = class_weight_from_weights(self.weights, self.family)
+        return LabelledWeights(zip(self.labels, map(float, values), strict=True))
+
+    def decision_threshold(self, pos_label: object) -> float:
+        """Return the probability from which calling a case positive costs least (two classes).
+
+        Parameters
+        ----------
+        pos_label : label
+            The positive class.
+
+        Returns
+        -------
+        float
+            C[n, p] / (C[n, p] + C[p, n]) in [0, 1], n and p the negative and the positive class.
+
+        Raises
+        ------
+        ValueError
+            With more than two classes, or where `pos_label` is none of them.
+        """
+        if len(self.classes) != 2:
+            raise ValueError(f"a decision threshold exists for two classes, the metric has {len(self.classes)}.")
+        positive = int(class_indices([class_name(pos_label)], self.classes, "pos_label")[0])
+        false_alarm, miss = self.cost_matrix[1 - positive, positive], self.cost_matrix[positive, 1 - positive]
+        return float(false_alarm / (false_alarm + miss))
+
+    def score(self, y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean cost per case of predictions, in units of the worst mistake; lower is better.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n,)
+            Labels of any type, compared with the classes as text.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the cases.
+
+        Returns
+        -------
+        float
+            In [0, 1]; 0 where every prediction is right.
+
+        Raises
+        ------
+        ValueError
+            Where a label is no class of the metric or the lengths differ.
+        """
+        from metrics.classification.costs import misclassification_cost
+
+        true, predicted = self._indices(y_true, "y_true"), self._indices(y_pred, "y_pred")
+        return misclassification_cost(true, predicted, self.cost_matrix, sample_weight=sample_weight)
+
+    def expected_score(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        labels: Sequence[object] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean cost per case expected under predicted probabilities; lower is better.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels of any type, compared with the classes as text.
+        y_proba : array-like of shape (n, m)
+            Probabilities; rows sum to 1.
+        labels : sequence of m labels, optional
+            What the columns stand for, such as an estimator's ``classes_``; a class left out has probability 0. By
+            default the classes of the metric in their order.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the cases.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+
+        Raises
+        ------
+        ValueError
+            Where a label is no class of the metric, or the probabilities are none.
+        """
+        from metrics.classification.costs import expected_misclassification_cost
+
+        true, proba, columns = self._aligned(y_true, y_proba, labels)
+        costs = self.cost_matrix[np.ix_(columns, columns)]
+        return expected_misclassification_cost(true, proba, costs, sample_weight=sample_weight)
+
+    def decide(self, y_proba: ArrayLike, *, labels: Sequence[object] | None = None) -> NDArray[Any]:
+        """Return the decisions of least expected cost.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (n, m)
+            Probabilities; rows sum to 1.
+        labels : sequence of m labels, optional
+            What the columns stand for, such as an estimator's ``classes_``; only these are decided for. By default the
+            classes of the metric in their order.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Elements of `labels`; of equal costs the earlier label.
+
+        Raises
+        ------
+        ValueError
+            Where a label is no class of the metric, or the probabilities are none.
+        """
+        from metrics.classification.decisions import cost_sensitive_decisions
+
+        proba, columns = self._table(y_proba, labels)
+        names: Any = self.labels if labels is None else labels
+        return cost_sensitive_decisions(proba, self.cost_matrix[np.ix_(columns, columns)], labels=names)
+
+    def meta_pattern_concern_score(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        labels: Sequence[object] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> MetaPatternConcernScore:
+        """Return the Meta Pattern Concern Score with this metric's release factors and class weights.
+
+        All classes count, in 50 intervals.
+
+        Parameters
+        ----------
+        y_true, y_proba, labels, sample_weight
+            As in `expected_score`, and refused as there.
+
+        Returns
+        -------
+        MetaPatternConcernScore
+            A float, lower is better: the mean over the cases, each weighted with its true class's weight. It carries
+            the patterns, see `metrics.meta_pattern_concern_score`.
+        """
+        from metrics.probabilistic.concern import meta_pattern_concern_score
+
+        true, proba, columns = self._aligned(y_true, y_proba, labels)
+        return meta_pattern_concern_score(
+            true,
+            proba,
+            release_factors=release_factors(self.cost_matrix)[np.ix_(columns, columns)],
+            class_weight=class_weight_from_weights(self.weights, self.family)[columns],
+            sample_weight=sample_weight,
+        )
+
+    def as_scorer(self) -> Any:
+        """Return a scikit-learn scorer: the negated mean cost of an estimator's predictions, greater is better.
+
+        It goes where scikit-learn takes ``scoring``: `cross_val_score`, `GridSearchCV`, `TunedThresholdClassifierCV`.
+        An estimator's classes are matched as text; ``set_score_request(sample_weight=True)`` routes weights.
+
+        Returns
+        -------
+        callable
+            ``scorer(estimator, X, y, sample_weight=None)``.
+        """
+        from sklearn.metrics import make_scorer
+
+        return make_scorer(self.score, greater_is_better=False)
+
+    def _indices(self, labels: ArrayLike, name: str) -> NDArray[np.intp]:
+        return class_indices(labels, self.classes, name)
+
+    def _table(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> tuple[Probabilities, NDArray[np.intp]]:
+        """Return the probabilities and the class index of each column.
+
+        The probability of one of two classes alone is refused: scikit-learn means the class that sorts last.
+        """
+        columns = np.arange(len(self.classes)) if labels is None else self._indices(class_names(labels), "labels")
+        proba = probability_array(y_proba, flat="refused")
+        if proba.shape[1] != len(columns):
+            raise ValueError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")
+        return proba, columns
+
+    def _aligned(
+        self, y_true: ArrayLike, y_proba: ArrayLike, labels: Sequence[object] | None
+    ) -> tuple[NDArray[np.intp], Probabilities, NDArray[np.intp]]:
+        """Return the column of each true label, the probabilities, and the class of each column, all k of them.
+
+        The probabilities are copied only where `labels` leaves classes out; these become columns of zeros at the end.
+        """
+        proba, columns = self._table(y_proba, labels)
+        missing = np.setdiff1d(np.arange(len(self.classes)), columns)
+        if len(missing):
+            columns = np.concatenate([columns, missing])
+            proba = np.hstack([proba, np.zeros((len(proba), len(missing)), dtype=proba.dtype)])
+        return np.argsort(columns)[self._indices(y_true, "y_true")], proba, columns

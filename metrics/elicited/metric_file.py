@@ -1,0 +1,248 @@
+"""Reading and writing the elicited metric file; nothing is trusted before the worked example came out."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from metrics.classification.costs import mean_cost
+from metrics.elicited.metric_checks import TOLERANCE, frozen
+from metrics.elicited.metric_document import FORMAT, ORIENTATION, MetricDocument, Release
+from metrics.elicited.metric_migrations import CURRENT_VERSION, migrate
+from metrics.files.json_text import json_text, strict_json
+
+if TYPE_CHECKING:
+    from metrics.elicited.elicited_metric import ElicitedMetric
+
+M = TypeVar("M", bound="ElicitedMetric")
+
+# What pydantic finds, in our words; {x} are values of the finding's context.
+_FINDINGS = {
+    "missing": "is missing",
+    "extra_forbidden": "is unknown in this version",
+    "unexpected_keyword_argument": "is unknown in this version",
+    "string_type": "must be a text",
+    "float_type": "must be a number",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "finite_number": "must be a finite number",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "dataclass_type": "must be an object",
+    "literal_error": "must be {expected}",
+    "too_short": "needs at least {min_length} entries, {actual_length} given",
+    "too_long": "takes at most {max_length} entries, {actual_length} given",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "timezone_aware": "must have a time zone, such as 2026-01-31T12:00:00Z",
+    "value_error": "is wrong: {error}",
+}
+
+_WITHOUT_VALUE = ("missing", "extra_forbidden", "unexpected_keyword_argument", "value_error")
+
+
+class MetricFileError(ValueError):
+    """An elicited metric file that cannot be trusted: one sentence with the file, the field and what was expected."""
+
+
+def metric_text(metric: ElicitedMetric) -> str:
+    """Return the text of the elicited metric file of a metric."""
+    k = len(metric.classes)
+    releases, factor, error = metric.release_list()
+    counts = worked_counts(k)
+    names = metric.classes
+    fields = {
+        "format": FORMAT,
+        "version": CURRENT_VERSION,
+        "name": metric.name,
+        "created": metric.created,
+        "classes": list(names),
+        "family": metric.family,
+        "orientation": ORIENTATION,
+        "weights": metric.weights.tolist(),
+        "cost_matrix": metric.cost_matrix.tolist(),
+        "class_weight": dict(zip(names, metric.class_weight.values(), strict=True)),
+        "intervals": _with_null(metric.intervals),
+        "samples": None if metric.samples is None else metric.samples.tolist(),
+        "release": {
+            "factors": metric.release_factors().tolist(),
+            "list": [[names[i] for i in entry] for entry in releases],
+            "factor": factor,
+            "error": error,
+        },
+        "prevalence": None if metric.prevalence is None else metric.prevalence.tolist(),
+        "population": metric.population,
+        "consequences": list(metric.consequences),
+        "yardstick": None if metric.yardstick is None else list(metric.yardstick),
+        "provenance": metric.provenance,
+        "quality": metric.quality,
+        "worked_example": {"counts": counts.tolist(), "mean_cost": mean_cost(counts, metric.cost_matrix)},
+    }
+    document = MetricDocument.model_validate(fields)
+    return json_text(document.model_dump(mode="json", by_alias=True))
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file, or say why it cannot be read.
+
+    Raises
+    ------
+    OSError
+        Where there is no such file, or it is a folder or may not be read; in one sentence.
+    MetricFileError
+        Where the file is not UTF-8.
+    """
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: there is no such file; give the path of a .metric.json file.") from None
+    except IsADirectoryError:
+        raise IsADirectoryError(f"{path}: is a folder; give the path of a .metric.json file.") from None
+    except OSError as error:
+        raise type(error)(f"{path}: cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError as error:
+        raise MetricFileError(f"{path}: byte {error.start} is not UTF-8 text; a JSON file was expected.") from None
+
+
+def metric_from_text(text: str, source: str, make: Callable[..., M]) -> M:
+    """Make a metric of the text of an elicited metric file, after everything in it was checked.
+
+    Parameters
+    ----------
+    text : str
+        The JSON text.
+    source : str
+        What an error calls it: the path.
+    make : callable
+        Takes the fields of `ElicitedMetric` as keywords.
+
+    Raises
+    ------
+    MetricFileError
+        In one sentence.
+    """
+    try:
+        document = _checked_document(strict_json(text))
+        metric = make(**_fields(document))
+        _check_what_follows(document, metric)
+    except ValidationError as error:
+        raise MetricFileError(f"{source}: {_in_words(error)}.") from None
+    except ValueError as error:
+        raise MetricFileError(f"{source}: {str(error).removesuffix('.')}.") from None
+    return metric
+
+
+def worked_counts(k: int) -> NDArray[np.int64]:
+    """Return the counts of the worked example: every error another number, so that no two can be mistaken."""
+    counts = np.zeros((k, k), dtype=np.int64)
+    counts[~np.eye(k, dtype=bool)] = np.arange(1, k * k - k + 1)
+    return counts + 10 * k * np.eye(k, dtype=np.int64)
+
+
+def _checked_document(raw: Any) -> MetricDocument:
+    if not isinstance(raw, dict):
+        raise ValueError(f"a JSON object was expected, found {type(raw).__name__}")
+    if raw.get("format") != FORMAT:
+        raise ValueError(
+            f"field format holds {raw.get('format')!r}, {FORMAT!r} was expected; this is another kind of file"
+        )
+    return MetricDocument.model_validate_json(json.dumps(migrate(raw)))
+
+
+def _fields(document: MetricDocument) -> dict[str, Any]:
+    """Return the fields of the document that are fields of the metric."""
+    fields = {name: getattr(document, name) for name in ("family", "weights", "cost_matrix", "name", "created")}
+    fields |= {
+        name: getattr(document, name) for name in ("samples", "prevalence", "population", "provenance", "quality")
+    }
+    return {
+        **fields,
+        "classes": tuple(document.classes),
+        "intervals": _with_infinity(document.intervals),
+        "consequences": tuple(document.consequences),
+        "yardstick": None if document.yardstick is None else tuple(document.yardstick),
+    }
+
+
+def _check_what_follows(document: MetricDocument, metric: ElicitedMetric) -> None:
+    """Refuse a document whose other numbers do not follow from its weights and costs."""
+    k = len(document.classes)
+    counts = frozen(document.worked_example.counts, "worked_example.counts", (k, k))
+    if (counts < 0).any() or not counts.any():
+        raise ValueError("worked_example.counts: counts >= 0, not all 0, were expected")
+    found = mean_cost(counts, metric.cost_matrix)
+    if not abs(found - document.worked_example.mean_cost) <= TOLERANCE:
+        raise ValueError(
+            f"the worked example does not come out: by the cost matrix its counts cost {found:.6g} a case, the file "
+            f"says {document.worked_example.mean_cost:.6g}; the file was changed, export it again"
+        )
+    if set(document.class_weight) != set(document.classes):
+        raise ValueError("class_weight: one number for each class was expected")
+    weight = np.array([document.class_weight[name] for name in document.classes])
+    factors = frozen(document.release.factors, "release.factors", (k, k))
+    for name, given, expected in (
+        ("class_weight", weight, np.array([*metric.class_weight.values()])),
+        ("release.factors", factors, metric.release_factors()),
+    ):
+        if np.abs(given - expected).max() > TOLERANCE:
+            raise ValueError(f"{name}: does not follow from the cost matrix; the file was changed, export it again")
+    _check_release_list(document.release, metric)
+
+
+def _check_release_list(release: Release, metric: ElicitedMetric) -> None:
+    """Refuse a list R that is not as far from the factors as the file says."""
+    two_level = np.ones_like(metric.cost_matrix)
+    for names in release.releases:
+        if len(names) < 2 or not set(names) <= set(metric.classes):
+            raise ValueError(f"release.list: {names} is no true class followed by released classes of the metric")
+        true, *released = (metric.classes.index(name) for name in names)
+        two_level[true, released] = release.factor
+    errors = ~np.eye(len(two_level), dtype=bool)
+    distance = math.sqrt(np.mean((two_level - metric.release_factors())[errors] ** 2))
+    if abs(distance - release.error) > TOLERANCE:
+        raise ValueError(f"release.list: is off by {distance:.6g}, the file says {release.error:.6g}; export it again")
+
+
+def _in_words(error: ValidationError) -> str:
+    """Return the first finding of pydantic as words: which field, what was expected, what is there."""
+    finding = error.errors(include_url=False)[0]
+    if finding["type"] == "json_invalid":
+        return f"holds a text that is not Unicode, or lists nested too deeply ({finding['ctx']['error']})"
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in finding["loc"]).lstrip(".")
+    context = finding.get("ctx", {})
+    words = _FINDINGS.get(finding["type"], finding["msg"][:1].lower() + finding["msg"][1:]).format(**context)
+    more = error.error_count() - 1
+    others = f" ({more} more fault{'s' if more > 1 else ''} after it)" if more else ""
+    shown = "" if finding["type"] in _WITHOUT_VALUE else _shown(finding["input"])
+    return f"field {field} {words}{shown}{others}"
+
+
+def _shown(value: object) -> str:
+    """Return what was found, where it is short enough to say."""
+    return f", not {value!r}" if isinstance(value, str | float | int | None) and len(repr(value)) < 60 else ""
+
+
+def _with_null(intervals: NDArray[np.float64] | None) -> list[Any] | None:
+    """Return intervals as JSON has them: null for an upper end of infinity."""
+    if intervals is None:
+        return None
+    return [[[low, high if math.isfinite(high) else None] for low, high in row] for row in intervals.tolist()]
+
+
+def _with_infinity(intervals: list[Any] | None) -> list[Any] | None:
+    """Return intervals as numbers: infinity for null, and [0, infinity] where nothing is known of an entry."""
+    if intervals is None:
+        return None
+    pairs = [[pair or [0.0, None] for pair in row] for row in intervals]
+    return [
+        [[math.nan if low is None else low, math.inf if high is None else high] for low, high in row] for row in pairs
+    ]

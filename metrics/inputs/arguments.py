@@ -1,0 +1,249 @@
+"""Weights, matrices and numbers that measures take: what is accepted, and what is said where it is not."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.inputs.class_names import class_name
+from metrics.inputs.labels import Classes
+
+Floats = NDArray[np.float64]
+
+
+def same_length(n: int, other: int, name: str, reference: str = "y_true") -> None:
+    """Refuse an argument that is not as long as another.
+
+    Raises
+    ------
+    ValueError
+        With both lengths.
+    """
+    if n != other:
+        raise ValueError(f"{name}: {n} cases were expected, as many as in {reference}, found {other}.")
+
+
+def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats:
+    """Return float64 numbers of any shape.
+
+    Parameters
+    ----------
+    values : array-like
+        Numbers.
+    name : str
+        The argument's name for an error.
+    finite : bool
+        Refuse infinite and missing ones.
+
+    Returns
+    -------
+    ndarray of float64
+        Not copied where it is so already.
+
+    Raises
+    ------
+    ValueError
+        Where one is no number, infinite or missing, with its place.
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: numbers were expected, all rows of the same length.") from None
+    if finite and not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        where = "" if not place else f", row {place[0]}" if len(place) == 1 else f", entry {list(place)}"
+        raise ValueError(f"{name}{where}: a finite number was expected, found {array[place]:g}.")
+    return array
+
+
+def case_weights(values: ArrayLike | None, n: int, name: str = "sample_weight") -> Floats | None:
+    """Return one weight per case, or None.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,) or None
+        Weights >= 0, not all zero; a weight of 2 counts as two equal cases.
+    n : int
+        Number of cases.
+    name : str
+        The argument's name for an error.
+
+    Returns
+    -------
+    ndarray of shape (n,) or None
+        The weights.
+
+    Raises
+    ------
+    ValueError
+        Where the length differs or a weight is negative, missing or infinite.
+    """
+    if values is None:
+        return None
+    weights = number_array(values, name)
+    if weights.ndim != 1:
+        raise ValueError(f"{name}: one weight per case was expected, the shape is {weights.shape}.")
+    same_length(n, len(weights), name)
+    if weights.min(initial=0) < 0:
+        row = int(np.argmax(weights < 0))
+        raise ValueError(f"{name}, row {row}: a weight cannot be negative, found {weights[row]:g}.")
+    return weights
+
+
+def demanded_weight(total: float) -> float:
+    """Return the sum of the weights of all cases, which a mean is divided by.
+
+    Raises
+    ------
+    ValueError
+        Where it is zero.
+    """
+    if total <= 0:
+        raise ValueError("There is no case with a weight above zero, so there is no mean.")
+    return total
+
+
+def class_weights(values: ArrayLike | Mapping[Any, float], classes: Classes) -> Floats:
+    """Return one weight per class.
+
+    Parameters
+    ----------
+    values : array-like of shape (k,) or mapping of label to weight
+        Weights >= 0, not all zero, in any scale.
+    classes : Classes
+        The k labels.
+
+    Returns
+    -------
+    ndarray of shape (k,)
+        The weights in the order of the classes.
+
+    Raises
+    ------
+    ValueError
+        Where a class has no weight, or a weight is negative, missing or infinite.
+    """
+    if isinstance(values, Mapping):
+        named = {class_name(label): weight for label, weight in values.items()}
+        names = [class_name(label) for label in classes.labels.tolist()]
+        lacking = [name for name in names if name not in named]
+        if lacking:
+            raise ValueError(f"class_weight: no weight for the class {lacking[0]!r}.")
+        values = [named[name] for name in names]
+    weights = number_array(values, "class_weight")
+    if weights.shape != (len(classes),):
+        raise ValueError(
+            f"class_weight: {len(classes)} weights were expected, one per class; the shape is {weights.shape}."
+        )
+    if weights.min() < 0 or not weights.any():
+        raise ValueError("class_weight: weights >= 0 were expected, not all of them zero.")
+    return weights
+
+
+def square_matrix(values: ArrayLike, name: str = "cost_matrix", smallest: int = 2) -> Floats:
+    """Return a k x k matrix of finite numbers.
+
+    Parameters
+    ----------
+    values : array-like of shape (k, k)
+        Rows are true classes, columns are predicted classes.
+    name : str
+        The argument's name for an error.
+    smallest : int
+        The least k.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        The matrix.
+
+    Raises
+    ------
+    ValueError
+        Where it is not square, smaller than 2 x 2, or an entry is no finite number.
+    """
+    matrix = number_array(values, name)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < smallest:
+        raise ValueError(
+            f"{name}: a square matrix was expected, a row per true class and a column per predicted class, at least "
+            f"{smallest} x {smallest}; the shape is {matrix.shape}."
+        )
+    return matrix
+
+
+def real_number(value: object, name: str, lowest: float, highest: float = math.inf, *, ends: bool = True) -> float:
+    """Return a number argument.
+
+    Parameters
+    ----------
+    value : object
+        What the caller gave.
+    name : str
+        The argument's name for an error.
+    lowest, highest : float
+        Its limits; an infinite one is never allowed.
+    ends : bool
+        Whether the limits themselves are allowed.
+
+    Returns
+    -------
+    float
+        The number.
+
+    Raises
+    ------
+    TypeError
+        Where it is no number.
+    ValueError
+        Where it is NaN or outside the limits.
+    """
+    bounded = f"a number in {'[' if ends else '('}{lowest:g}, {highest:g}{']' if ends else ')'}"
+    expected = bounded if math.isfinite(highest) else f"a number {'>=' if ends else '>'} {lowest:g}"
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: {expected} was expected, found {value!r}.") from None
+    if not (lowest <= number <= highest if ends else lowest < number < highest) or math.isinf(number):
+        raise ValueError(f"{name}: {expected} was expected, found {value!r}.")
+    return number
+
+
+def whole_number(value: object, name: str, lowest: int, highest: int | None = None) -> int:
+    """Return an integer argument.
+
+    Raises
+    ------
+    TypeError
+        Where it is no integer.
+    ValueError
+        Where it lies outside lowest..highest.
+    """
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name}: a whole number was expected, found {value!r}.") from None
+    if number < lowest or (highest is not None and number > highest):
+        limits = f"at least {lowest}" if highest is None else f"{lowest} to {highest}"
+        raise ValueError(f"{name}: {limits} was expected, found {number}.")
+    return number
+
+
+def cost_matrix_for(cost_matrix: ArrayLike, n_classes: int) -> Floats:
+    """Return a cost matrix of k classes.
+
+    Raises
+    ------
+    ValueError
+        Where it is not k x k or an entry is no finite number.
+    """
+    costs = square_matrix(cost_matrix)
+    if len(costs) != n_classes:
+        raise ValueError(f"cost_matrix: {n_classes} x {n_classes} costs were expected, the shape is {costs.shape}.")
+    return costs

@@ -1,0 +1,170 @@
+"""A scikit-learn classifier that decides for the least expected cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from metrics.classification.decisions import cost_sensitive_decisions
+from metrics.elicited.weights import checked_cost_matrix
+from metrics.inputs.class_names import class_indices, class_names
+
+if TYPE_CHECKING:
+    from metrics.elicited.elicited_metric import ElicitedMetric
+
+
+def _estimator_has(method: str) -> Any:
+    def has(self: CostSensitiveClassifier) -> bool:
+        getattr(getattr(self, "estimator_", self.estimator), method)
+        return True
+
+    return has
+
+
+class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Predicts argmin_j sum_i P(i | x) C[i, j], with the probabilities of another classifier.
+
+    The decisions are as good as the probabilities: calibrate them first where they are not
+    (`sklearn.calibration.CalibratedClassifierCV`). Nothing about the training changes.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With `predict_proba`. It is cloned; wrap a fitted one in `sklearn.frozen.FrozenEstimator`.
+    metric : ElicitedMetric or array-like of shape (k, k), optional
+        The costs. The classes of an elicited metric are matched with those of the data as text and must include them; a
+        matrix is in the order of the sorted classes, rows are true classes. By default every mistake is equally bad.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier.
+    classes_ : ndarray of shape (k,)
+        Sorted labels.
+    cost_matrix_ : ndarray of shape (k, k)
+        Costs in the order of `classes_`; rows are true classes, columns are predicted classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_wine(return_X_y=True)
+    >>> costs = [[0, 1, 1], [1, 0, 1], [20, 20, 0]]
+    >>> model = LogisticRegression(C=1e-4, max_iter=1000)
+    >>> plain = (model.fit(X, y).predict(X) == 2).sum()
+    >>> bool((CostSensitiveClassifier(model, costs).fit(X, y).predict(X) == 2).sum() > plain)
+    True
+    """
+
+    def __init__(self, estimator: Any, metric: ElicitedMetric | ArrayLike | None = None) -> None:
+        self.estimator = estimator
+        self.metric = metric
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
+        """Fit the classifier whose probabilities decide.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, features)
+            Training data.
+        y : array-like of shape (n,)
+            Labels of any type.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the cases, for an estimator that takes them.
+        **fit_params
+            Passed to the estimator's `fit`; routed where metadata routing is enabled.
+
+        Returns
+        -------
+        CostSensitiveClassifier
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            Where a class has no costs, or the cost matrix is of another size.
+        TypeError
+            Where the estimator has no `predict_proba`.
+        """
+        if not hasattr(self.estimator, "predict_proba"):
+            name = type(self.estimator).__name__
+            raise TypeError(f"estimator: {name} has no predict_proba; wrap it in CalibratedClassifierCV.")
+        y = column_or_1d(y, warn=True)
+        if sample_weight is not None:
+            fit_params["sample_weight"] = sample_weight
+        if get_config()["enable_metadata_routing"]:
+            fit_params = process_routing(self, "fit", **fit_params).estimator.fit
+        self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+        self.classes_ = self.estimator_.classes_
+        self.cost_matrix_ = self._costs()
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the labels of least expected cost; of equal costs the first in `classes_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, features)
+            Cases.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Elements of `classes_`.
+        """
+        check_is_fitted(self)
+        proba = self.estimator_.predict_proba(X)
+        if len(self.classes_) == 1:  # an estimator may accept such data; there is nothing to decide
+            return np.repeat(self.classes_, len(proba))
+        return np.asarray(self.classes_[cost_sensitive_decisions(proba, self.cost_matrix_)])
+
+    @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Return the estimator's probabilities, shape (n, k); the columns are `classes_`."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(X))
+
+    @available_if(_estimator_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> NDArray[Any]:
+        """Return the logarithms of the estimator's probabilities, shape (n, k); the columns are `classes_`."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_log_proba(X))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return the routing: `fit` of this passes to `fit` of the estimator."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
+
+    def _costs(self) -> NDArray[np.float64]:
+        """Return the costs in the order of the classes."""
+        from metrics.elicited.elicited_metric import ElicitedMetric
+
+        k = len(self.classes_)
+        if self.metric is None:
+            return np.ones((k, k)) - np.eye(k)
+        if isinstance(self.metric, ElicitedMetric):
+            order = class_indices(np.array(class_names(self.classes_)), self.metric.classes, "y")
+            return np.asarray(self.metric.cost_matrix[np.ix_(order, order)])
+        costs = checked_cost_matrix(self.metric)
+        if len(costs) != k:
+            raise ValueError(f"metric: the costs are of {len(costs)} classes, y has {k}.")
+        return costs

@@ -1,0 +1,162 @@
+"""Learning with the Meta Pattern Concern Score, in any framework, and choosing among epochs by any metric.
+
+The paper (Wang, Du and Liu, "Meta Pattern Concern Score") lowers the learning rate in proportion to the score, so that
+training goes on where predictions are still of concern and calms down where they are not: see `ConcernLearningRate`.
+
+The authors' published program multiplies the *loss* by the score instead, ``loss = loss * score``. With plain gradient
+descent that is the same: the gradient, hence the step, is scaled. With an adaptive optimiser it is nearly nothing: Adam
+and its kin divide the gradient by a running mean of its size, so a factor that changes slowly cancels out. Scale the
+optimiser's learning rate, not the loss.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from metrics.inputs.arguments import real_number, whole_number
+
+T = TypeVar("T")
+
+
+class ConcernLearningRate:
+    """A learning rate proportional to the score: ``base_rate * score / reference``, within limits.
+
+    Parameters
+    ----------
+    base_rate : float
+        The learning rate at the reference score, > 0.
+    reference : float, optional
+        The score that gives the base rate, > 0; 1 is the paper's literal proportion. By default the first score, so
+        that training begins at the base rate whatever the number of intervals does to the size of the scores.
+    lowest, highest : float
+        Limits of the factor, ``0 <= lowest <= highest``. The default lowers the rate to a hundredth at most and never
+        raises it.
+
+    Raises
+    ------
+    ValueError
+        Where a number is outside its range.
+
+    Examples
+    --------
+    >>> rate = ConcernLearningRate(0.1)
+    >>> [round(rate.step(score), 4) for score in (1.2, 0.9, 0.3, 0.6, 0.0)]
+    [0.1, 0.075, 0.025, 0.05, 0.001]
+    """
+
+    def __init__(
+        self, base_rate: float, *, reference: float | None = None, lowest: float = 0.01, highest: float = 1.0
+    ) -> None:
+        self.base_rate = real_number(base_rate, "base_rate", 0, ends=False)
+        self.reference = None if reference is None else real_number(reference, "reference", 0, ends=False)
+        self.lowest = real_number(lowest, "lowest", 0)
+        self.highest = real_number(highest, "highest", self.lowest)
+        self.factor = self.highest if reference is None else min(self.highest, 1.0)
+
+    @property
+    def rate(self) -> float:
+        """Return the learning rate after the last score."""
+        return self.base_rate * self.factor
+
+    def step(self, score: float) -> float:
+        """Take the score of an epoch or of a batch, and return the learning rate of the next one.
+
+        Parameters
+        ----------
+        score : float
+            A Meta Pattern Concern Score, or any other score >= 0 that falls towards 0 as the model learns.
+
+        Returns
+        -------
+        float
+            The learning rate, to be set in the optimiser.
+
+        Raises
+        ------
+        ValueError
+            Where the score is negative or no finite number.
+        """
+        value = real_number(score, "score", 0)
+        if self.reference is None and value > 0:
+            self.reference = value
+        share = value / self.reference if self.reference else 0.0
+        self.factor = min(self.highest, max(self.lowest, share))
+        return self.rate
+
+    def state_dict(self) -> dict[str, float | None]:
+        """Return everything that a checkpoint needs."""
+        return dict(vars(self))
+
+    def load_state_dict(self, state: dict[str, float | None]) -> None:
+        """Go on from a checkpoint."""
+        vars(self).update(state)
+
+
+class BestEpoch(Generic[T]):
+    """Keeps the model of the best epoch by any metric, and says when to stop.
+
+    Parameters
+    ----------
+    greater_is_better : bool
+        False for costs, errors, likelihoods and concern; True for accuracy.
+    patience : int, optional
+        Stop after this many epochs in a row without a better score, at least 1; by default never.
+
+    Attributes
+    ----------
+    scores : list of float
+        The scores so far, one per epoch.
+    epoch : int or None
+        Index of the best epoch; the first of equal ones.
+    model : object or None
+        What was kept of the best epoch.
+
+    Examples
+    --------
+    >>> best = BestEpoch(patience=2)
+    >>> for epoch, cost in enumerate([0.5, 0.3, 0.4, 0.31, 0.2]):
+    ...     best.update(cost, lambda: f"weights of epoch {epoch}")
+    ...     if best.should_stop:
+    ...         break
+    >>> best.model, len(best.scores)
+    ('weights of epoch 1', 4)
+    """
+
+    def __init__(self, *, greater_is_better: bool = False, patience: int | None = None) -> None:
+        self.greater_is_better = greater_is_better
+        self.patience = None if patience is None else whole_number(patience, "patience", 1)
+        self.scores: list[float] = []
+        self.epoch: int | None = None
+        self.model: T | None = None
+
+    def update(self, score: float, keep: Callable[[], T]) -> None:
+        """Take the score of the next epoch; `keep` is called, and its result kept, only where it is the best so far.
+
+        Parameters
+        ----------
+        score : float
+            On cases that were not trained on.
+        keep : callable
+            Returns a copy of the model or of its weights: ``lambda: copy.deepcopy(model)``.
+
+        Raises
+        ------
+        ValueError
+            Where the score is NaN.
+        """
+        value = float(score)
+        if math.isnan(value):
+            raise ValueError("score is NaN; the metric could not be worked out for this epoch.")
+        self.scores.append(value)
+        best = None if self.epoch is None else self.scores[self.epoch]
+        if best is None or (value > best if self.greater_is_better else value < best):
+            self.epoch, self.model = len(self.scores) - 1, keep()
+
+    @property
+    def should_stop(self) -> bool:
+        """Return whether `patience` epochs have passed without a better score."""
+        if self.patience is None or self.epoch is None:
+            return False
+        return len(self.scores) - 1 - self.epoch >= self.patience

@@ -1,0 +1,235 @@
+"""Meta Pattern Concern Score [W22]: how much a model's confident mistakes should concern us; lower is better.
+
+Source: Y. Wang, D. Du, Y. Liu, "Meta Pattern Concern Score: A Novel Evaluation Measure with Human Values for
+Multi-classifiers", IEEE SMC 2023. The formulas are in `metrics.probabilistic.concern_kernel`.
+
+What the paper leaves open is settled here as follows. With the true class alone in S, or every wrong class of S
+released to factor 0, the score of the row is the penalty of the true class. A probability of 1 falls into the last
+interval, so that no score is negative. floor(t p) is taken in the precision of the probabilities as they are: in
+float64 50 * 0.58 is 28.999..., interval 28; float32 is not converted first. A row whose true class is not in S scores
+the mean penalty of S, without releases, which can be lower than with it: `share_outside_top_k` says how many such rows
+there are. Of equal probabilities the first classes are in S. With two classes a release cancels and has no effect. One
+step, from level 1 to level 0, costs 16.118 whatever t: scores with different numbers of intervals are not comparable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.batches.blocks import Block, Workspace, for_blocks, nothing, rows_per_block
+from metrics.batches.predictions import labelled_probabilities
+from metrics.batches.results import Measured
+from metrics.inputs.arguments import real_number, whole_number
+from metrics.inputs.probabilities import Probabilities
+from metrics.probabilistic.concern_kernel import ConcernScore, TrueConcern
+
+_INTERVALS = 50
+
+
+class MetaPatternConcernScore(Measured):
+    """The score, a float, with what it is made of.
+
+    The arrays are worked out when they are first asked for, from the arguments of the call, which are kept and not
+    copied; where those were changed since, a ValueError says so.
+
+    Attributes
+    ----------
+    top_k : int
+        K, the number of most probable classes looked at.
+    n_intervals : int
+        t, the number of confidence intervals.
+    share_outside_top_k : float
+        Share of the (weighted) cases whose true class is not among the K.
+    """
+
+    top_k: int
+    n_intervals: int
+    share_outside_top_k: float
+    _kernel: ConcernScore
+    _true: NDArray[Any]
+    _proba: Probabilities
+    _weight: ArrayLike | None
+
+    @cached_property
+    def per_sample(self) -> NDArray[np.float64]:
+        """Return the score of each row, shape (n,)."""
+        proba, kernel = self._unchanged(), self._kernel
+        n, k = proba.shape
+        scores = np.empty(n)
+
+        def work(space: Workspace, start: int, stop: int) -> None:
+            true = kernel.classes.indices(self._true[start:stop], "y_true", start)
+            scores[start:stop] = kernel.row_scores(Block(true, proba[start:stop], None, space))[0]
+
+        for_blocks(n, rows_per_block(k), work, nothing, n_columns=k)
+        return scores
+
+    @cached_property
+    def prediction_pattern(self) -> NDArray[np.intp]:
+        """Return the K most probable classes of each row, most probable first, shape (n, K), as column indices."""
+        return np.asarray(np.argsort(-self._unchanged(), axis=1, kind="stable")[:, : self.top_k])
+
+    @cached_property
+    def confidence_pattern(self) -> NDArray[np.intp]:
+        """Return the levels of those classes, 0 to t - 1, shape (n, K); t - 1 is confident and right."""
+        proba: NDArray[Any] = np.take_along_axis(self._proba, self.prediction_pattern, axis=1)
+        last = self.n_intervals - 1
+        intervals = np.minimum((proba * proba.dtype.type(self.n_intervals)).astype(np.intp), last)
+        return np.asarray(np.where(self._is_true, intervals, last - intervals))
+
+    @cached_property
+    def concern(self) -> NDArray[np.float64]:
+        """Return the concerns of those classes, the weights of their penalties, shape (n, K)."""
+        wrong = self._kernel.factors[self._true_columns[:, np.newaxis], self.prediction_pattern]
+        total = wrong.sum(axis=1, keepdims=True)
+        if self._kernel.true_concern == "sum":
+            own = np.where(total > 0, total, 1.0)
+        else:
+            own = np.full(total.shape, max(self.top_k - 1.0, 1.0))
+        inside = self._is_true.any(axis=1, keepdims=True)
+        return np.where(inside, np.where(self._is_true, own, wrong), 1.0)
+
+    def _unchanged(self) -> Probabilities:
+        """Return the probabilities, if the score still comes out of them."""
+        again = self._kernel.fresh().update(self._true, self._proba, sample_weight=self._weight)
+        if again.result() != float(self):
+            raise ValueError("y_true, y_proba or sample_weight was changed since the score was taken; take it again.")
+        return self._proba
+
+    @cached_property
+    def _true_columns(self) -> NDArray[np.intp]:
+        return self._kernel.classes.indices(self._true, "y_true")
+
+    @property
+    def _is_true(self) -> NDArray[np.bool_]:
+        return np.asarray(self.prediction_pattern == self._true_columns[:, np.newaxis])
+
+
+def meta_pattern_concern_score(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    top_k: int | None = None,
+    n_intervals: int = _INTERVALS,
+    confidence_threshold: float | None = None,
+    release_factors: ArrayLike | None = None,
+    true_concern: TrueConcern = "sum",
+    class_weight: ArrayLike | Mapping[Any, float] | None = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> MetaPatternConcernScore:
+    """Return the Meta Pattern Concern Score [W22]; see the module for the choices at its edges.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels.
+    y_proba : array-like of shape (n, k)
+        Predicted probabilities; rows sum to 1.
+    top_k : int, optional
+        How many of the most probable classes are looked at; by default all.
+    n_intervals : int
+        Confidence intervals t, at least 2.
+    confidence_threshold : float, optional
+        The concession in confidence that goes unpunished, the paper's second human value, in (0, 1): sets
+        ``n_intervals`` to ``round(1 / (1 - threshold))``, so that 0.98 means 50.
+    release_factors : array-like of shape (k, k), optional
+        Factor in [0, 1] of true class i predicted as j; 1 is full concern. See `release_matrix`.
+    true_concern : {"sum", "count"}
+        Concern of the true class: the sum of the others', the paper's equation (8), or K - 1, as in the authors'
+        published programs.
+    class_weight : array-like of shape (k,) or mapping of label to weight, optional
+        Weight of a case in the mean by its true class.
+    labels : array-like of shape (k,), optional
+        What the columns stand for, in order; see `metrics.inputs.labels` for the rule without it.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the cases.
+
+    Returns
+    -------
+    MetaPatternConcernScore
+        A float >= 0, lower is better, with ``per_sample``, ``prediction_pattern``, ``confidence_pattern``, ``concern``
+        and ``share_outside_top_k``.
+
+    Raises
+    ------
+    ValueError
+        In words: which argument, which row, what was expected.
+    """
+    true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
+    kernel = ConcernScore(
+        classes,
+        top_k=top_k,
+        n_intervals=_intervals(n_intervals, confidence_threshold),
+        release_factors=release_factors,
+        true_concern=true_concern,
+        class_weight=class_weight,
+    )
+    sums = kernel.fresh().update(true, proba, sample_weight=sample_weight)
+    return MetaPatternConcernScore(
+        sums.result(),
+        top_k=kernel.top_k,
+        n_intervals=kernel.n_intervals,
+        share_outside_top_k=sums.share_outside_top_k(),
+        _kernel=kernel,
+        _true=true,
+        _proba=proba,
+        _weight=sample_weight,
+    )
+
+
+def release_matrix(releases: Sequence[Sequence[int]], factor: float, n_classes: int) -> NDArray[np.float64]:
+    """Return the release factors of the paper's two human values: a release list R and one release factor.
+
+    Parameters
+    ----------
+    releases : sequence of sequences of int
+        Each (true class, released class, released class, ...), as indices of classes: predicting a released class for
+        this true class is of less concern.
+    factor : float
+        Concern of released predictions, in [0, 1]; 1 is full concern.
+    n_classes : int
+        k.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        `factor` where released, 1 elsewhere; rows are true classes, columns are predicted classes.
+
+    Raises
+    ------
+    ValueError
+        Where a class does not exist, a class is released to itself, or the factor is not in [0, 1].
+    """
+    k = whole_number(n_classes, "n_classes", 2)
+    concern = real_number(factor, "factor", 0, 1)
+    factors = np.ones((k, k))
+    for number, entry in enumerate(releases):
+        if not isinstance(entry, Iterable):
+            raise TypeError(f"releases, entry {number}: (true, released, ...) was expected, found {entry!r}.")
+        true, *released = (whole_number(label, f"releases, entry {number}", 0, k - 1) for label in entry)
+        if not released:
+            raise ValueError(f"releases, entry {number}: a true class and at least one released class were expected.")
+        if true in released:
+            raise ValueError(f"releases, entry {number}: class {true} cannot be released to itself.")
+        factors[true, released] = concern
+    return factors
+
+
+def _intervals(n_intervals: int, confidence_threshold: float | None) -> int:
+    if confidence_threshold is None:
+        return n_intervals
+    meant = round(1 / (1 - real_number(confidence_threshold, "confidence_threshold", 0, 1, ends=False)))
+    if meant < 2:
+        raise ValueError(f"confidence_threshold: {confidence_threshold} leaves one interval; at least 0.34 is needed.")
+    if n_intervals not in (_INTERVALS, meant):
+        raise ValueError(
+            f"n_intervals: confidence_threshold={confidence_threshold} means {meant} intervals, found {n_intervals}; "
+            "pass one of the two."
+        )
+    return meant

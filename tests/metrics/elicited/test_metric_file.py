@@ -1,0 +1,318 @@
+import json
+import os
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import metrics
+from metrics import Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
+from metrics.elicited.metric_document import MetricDocument, metric_schema
+from metrics.elicited.metric_migrations import CURRENT_VERSION, migrate
+from metrics.files.atomic_write import write_atomically
+
+CREATED = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
+COSTS = [[0, 1, 0.91], [0.13, 0, 0.013], [0.11, 0.03, 0]]
+INTERVALS = [[[0, 0], [1, 1], [0.52, np.inf]], [[0.08, 0.2], [0, 0], [0.005, 0.03]], [[0.07, 0.17], [0, 0.03], [0, 0]]]
+
+
+def full_metric(**changes):
+    details = {
+        "name": "Skin lesions",
+        "created": CREATED,
+        "intervals": INTERVALS,
+        "samples": -np.random.default_rng(0).gamma(1, size=(20, 6)),
+        "prevalence": [0.1, 0.7, 0.2],
+        "population": 1000,
+        "consequences": [Consequence("melanoma", "naevus", "Missed melanoma", "missed melanoma", "missed melanomas")],
+        "yardstick": ("naevus", "melanoma"),
+        "provenance": Provenance("bayes", "0.1.0", {"ask": "all", "caps": [1, 2.5]}, 7, 14, "ab", "cd", "Dr. Ö"),
+        "quality": Quality(Tally(2, 3), Tally(12, 14), Tally(5, 5)),
+    }
+    return ElicitedMetric.from_cost_matrix(["melanoma", "naevus", "keratosis"], COSTS, **(details | changes))
+
+
+def same(first, second):
+    assert json.loads(first.to_json()) == json.loads(second.to_json())
+
+
+def changed(tmp_path, change):
+    """Write a good file, let `change` edit its JSON object, and return the path."""
+    document = json.loads(full_metric().to_json())
+    change(document)
+    path = tmp_path / "changed.metric.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_everything_comes_back(tmp_path):
+    metric = full_metric()
+    path = tmp_path / "skin.metric.json"
+    metric.save(path)
+    loaded = ElicitedMetric.load(path)
+    same(metric, loaded)
+    assert loaded.created == CREATED
+    assert loaded.consequences == metric.consequences
+    assert loaded.provenance == metric.provenance
+    assert loaded.quality == metric.quality
+    np.testing.assert_array_equal(loaded.intervals, INTERVALS)
+    np.testing.assert_array_equal(loaded.samples, metric.samples)
+    np.testing.assert_array_equal(loaded.cost_matrix, COSTS)
+    np.testing.assert_array_equal(loaded.weights, metric.weights)
+
+
+names = st.lists(st.text(min_size=1, max_size=8).filter(str.strip), min_size=2, max_size=4, unique=True)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_any_costs_and_any_names_come_back(data):
+    classes = data.draw(names)
+    k = len(classes)
+    family = data.draw(st.sampled_from(["lpm", "dlpm"]))
+    size = k if family == "dlpm" else k * k - k
+    weights = data.draw(arrays(np.float64, size, elements=st.floats(1e-9, 1e9)))
+    metric = ElicitedMetric.from_weights(classes, weights if family == "dlpm" else -weights, family, created=CREATED)
+    loaded = ElicitedMetric.from_json(metric.to_json())
+    same(metric, loaded)
+    assert loaded.classes == tuple(classes)
+    np.testing.assert_array_equal(loaded.release_factors(), metric.release_factors())
+
+
+def test_the_fields_are_those_of_the_specification():
+    document = json.loads(full_metric().to_json())
+    assert list(document) == [*MetricDocument.model_fields]
+    assert document["format"] == "elicited-metric"
+    assert document["version"] == CURRENT_VERSION
+    assert document["created"] == "2026-11-20T12:30:00Z"
+    assert document["orientation"] == "rows are true classes, columns are predicted classes"
+    assert np.linalg.norm(document["weights"]) == pytest.approx(1)
+    assert max(map(max, document["cost_matrix"])) == 1
+    assert sum(document["class_weight"].values()) == pytest.approx(3)
+    assert document["intervals"][0][2] == [0.52, None]
+    assert document["release"]["list"][0][0] in document["classes"]
+    counts, costs = np.array(document["worked_example"]["counts"]), np.array(document["cost_matrix"])
+    assert document["worked_example"]["mean_cost"] == pytest.approx((counts * costs).sum() / counts.sum())
+    assert len(set(counts[~np.eye(3, dtype=bool)])) == 6
+
+
+def test_times_are_written_in_utc(tmp_path):
+    local = datetime(2026, 1, 1, 1, tzinfo=timezone(timedelta(hours=2)))
+    assert json.loads(full_metric(created=local).to_json())["created"] == "2025-12-31T23:00:00Z"
+    with pytest.raises(ValueError, match="time zone"):
+        full_metric(created=datetime(2026, 1, 1))
+    before = datetime.now(UTC)
+    made = ElicitedMetric.from_cost_matrix(["a", "b"], [[0, 1], [1, 0]]).created
+    assert before <= made <= datetime.now(UTC)
+
+
+def test_the_published_schema_is_current():
+    published = Path(metrics.__file__).parent / "schema" / "elicited-metric.schema.json"
+    assert json.loads(published.read_text(encoding="utf-8")) == json.loads(json.dumps(metric_schema()))
+
+
+CORRUPTIONS = {
+    "newer version": (lambda d: d.update(version=2), "version 2, this program reads versions up to 1; update"),
+    "no version": (lambda d: d.pop("version"), "field version holds None"),
+    "version as text": (lambda d: d.update(version="1"), "field version holds '1'"),
+    "version zero": (lambda d: d.update(version=0), "field version holds 0"),
+    "other format": (lambda d: d.update(format="session"), "field format holds 'session'"),
+    "missing field": (lambda d: d.pop("cost_matrix"), "field cost_matrix is missing"),
+    "unknown field": (lambda d: d.update(cost_matrx=[]), "field cost_matrx is unknown"),
+    "unknown nested field": (lambda d: d["provenance"].update(sed=1), r"field provenance\.sed is unknown"),
+    "text for number": (
+        lambda d: d["weights"].__setitem__(1, "-0.5"),
+        r"field weights\[1\] must be a number, not '-0.5'",
+    ),
+    "boolean for number": (lambda d: d["weights"].__setitem__(1, True), r"field weights\[1\] must be a number"),
+    "null in costs": (
+        lambda d: d["cost_matrix"][0].__setitem__(0, None),
+        r"field cost_matrix\[0\]\[0\] must be a number",
+    ),
+    "number for name": (lambda d: d["classes"].__setitem__(0, 3), r"field classes\[0\] must be a text, not 3"),
+    "one class": (lambda d: d.update(classes=["a"]), "field classes needs at least 2 entries, 1 given"),
+    "two alike": (lambda d: d.update(classes=["a", "b", "a"]), "'a' stands for two classes"),
+    "too few weights": (lambda d: d["weights"].pop(), "weights"),
+    "weights of more classes": (lambda d: d["weights"].extend([-0.1] * 6), "6 numbers were expected for 3 classes"),
+    "wrong family": (lambda d: d.update(family="dlpm"), "weights"),
+    "unknown family": (lambda d: d.update(family="lfpm"), "field family must be 'dlpm' or 'lpm', not 'lfpm'"),
+    "unnormalised": (lambda d: d.update(weights=[2 * w for w in d["weights"]]), "must have L2 norm 1"),
+    "positive weight": (lambda d: d["weights"].__setitem__(0, 0.5), "wrong sign"),
+    "ragged costs": (lambda d: d["cost_matrix"][1].pop(), "cost_matrix: 3 x 3 numbers were expected"),
+    "small costs": (lambda d: d.update(cost_matrix=[[0, 1], [1, 0]]), "cost_matrix: 3 x 3 numbers were expected"),
+    "transposed": (lambda d: d.update(cost_matrix=np.transpose(d["cost_matrix"]).tolist()), "is transposed: rows must"),
+    "other orientation": (lambda d: d.update(orientation="rows are predicted classes"), "field orientation must be"),
+    "changed cost": (lambda d: d["cost_matrix"][1].__setitem__(0, 0.2), "row 1, column 0 holds 0.2, the weights give"),
+    "unscaled costs": (lambda d: d.update(cost_matrix=(2 * np.array(COSTS)).tolist()), "largest cost is 2"),
+    "negative cost": (lambda d: d["cost_matrix"][1].__setitem__(0, -0.13), "a cost >= 0 was expected"),
+    "cost of a hit": (lambda d: d["cost_matrix"][1].__setitem__(1, 0.1), "right answer costs 0"),
+    "worked example": (lambda d: d["worked_example"].update(mean_cost=0.5), "worked example does not come out"),
+    "worked counts": (
+        lambda d: d["worked_example"]["counts"][0].__setitem__(1, 99),
+        "worked example does not come out",
+    ),
+    "worked shape": (lambda d: d["worked_example"]["counts"].pop(), r"worked_example\.counts: 3 x 3"),
+    "no worked cases": (lambda d: d["worked_example"].update(counts=[[0] * 3] * 3), "not all 0"),
+    "class weight": (lambda d: d["class_weight"].update(naevus=2.0), "class_weight: does not follow"),
+    "class weight of another": (lambda d: d["class_weight"].update(wart=2.0), "one number for each class"),
+    "release factor": (lambda d: d["release"]["factors"][0].__setitem__(2, 0.1), "release.factors: does not follow"),
+    "release list": (lambda d: d["release"]["list"].pop(), "release.list: is off by"),
+    "release of a stranger": (lambda d: d["release"]["list"][0].append("wart"), "release.list: .* is no true class"),
+    "crossed interval": (lambda d: d["intervals"][1].__setitem__(0, [0.3, 0.2]), r"row 1, column 0 holds \[0.3, 0.2\]"),
+    "interval without low": (lambda d: d["intervals"][1].__setitem__(0, [None, 0.2]), "intervals: holds NaN"),
+    "interval of three": (lambda d: d["intervals"][1][0].append(1), r"intervals\[1\]\[0\] takes at most 2"),
+    "sample too short": (lambda d: d["samples"][3].pop(), "samples: any number x 6"),
+    "sample sign": (lambda d: d["samples"][3].__setitem__(0, 0.5), "samples: weights: 0.5 has the wrong sign"),
+    "no samples": (lambda d: d.update(samples=[]), "samples"),
+    "prevalence": (lambda d: d.update(prevalence=[0.5, 0.4, 0.2]), "prevalence: shares"),
+    "population": (lambda d: d.update(population=0), "field population must be at least 1, not 0"),
+    "half a case": (lambda d: d.update(population=0.5), "field population must be a whole number"),
+    "no time zone": (lambda d: d.update(created="2026-01-01T00:00:00"), "field created must have a time zone"),
+    "consequence": (lambda d: d["consequences"][0].update(true="wart"), "'wart' is no class of the metric"),
+    "right answer": (lambda d: d.update(yardstick=["naevus", "naevus"]), "is a right answer"),
+    "tally": (lambda d: d["quality"]["repeats_agreed"].update(agreed=4), "4 of 3"),
+}
+
+
+@pytest.mark.parametrize(("change", "words"), CORRUPTIONS.values(), ids=[*CORRUPTIONS])
+def test_a_changed_file_is_refused_in_one_sentence(tmp_path, change, words):
+    path = changed(tmp_path, change)
+    with pytest.raises(MetricFileError, match=words) as caught:
+        ElicitedMetric.load(path)
+    sentence = str(caught.value)
+    assert sentence.startswith(f"{path}: ")
+    assert "\n" not in sentence
+    assert len(sentence) < 320 + len(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "empty"),
+        ("[1, 2]", "JSON object was expected"),
+        ('{"format": "elicited-metric", "version": NaN}', "holds NaN"),
+        ('{"format": "elicited-metric", "weights": [-Infinity]}', "holds -Infinity"),
+        ('{"format": 1, "format": 2}', "field format stands twice"),
+        ('{"format": elicited}', "is not JSON .*line 1, column 12"),
+        ("[" * 100_000, "nested too deeply"),
+        (full_metric().to_json().replace("0.91", "1e999", 1), "finite number"),
+        (full_metric().to_json().replace("0.91", "9" * 5000, 1), "cost_matrix|digits"),
+        (full_metric().to_json().replace("0.91", "9" * 400, 1), "cost_matrix"),
+        (full_metric().to_json().replace('"counts": [\n      [30', '"counts": [\n      [' + "9" * 400, 1), "counts"),
+        (full_metric().to_json().replace("Skin lesions", "\\ud800", 1), "text that is not Unicode"),
+        (
+            full_metric().to_json().replace('"parameters": {', '"parameters": {"a": ' + "[" * 900 + "]" * 900 + ",", 1),
+            "recurs|nested",
+        ),
+    ],
+)
+def test_what_is_no_metric_file_is_refused_in_one_sentence(text, words):
+    with pytest.raises(MetricFileError, match=words) as caught:
+        ElicitedMetric.from_json(text, "a.json")
+    assert str(caught.value).startswith("a.json: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_cut_at_any_byte_is_refused(tmp_path):
+    whole = full_metric(samples=None).to_json().rstrip().encode()
+    path = tmp_path / "cut.metric.json"
+    for length in range(len(whole)):
+        path.write_bytes(whole[:length])
+        with pytest.raises(MetricFileError, match=r"cut off|empty|UTF-8|not JSON") as caught:
+            ElicitedMetric.load(path)
+        assert str(path) in str(caught.value)
+    path.write_bytes(whole)
+    ElicitedMetric.load(path)
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nothing\.json: there is no such file"):
+        ElicitedMetric.load(tmp_path / "nothing.json")
+    with pytest.raises(OSError, match=r"is a folder|cannot be read"):
+        ElicitedMetric.load(tmp_path)
+    (tmp_path / "latin.json").write_bytes("größe".encode("latin-1"))
+    with pytest.raises(MetricFileError, match="not UTF-8"):
+        ElicitedMetric.load(tmp_path / "latin.json")
+    (tmp_path / "bom.json").write_bytes(b"\xef\xbb\xbf" + full_metric().to_json().encode())
+    assert ElicitedMetric.load(tmp_path / "bom.json").name == "Skin lesions"
+
+
+def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "skin.metric.json"
+    full_metric().save(path)
+    before = path.read_bytes()
+
+    def full_disk(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        full_metric(name="other").save(path)
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+    assert [*tmp_path.iterdir()] == [path]
+    with pytest.raises(FileNotFoundError):
+        full_metric().save(tmp_path / "nowhere" / "skin.metric.json")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.float32(1), {1, 2}])
+def test_parameters_are_json_values(value):
+    with pytest.raises(ValueError, match="parameters: JSON values"):
+        Provenance(parameters={"epsilon": value})
+
+
+def test_what_cannot_be_written_is_said_of_the_file_that_was_meant(tmp_path):
+    for path, kind in ((tmp_path / "missing" / "m.json", FileNotFoundError), (tmp_path, IsADirectoryError)):
+        with pytest.raises(kind) as caught:
+            write_atomically(path, "text")
+        assert caught.value.filename == str(path)
+        assert ".tmp" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_is_followed(tmp_path):
+    target, link = tmp_path / "target.txt", tmp_path / "link.txt"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_atomically(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions and pipes of this kind are not known there")
+def test_permissions_are_kept_and_a_pipe_stays_one(tmp_path):
+    private, pipe = tmp_path / "private.txt", tmp_path / "pipe"
+    private.write_text("old")
+    private.chmod(0o600)
+    write_atomically(private, "new")
+    assert private.stat().st_mode & 0o777 == 0o600
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_atomically(pipe, "told")
+    assert os.read(reader, 100) == b"told"
+    os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_older_documents_are_brought_up_step_by_step():
+    steps = {1: lambda d: d | {"b": d["a"] + 1}, 2: lambda d: {"c": d["b"] * 10}}
+    old = {"version": 1, "a": 1}
+    assert migrate(old, steps, 3) == {"version": 3, "c": 20}
+    assert old == {"version": 1, "a": 1}
+    assert migrate({"version": 2, "b": 5}, steps, 3) == {"version": 3, "c": 50}
+    with pytest.raises(ValueError, match="reads versions up to 3"):
+        migrate({"version": 4}, steps, 3)
+
+
+def test_a_metric_cannot_be_changed_in_place():
+    metric = full_metric()
+    for name in ("weights", "cost_matrix", "intervals", "samples", "prevalence"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(metric, name)[0] = 0
+    assert replace(metric, name="other").name == "other"

@@ -1,0 +1,341 @@
+import csv
+import io
+import re
+import warnings
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+
+from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, Tally, export
+from metrics.display.numbers import two_digits
+from metrics.elicited.exchange import exchange_rates, headline
+from metrics.exports.csv_table import render as csv_table
+from metrics.exports.markdown_page import render as markdown_page
+
+CREATED = datetime(2026, 11, 20, 10, 42, tzinfo=UTC)
+COSTS = np.array([[0, 1, 0.91], [0.13, 0, 0.013], [0.11, 0.03, 0]])
+INTERVALS = [[[0, 0], [1, 1], [0.52, 1]], [[0.08, 0.2], [0, 0], [0.005, np.inf]], [[0.07, 0.17], [0, 0.03], [0, 0]]]
+ODD = ["a \"b' \\", "c, d|e", "é*_`日本 <b>&amp;", "$x$ {y}% #\n1"]
+ODD_NAME = 'Odd "names" \'\'\'""" \\ $x$ {y} | <i>\n# %'
+
+
+def skin(**changes):
+    details = {
+        "name": "Skin lesions",
+        "created": CREATED,
+        "intervals": INTERVALS,
+        "prevalence": [0.1, 0.7, 0.2],
+        "population": 1000,
+        "consequences": [
+            Consequence("melanoma", "naevus", "Missed melanoma", "missed melanoma", "missed melanomas"),
+            Consequence("naevus", "melanoma", "Needless excision", "needless excision", "needless excisions"),
+        ],
+        "yardstick": ("naevus", "melanoma"),
+        "provenance": Provenance("bayes", "0.1.0", {"stop": True}, 7, 14, "ab" * 32, None, "Dr. Ö"),
+        "quality": Quality(Tally(2, 3), Tally(12, 14), Tally(5, 5)),
+    }
+    return ElicitedMetric.from_cost_matrix(["melanoma", "naevus", "keratosis"], COSTS, **(details | changes))
+
+
+def odd(family="lpm"):
+    weights = np.arange(1, 13) if family == "lpm" else [4, 1, 2, 3]
+    sign = -1 if family == "lpm" else 1
+    return ElicitedMetric.from_weights(ODD, sign * np.array(weights), family, name=ODD_NAME, created=CREATED)
+
+
+def many():
+    costs = np.exp(np.random.default_rng(0).normal(size=(10, 10)))
+    np.fill_diagonal(costs, 0)
+    names = [f"a rather long class name, number {i}" for i in range(10)]
+    return ElicitedMetric.from_cost_matrix(names, costs, name="A long name " * 12, created=CREATED)
+
+
+def hundred():
+    costs = np.random.default_rng(0).uniform(0.1, 1, size=(100, 100))
+    np.fill_diagonal(costs, 0)
+    return ElicitedMetric.from_cost_matrix(range(100), costs, created=CREATED)
+
+
+METRICS = {"skin": skin, "odd": odd, "odd dlpm": lambda: odd("dlpm"), "many": many, "hundred": hundred}
+
+
+@pytest.mark.parametrize("name", [*FORMATS])
+def test_the_same_metric_gives_the_same_content(name):
+    content = export(skin(), name)
+    assert content
+    assert content == export(skin(), name)
+    assert isinstance(content, bytes if name == "pdf" else str)
+    assert FORMATS[name].startswith(".")
+
+
+def test_an_unknown_format_is_refused():
+    with pytest.raises(ValueError, match="'xls'; one of sklearn, weka"):
+        export(skin(), "xls")
+
+
+@pytest.mark.parametrize("family", ["lpm", "dlpm"])
+def test_the_scikit_learn_code_runs_and_agrees(family):
+    metric = odd(family)
+    code = {}
+    exec(compile(export(metric, "sklearn"), "snippet", "exec"), code)
+    assert code["CLASSES"] == ODD
+    np.testing.assert_array_equal(code["COST_MATRIX"], metric.cost_matrix)
+    rng = np.random.default_rng(0)
+    true, predicted, weight = rng.choice(ODD, 50), rng.choice(ODD, 50), rng.uniform(size=50)
+    assert code["mean_cost"](true, predicted) == pytest.approx(metric.score(true, predicted))
+    assert code["mean_cost"](true, predicted, weight) == pytest.approx(
+        metric.score(true, predicted, sample_weight=weight)
+    )
+    proba, order = rng.dirichlet(np.ones(4), 50), [2, 0, 3, 1]
+    columns = [ODD[i] for i in order]
+    np.testing.assert_array_equal(code["decide"](proba, columns), metric.decide(proba, labels=columns))
+    assert code["class_weight"](ODD) == metric.class_weight
+
+
+def test_the_scikit_learn_scorer_works_with_integer_labels():
+    X, y = load_wine(return_X_y=True)
+    metric = ElicitedMetric.from_cost_matrix([2, 0, 1], COSTS)
+    code = {}
+    exec(compile(export(metric, "sklearn"), "snippet", "exec"), code)
+    model = LogisticRegression(C=1e-4, max_iter=2000, class_weight=code["class_weight"](np.unique(y)))
+    theirs = cross_val_score(model, X, y, scoring=code["scorer"], cv=3, error_score="raise")
+    np.testing.assert_allclose(theirs, cross_val_score(model, X, y, scoring=metric.as_scorer(), cv=3))
+    assert (theirs < 0).any()
+
+
+@pytest.mark.parametrize("make", METRICS.values(), ids=[*METRICS])
+def test_weka_reads_rows_of_true_classes(make):
+    metric = make()
+    lines = [line for line in export(metric, "weka").splitlines() if not line.startswith("%")]
+    k = len(metric.classes)
+    assert lines[0] == f"{k}\t{k}"
+    np.testing.assert_array_equal([[float(x) for x in line.split()] for line in lines[1:]], metric.cost_matrix)
+
+
+@pytest.mark.parametrize("make", METRICS.values(), ids=[*METRICS])
+def test_mlr3_reads_rows_of_predictions(make):
+    metric = make()
+    code = export(metric, "mlr3")
+    assert code.isascii()
+    names = re.search(r"^classes = c\((.*)\)$", code, re.M).group(1)
+    read = [
+        re.sub(r"\\U\{([0-9a-f]+)\}", lambda m: chr(int(m.group(1), 16)), re.sub(r'\\([\\"])', r"\1", name))
+        for name in re.findall(r'"((?:[^"\\]|\\.)*)"', names)
+    ]
+    assert tuple(read) == metric.classes
+    rows = re.search(r"  c\(\n(.*?)\n  \),", code, re.S).group(1)
+    matrix = np.array([[float(x) for x in row.strip(" ,").split(",")] for row in rows.splitlines()])
+    np.testing.assert_array_equal(matrix.T, metric.cost_matrix)
+    assert "byrow = TRUE, dimnames = list(response = classes, truth = classes)" in code
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(min_size=1).filter(str.strip), min_size=2, max_size=3, unique=True))
+def test_csv_keeps_any_name(names):
+    k = len(names)
+    metric = ElicitedMetric.from_weights(names, -np.arange(1.0, k * k - k + 1), "lpm")
+    rows = [*csv.DictReader(io.StringIO(csv_table(metric), newline=""))]
+    assert len(rows) == k * k
+    for row, (i, j) in zip(rows, np.ndindex(k, k), strict=True):
+        assert (row["true_class"], row["predicted_class"]) == (names[i], names[j])
+        assert float(row["cost"]) == metric.cost_matrix[i, j]
+        assert float(row["release_factor"]) == metric.release_factors()[i, j]
+
+
+def test_csv_leaves_empty_what_is_not_known():
+    rows = [*csv.DictReader(io.StringIO(csv_table(skin())))]
+    assert [rows[5]["cost_low"], rows[5]["cost_high"]] == ["0.005", ""]
+    assert rows[1]["mistake"] == "Missed melanoma"
+    assert rows[0]["mistake"] == ""
+    assert rows[2]["mistake"] == "melanoma called keratosis"
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.text(alphabet='ab|\\*_`<&# é日"\n$[]', min_size=1).filter(str.strip), min_size=2, max_size=3, unique=True
+    )
+)
+def test_markdown_tables_keep_their_columns(names):
+    metric = ElicitedMetric.from_weights(names, np.ones(len(names)), "dlpm", name=names[0])
+    blocks = markdown_page(metric).split("\n\n")
+    tables = [block.splitlines() for block in blocks if block.startswith("|")]
+    assert len(tables) == 5
+    for table in tables:
+        columns = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table}
+        assert len(columns) == 1, table
+    heads = re.split(r"(?<!\\)(?:\\\\)*\|", tables[1][0])[2:-1]
+    shown = [re.sub(r"\\(.)", r"\1", head).strip() for head in heads]
+    assert shown == [" ".join(name.split()) for name in names]
+
+
+class Page(HTMLParser):
+    """Collects text and tags, and refuses tags that close in the wrong order."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.text, self.tags, self.open = [], [], []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in ("meta", "line", "circle"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.mark.parametrize("make", METRICS.values(), ids=[*METRICS])
+def test_the_html_page_stands_alone(make):
+    metric = make()
+    source = export(metric, "html")
+    page = Page(source)
+    assert page.open == []
+    assert not any(name in ("src", "href", "data") for _, attributes in page.tags for name in attributes)
+    assert not {tag for tag, _ in page.tags} & {"script", "link", "img", "iframe", "i"}
+    assert "url(" not in source
+    assert "@import" not in source
+    text = " ".join(" ".join(page.text).split())
+    for name in metric.classes:
+        assert " ".join(name.split()) in text
+    assert " ".join(headline(metric).split()) in text
+
+
+def test_the_html_page_tells_costs_intervals_and_provenance():
+    page = Page(export(skin(), "html"))
+    text = " ".join(" ".join(page.text).split())
+    for words in (
+        "One missed melanoma counts as much as 7.7 needless excisions (plausible: 5 to 12).",
+        "0.13 0.08 to 0.2",
+        "≤ 0.03 bounded",
+        "≥ 0.005 bounded",
+        "the yardstick",
+        "14 answers, procedure bayes",
+        "Dr. Ö",
+        "12 of 14",
+        "20 November 2026, 10:42 UTC",
+        "Rows: truth. Columns: what the model says.",
+    ):
+        assert words in text
+    spoken = [a["aria-label"] for tag, a in page.tags if tag == "svg" and "aria-label" in a]
+    assert spoken[0] == "7.7, 5 to 12"
+    dashed = [a for tag, a in page.tags if tag == "line" and "stroke-dasharray" in a]
+    assert len(dashed) == 2
+
+
+@pytest.mark.parametrize("make", METRICS.values(), ids=[*METRICS])
+def test_nothing_leaves_the_pdf_page(make):
+    import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from metrics.exports.pdf_page import page_figure, page_settings
+
+    with mpl.rc_context(page_settings() | {"font.family": ["DejaVu Sans"]}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")
+        figure = page_figure(make())
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        boxes = [
+            (text.get_text(), text.get_window_extent(renderer))
+            for text in figure.texts
+            if text.get_text() and text.get_text().isascii()
+        ]
+    width, height = figure.bbox.width, figure.bbox.height
+    for words, box in boxes:
+        assert box.x0 >= 0, words
+        assert box.x1 <= width, words
+        assert box.y0 >= 0, words
+        assert box.y1 <= height, words
+    for i, (words, box) in enumerate(boxes):
+        for others, other in boxes[:i]:
+            overlap_x = min(box.x1, other.x1) - max(box.x0, other.x0)
+            overlap_y = min(box.y1, other.y1) - max(box.y0, other.y0)
+            assert overlap_x <= 2 or overlap_y <= 5, (words, others)
+
+
+def test_the_pdf_is_one_page_whatever_the_letters():
+    content = export(odd(), "pdf")
+    assert content.startswith(b"%PDF-")
+    assert len(re.findall(rb"/Type /Page\b", content)) == 1
+
+
+def test_the_pdf_tells_what_the_page_tells():
+    from metrics.exports.pdf_page import page_figure
+
+    shown = [text.get_text() for text in page_figure(skin()).texts]
+    for words in (
+        "Skin lesions",
+        "7.7",
+        "5 to 12",
+        "only bounded",
+        "0.08 to 0.2",
+        "≤ 0.03",
+        "Dr. Ö",
+    ):
+        assert words in shown
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(7.46, "7.5"), (12, "12"), (1234, "1,200"), (0.0132, "0.013"), (1, "1"), (99.7, "100"), (0, "0"), (0.2, "0.2")],
+)
+def test_numbers_have_two_digits(value, text):
+    assert two_digits(value) == text
+
+
+@given(st.floats(1e-9, 1e9))
+def test_two_digits_are_close(value):
+    assert float(two_digits(value).replace(",", "")) == pytest.approx(value, rel=0.051)
+
+
+def test_ranges_of_rates_are_quantiles_of_draws():
+    rng = np.random.default_rng(0)
+    draws = -np.exp(rng.normal(size=(400, 2)))
+    metric = ElicitedMetric.from_weights(["a", "b"], [-8, -1], "lpm", samples=draws)
+    worst, unit = exchange_rates(metric)
+    assert unit.is_yardstick
+    assert worst.ratio == pytest.approx(8)
+    ratios = np.sort(draws[:, 0] / draws[:, 1])
+    assert worst.low == pytest.approx(np.quantile(ratios, 0.05), rel=0.05)
+    assert worst.high == pytest.approx(np.quantile(ratios, 0.95), rel=0.05)
+
+
+def test_what_answers_leave_open_stays_open_whatever_the_draws_say():
+    draws = -np.exp(np.random.default_rng(0).normal(size=(400, 2)))
+    intervals = np.array([[[0, 0], [0.5, np.inf]], [[0.1, 0.2], [0, 0]]])
+    metric = ElicitedMetric.from_weights(["a", "b"], [-8, -1], "lpm", samples=draws, intervals=intervals)
+    assert exchange_rates(metric)[0].high == np.inf
+    assert exchange_rates(metric)[0].in_words().startswith("at least")
+
+
+def test_rates_without_draws_are_the_widest_the_intervals_allow():
+    rates = {(r.true, r.predicted): r for r in exchange_rates(skin())}
+    assert rates[0, 1].low == pytest.approx(1 / 0.2)
+    assert rates[0, 1].high == pytest.approx(1 / 0.08)
+    assert rates[2, 1].in_words() == f"at most {two_digits(0.03 / 0.08)}"
+    assert rates[1, 2].in_words() == f"at least {two_digits(0.005 / 0.2)}"
+    assert rates[1, 2].range_in_words() == "only bounded"
+
+
+def test_a_mistake_that_costs_nothing_is_no_yardstick():
+    metric = ElicitedMetric.from_cost_matrix(["a", "b"], [[0, 1], [0, 0]], yardstick=("b", "a"))
+    rates = exchange_rates(metric)
+    assert [r.is_yardstick for r in rates] == [True, False]
+    assert rates[1].ratio == 0
+    assert "worst mistake" in headline(metric)
+    for name in FORMATS:
+        assert export(metric, name)
