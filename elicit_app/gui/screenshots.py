@@ -30,6 +30,7 @@ _SEED = 6
 _SENSITIVITY = 60.0
 _CLEARLY = 0.05
 _COME_BACK = 7
+_COMMON_REDS = 40
 _REPLIES: dict[Choice, Reply] = {Choice.A: "left", Choice.B: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
 
 
@@ -110,15 +111,16 @@ STOPS = (
     "11-review",
     "12-result-what-you-told-us",
     "13-result-which-model",
-    "14-result-costs-and-files",
-    "15-question-two-classes",
-    "16-question-ten-classes",
-    "17-words-ten-classes",
-    "18-start",
-    "19-where-you-stopped",
-    "20-help",
-    "21-settings",
-    "22-opening",
+    "14-result-other-prevalence",
+    "15-result-costs-and-files",
+    "16-question-two-classes",
+    "17-question-ten-classes",
+    "18-words-ten-classes",
+    "19-start",
+    "20-where-you-stopped",
+    "21-help",
+    "22-settings",
+    "23-opening",
 )
 
 
@@ -200,8 +202,9 @@ class Script:
         yield
         pages.review.finish.click()
         self._until(lambda: pages.shown is pages.results)
-        for tab in range(3):
+        for tab in range(pages.results.tabs.count()):
             pages.results.tabs.setCurrentIndex(tab)
+            pages.results.prevalence.shares.box.setValue(_COMMON_REDS)
             yield
 
     def _practice(self) -> Iterator[None]:

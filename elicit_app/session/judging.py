@@ -5,21 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from elicit_app.elicitation.questions import Counts, Matrix
+from elicit_app.elicitation.questions import Matrix
+from elicit_app.session.scenarios import scenarios_of
 from elicit_app.session.views import ModelView
 from elicit_app.study.model import Predictions, Study
-from metrics import ElicitedMetric, natural_frequencies
+from metrics import ElicitedMetric
 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """One model's counted decisions: rates (sum 1, the study's prevalence), and the weights of its cases."""
+    """One model's counted decisions as rates (sum 1), at the study's prevalence; rows are true classes."""
 
     model: Predictions
     rates: Matrix
-    case_weight: NDArray[np.float64] | None
 
 
 def count(study: Study) -> tuple[Counted, ...]:
@@ -32,10 +31,10 @@ def _counted(study: Study, model: Predictions) -> Counted:
     decided = model.y_proba.argmax(axis=1)
     table = np.bincount(model.y_true * k + decided, minlength=k * k).reshape(k, k) / len(model.y_true)
     if study.stated_prevalence is None:
-        return Counted(model, table, None)
+        return Counted(model, table)
     sums = table.sum(axis=1)
     share = np.divide(np.array(study.stated_prevalence), sums, out=np.zeros(k), where=sums > 0)
-    return Counted(model, table * share[:, None], share[model.y_true])
+    return Counted(model, table * share[:, None])
 
 
 def prevalence(study: Study, counted: tuple[Counted, ...]) -> Matrix:
@@ -61,68 +60,4 @@ def judged(study: Study, counted: tuple[Counted, ...], metric: ElicitedMetric) -
     metric : ElicitedMetric
         Costs and, where there are any, draws of them.
     """
-    if not counted:
-        return ()
-    rates = np.array([one.rates for one in counted])
-    costs = _costs(rates, metric.cost_matrix[None], study)[:, 0]
-    draws = None if metric.cost_samples is None else _costs(rates, metric.cost_samples, study)
-    order = np.argsort(costs, kind="stable")
-    first = order[0]
-    best = None if draws is None else _share_best(draws)
-    return tuple(
-        ModelView(
-            name=counted[place].model.name,
-            rank=1 + sum(_clearly_less(costs, draws, other, place) for other in order),
-            cost=float(costs[place]),
-            difference=float(costs[place] - costs[first]),
-            difference_range=None if draws is None else _range(draws[place] - draws[first]),
-            mpcs=_concern(metric, counted[place]),
-            accuracy=float(np.trace(counted[place].rates)),
-            probability_best=None if best is None else float(best[place]),
-            rates=_frozen(natural_frequencies(counted[place].rates, study.population)),
-        )
-        for place in order
-    )
-
-
-def _costs(rates: Matrix, costs: Matrix, study: Study) -> Matrix:
-    """Return cost per population in units of the yardstick: (models, draws)."""
-    per_case: Matrix = np.einsum("mij,sij->ms", rates, costs)
-    unit = costs[:, study.yardstick[0], study.yardstick[1]]
-    # Where the yardstick costs nothing, the worst mistake has to be the unit.
-    return study.population * per_case / np.where(unit > 0, unit, 1.0)
-
-
-def _clearly_less(costs: Matrix, draws: Matrix | None, one: int, other: int) -> bool:
-    if draws is None:
-        return bool(costs[one] < costs[other])
-    return bool(costs[one] < costs[other] and _range(draws[other] - draws[one])[0] > 0)
-
-
-def _range(values: Matrix) -> tuple[float, float]:
-    low, high = np.quantile(values, (0.05, 0.95))
-    return float(low), float(high)
-
-
-def _share_best(draws: Matrix) -> Matrix:
-    """Return how often each model is the cheapest; equal models share the draw."""
-    least = draws == draws.min(axis=0)
-    shares: Matrix = (least / least.sum(axis=0)).mean(axis=1)
-    return shares
-
-
-def _concern(metric: ElicitedMetric, one: Counted) -> float:
-    from metrics import meta_pattern_concern_score
-
-    class_weight = np.array([metric.class_weight[label] for label in metric.labels])
-    weight = class_weight[one.model.y_true] * (1.0 if one.case_weight is None else one.case_weight)
-    return float(
-        meta_pattern_concern_score(
-            one.model.y_true, one.model.y_proba, release_factors=metric.release_factors(), sample_weight=weight
-        )
-    )
-
-
-def _frozen(matrix: Counts) -> Counts:
-    matrix.setflags(write=False)
-    return matrix
+    return scenarios_of(study, counted, metric, prevalence(study, counted)).at() if counted else ()

@@ -104,7 +104,7 @@ def headline(ratio: RatioView, yardstick: Mistake, wording: Wording) -> tuple[st
 
 def model_headline(models: Sequence[ModelView]) -> tuple[str, str]:
     """Return the headline of the page on models and the sentence under it."""
-    first = [model.name for model in models if model.rank == models[0].rank]
+    first = _first(models)
     others = len(models) - len(first)
     if len(models) == 1:
         return (
@@ -117,10 +117,46 @@ def model_headline(models: Sequence[ModelView]) -> tuple[str, str]:
     if len(first) == 1:
         which = "the other" if others == 1 else "the others"
         return f"{first[0]} is cheapest", f"Your answers put it clearly ahead of {which}."
-    together = f"{', '.join(first[:-1])} and {first[-1]}" if len(first) <= 3 else f"{len(first)} models"
     pair = "the two" if len(first) == 2 else f"the {len(first)}"
     sentence = f"Your answers cannot say which of {pair} is cheaper."
     if others:
         all_of = "Both" if len(first) == 2 else "All"
         sentence += f" {all_of} are clearly ahead of {'the other' if others == 1 else 'the others'}."
-    return f"{together} are tied", sentence
+    return f"{_together(first)} are tied", sentence
+
+
+def _first(models: Sequence[ModelView]) -> list[str]:
+    """Return the models that share the first rank."""
+    return [model.name for model in models if model.rank == models[0].rank]
+
+
+def _together(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 3 else f"{len(names)} models"
+
+
+def scenario_headline(models: Sequence[ModelView], today: Sequence[ModelView]) -> tuple[str, str]:
+    """Return the headline of a scenario and the sentence under it, which compares it with the study's own prevalence.
+
+    Parameters
+    ----------
+    models, today : sequence of ModelView
+        The same models, the cheapest first: in the scenario, and as the classes are in the study.
+    """
+    first, now = _first(models), _first(today)
+    if len(models) == 1:
+        return f"{models[0].name} would cost {cost(models[0].cost)}", f"In your study it costs {cost(today[0].cost)}."
+    would = f"{first[0]} would be cheapest" if len(first) == 1 else f"{_together(first)} would be tied"
+    if set(first) == set(now):
+        return would, "As in your study."
+    before = f"{now[0]} is cheapest" if len(now) == 1 else f"{_together(now)} are tied"
+    return would, f"In your study {before}."
+
+
+def cases_words(cases: Sequence[int], wording: Wording) -> str:
+    """Return the cases of each true class in words: "120 melanomas, 880 naevi"; with many classes the largest six."""
+    order = sorted(range(len(cases)), key=lambda i: -cases[i])[:6] if len(cases) > 6 else range(len(cases))
+    named = [f"{cases[i]:,} {wording.class_one[i] if cases[i] == 1 else wording.class_many[i]}" for i in sorted(order)]
+    left = sum(cases) - sum(cases[i] for i in order)
+    return ", ".join([*named, f"{left:,} others"] if left else named)

@@ -9,8 +9,9 @@ from pathlib import Path
 import elicit_app
 from elicit_app.elicitation.questions import Outcome
 from elicit_app.problem import Problem
-from elicit_app.session.judging import count, judged, prevalence
+from elicit_app.session.judging import count, prevalence
 from elicit_app.session.ratios import headline_of, ratios_of
+from elicit_app.session.scenarios import scenarios_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.state import SessionState
 from elicit_app.session.tolerances import tolerance_of
@@ -40,6 +41,7 @@ def result_view(session: Session) -> ResultView:
     ratios = ratios_of(draft, outcome, study.yardstick, state.guesses, tolerance)
     trust = trust_of(session, outcome, ratios)
     metric = metric_of(session, outcome, tuple(map(float, shares)), trust.quality)
+    scenarios = scenarios_of(study, counted, metric, shares) if counted else None
     return ResultView(
         metric=metric,
         ratios=ratios,
@@ -47,7 +49,7 @@ def result_view(session: Session) -> ResultView:
         trust=trust.findings,
         trust_sentence=trust.sentence,
         held_out=trust.held_out,
-        models=judged(study, counted, metric),
+        models=scenarios.at() if scenarios is not None else (),
         answers=len(state.entries),
         date=_day(state),
         can_export=session.can_export,
@@ -55,6 +57,7 @@ def result_view(session: Session) -> ResultView:
         notes=(*outcome.notes, *state.notes),
         stopped=outcome.stopped,
         can_continue=session.continuation() is not None,
+        scenarios=scenarios,
     )
 
 

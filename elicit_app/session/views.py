@@ -10,6 +10,7 @@ from elicit_app.elicitation.questions import Counts, Progress, Purpose, Strength
 from elicit_app.problem import Finding
 
 if TYPE_CHECKING:
+    from elicit_app.session.scenarios import Scenarios
     from metrics import ElicitedMetric
 
 Side = Literal["left", "right"]
@@ -172,7 +173,8 @@ class ModelView:
 class ResultView:
     """Everything the result pages show. Costs of models are per population, in units of the yardstick mistake.
 
-    `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended.
+    `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended;
+    `scenarios` judges the models at another prevalence, None where the study has no models.
     """
 
     metric: ElicitedMetric
@@ -190,6 +192,7 @@ class ResultView:
     stopped: str = "expert"
     can_continue: bool = True
     unsaved: str = ""
+    scenarios: Scenarios | None = None
 
 
 @dataclass(frozen=True)

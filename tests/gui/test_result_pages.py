@@ -127,13 +127,13 @@ def test_the_slider_the_box_and_the_sentence_say_the_same(results, views):
     what_if = results.models.what_if
     results.tabs.setCurrentIndex(1)
     estimate = views[1].headline.ratio
-    assert what_if.track.ratio == pytest.approx(estimate, rel=0.01)
+    assert what_if.track.number == pytest.approx(estimate, rel=0.01)
     QTest.keyClick(what_if.track, Qt.Key.Key_Right)
-    assert what_if.track.ratio > estimate
-    assert what_if.box.value() == pytest.approx(what_if.track.ratio)
+    assert what_if.track.number > estimate
+    assert what_if.box.value() == pytest.approx(what_if.track.number)
     before = what_if.sentence
     what_if.box.setValue(estimate * 3)
-    assert what_if.track.ratio == pytest.approx(estimate * 3)
+    assert what_if.track.number == pytest.approx(estimate * 3)
     assert what_if.sentence != before
     what_if._back.click()
     assert what_if.box.value() == pytest.approx(estimate, rel=0.01)
@@ -145,7 +145,7 @@ def test_the_track_is_dragged_with_the_mouse(results):
     results.tabs.setCurrentIndex(1)
     place = QPointF(track.width() * 0.9, track.height() / 2).toPoint()
     QTest.mouseClick(track, Qt.MouseButton.LeftButton, pos=place)
-    assert track._x(track.ratio) == pytest.approx(place.x(), abs=2)
+    assert track._x(track.number) == pytest.approx(place.x(), abs=2)
 
 
 @pytest.mark.parametrize(("typed", "value"), [("20", 20), ("0.25", 0.25), ("1,200", 1200)])
@@ -197,9 +197,70 @@ def test_the_matrices_say_every_cell_with_truth_first(results, study):
 def test_every_tab_paints_in_both_themes(results, appearance, qtbot):
     for dark in (False, True):
         theme.apply(appearance, family="DejaVu Sans", dark=dark)
-        for tab in range(3):
+        for tab in range(results.tabs.count()):
             results.tabs.setCurrentIndex(tab)
             qtbot.wait(10)
             image = results.grab().toImage()
             colours = {image.pixel(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)}
             assert len(colours) > 5
+
+
+@pytest.fixture
+def elsewhere(results):
+    results.tabs.setCurrentIndex(2)
+    return results.prevalence
+
+
+def test_another_prevalence_begins_with_the_studys_own(elsewhere, results, views, study):
+    shares = elsewhere.shares
+    assert shares.box.value() == round(1000 * views[1].scenarios.own[views[1].headline.true])
+    assert shares.cases == "Then there are 450 red lights, 100 yellow lights, 450 green lights."
+    assert not shares.back.isEnabled()
+    assert elsewhere.table.accessibleDescription() == results.models.table.accessibleDescription()
+    assert elsewhere.sentence.text() == "As in your study."
+
+
+def test_the_number_the_slider_and_the_table_of_a_prevalence_say_the_same(elsewhere, views, study):
+    shares, scenarios = elsewhere.shares, views[1].scenarios
+    before = elsewhere.table.accessibleDescription()
+    shares.box.setValue(40)
+    expected = scenarios.with_share(scenarios.own, 0, 0.04)
+    assert shares.shares == pytest.approx(tuple(expected))
+    assert shares.track.number == pytest.approx(0.04)
+    assert shares.cases == "Then there are 40 red lights, 175 yellow lights, 785 green lights."
+    said = elsewhere.table.accessibleDescription()
+    assert said != before
+    for model in scenarios.at(expected):
+        assert f"Rank {model.rank}, {model.name}: cost {model.cost:,.0f} " in said
+    assert scenarios.at(expected)[0].name in elsewhere.title.text()
+    QTest.keyClick(shares.track, Qt.Key.Key_Right)
+    assert shares.box.value() > 40
+    shares.back.click()
+    assert elsewhere.table.accessibleDescription() == before
+
+
+def test_a_second_class_starts_from_what_the_first_one_left(elsewhere, views):
+    shares = elsewhere.shares
+    shares.box.setValue(100)
+    shares.classes.setCurrentIndex(1)
+    shares.classes.activated.emit(1)
+    assert shares.box.value() == round(1000 * shares.shares[1])
+    shares.box.setValue(500)
+    scenarios = views[1].scenarios
+    first = scenarios.with_share(scenarios.own, 0, 0.1)
+    assert shares.shares == pytest.approx(tuple(scenarios.with_share(first, 1, 0.5)))
+    assert "yellow lights" in shares.track.accessibleName()
+    assert "square: in your study, 100" in shares.track.accessibleDescription().lower()
+
+
+def test_what_is_assumed_stands_on_the_page(elsewhere):
+    assert "as often as in your data" in elsewhere.shares.sentence.text()
+    assert "how common the classes are" in elsewhere.shares.sentence.text()
+
+
+def test_a_study_without_models_has_no_scenarios(qtbot, views, study):
+    page = ResultsPage()
+    qtbot.addWidget(page)
+    page.show_result(replace(views[1], scenarios=None, models=()), study)
+    assert page.prevalence.title.text() == "This study has no models"
+    assert page.prevalence.shares.isHidden()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.gui.results.axis import LinearAxis, LogAxis, slider_axis
+from elicit_app.gui.results.axis import LinearAxis, LogAxis, ShareAxis, slider_axis
 from elicit_app.session import result_words as words
 from elicit_app.session.cost_lines import CostLines
 from elicit_app.session.views import ModelView, RatioView
@@ -151,3 +151,33 @@ def test_the_slider_holds_the_plausible_range(value, spread):
     assert axis.low <= value / spread
     assert axis.high >= value * spread
     assert axis.low <= 1 <= axis.high
+
+
+@given(st.floats(0.001, 0.999), st.integers(3, 100_000))
+def test_an_axis_of_shares_holds_the_study_and_goes_there_and_back(own, population):
+    axis = ShareAxis.around(own, population)
+    assert 0 < axis.low < axis.high < 1
+    ticks = axis.ticks(9)
+    assert list(ticks) == sorted(ticks)
+    for value in (axis.low, 0.5, axis.high):
+        assert axis.value(axis.share(value)) == pytest.approx(value)
+    if 1 / population <= own <= 1 - 1 / population:
+        assert axis.low <= own <= axis.high
+
+
+def test_a_scenario_is_compared_with_the_study():
+    rates = [[1, 0], [0, 1]]
+    a, b = model("A", 1, 10, rates), model("B", 2, 20, rates)
+    tied = [a, model("B", 1, 11, rates)]
+    assert words.scenario_headline([a, b], [a, b]) == ("A would be cheapest", "As in your study.")
+    assert words.scenario_headline([a, b], tied) == ("A would be cheapest", "In your study A and B are tied.")
+    assert words.scenario_headline(tied, [a, b]) == ("A and B would be tied", "In your study A is cheapest.")
+    assert words.scenario_headline([a], [model("A", 1, 30, rates)]) == ("A would cost 10", "In your study it costs 30.")
+
+
+def test_cases_are_counted_in_words_and_many_classes_are_summed_up():
+    wording = default_wording(["cancer", "healthy"], "patient", "patients")
+    assert words.cases_words((1, 999), wording) == "1 cancer, 999 healthy patients"
+    ten = default_wording([str(i) for i in range(10)], "digit", "digits")
+    said = words.cases_words((100,) * 6 + (10, 20, 30, 340), ten)
+    assert said.endswith("340 class 9 digits, 160 others")

@@ -1,4 +1,4 @@
-"""Axes of the painted plots: logarithmic for ratios, linear for differences of cost."""
+"""Axes of the painted plots: logarithmic for ratios, linear for differences of cost, log-odds for shares."""
 
 from __future__ import annotations
 
@@ -47,6 +47,46 @@ class LogAxis:
             if len(found) <= most:
                 break
         return found
+
+
+@dataclass(frozen=True)
+class ShareAxis:
+    """An axis of shares from `low` to `high` (0 < low < high < 1) in log-odds: what is rare has room, at both ends."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, share: float, population: int) -> ShareAxis:
+        """Return an axis that holds `share` with room on both sides, down to one case of the population."""
+        rarest = 1 / max(population, 3)
+        low, high = min(0.01, share / 10), max(0.99, 1 - (1 - share) / 10)
+        return cls(max(low, rarest), min(high, 1 - rarest))
+
+    def share(self, value: float) -> float:
+        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
+        inside = min(max(value, self.low), self.high)
+        return (_log_odds(inside) - _log_odds(self.low)) / (_log_odds(self.high) - _log_odds(self.low))
+
+    def value(self, share: float) -> float:
+        """Return the share of cases at `share` of the length, 0 to 1."""
+        odds = _log_odds(self.low) + min(max(share, 0.0), 1.0) * (_log_odds(self.high) - _log_odds(self.low))
+        return 1 / (1 + math.exp(-odds))
+
+    def ticks(self, most: int = 9) -> tuple[float, ...]:
+        """Return round shares inside, at most `most` where possible."""
+        found: tuple[float, ...] = ()
+        for rare in ((0.01, 0.02, 0.05, 0.1, 0.2), (0.01, 0.05, 0.2), (0.01, 0.1), ()):
+            low = [value / 10**tens for tens in (4, 2, 0) for value in rare]
+            every = (*low, 0.5, *(1 - value for value in reversed(low)))
+            found = tuple(value for value in every if self.low * (1 - 1e-9) <= value <= self.high * (1 + 1e-9))
+            if len(found) <= most:
+                break
+        return found
+
+
+def _log_odds(share: float) -> float:
+    return math.log(share / (1 - share))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,9 @@
-"""What if one ratio were another: a slider whose track is coloured by the cheapest model, with a box for typing."""
+"""What if a number were another: a slider whose track says which model is cheapest where."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
@@ -8,7 +11,7 @@ from PySide6.QtWidgets import QSlider, QWidget
 
 from elicit_app.gui.elements.shapes import focus_ring
 from elicit_app.gui.results import marks
-from elicit_app.gui.results.axis import LogAxis
+from elicit_app.gui.results.axis import LogAxis, ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session import result_words as words
 from elicit_app.session.cost_lines import Segment
@@ -17,45 +20,66 @@ STEPS = 1000
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 
 
-class BreakEvenTrack(QSlider):
-    """A slider on a logarithmic axis; the track says who is cheapest where, a tick where two models change places.
+class Scale(NamedTuple):
+    """What the track is a scale of.
 
-    Emits `ratio_changed` with the ratio whenever the handle is moved by mouse or keys.
+    Parameters
+    ----------
+    axis : LogAxis or ShareAxis
+        Its numbers.
+    question : str
+        What is asked, for screen readers.
+    said : callable
+        Returns a number in words.
+    plausible : tuple of float or None
+        The range that the answers leave, shaded.
+    own : float or None
+        Where the study is, marked with a square.
     """
 
-    ratio_changed = Signal(object)
+    axis: LogAxis | ShareAxis
+    question: str
+    said: Callable[[float], str] = words.amount
+    plausible: tuple[float, float] | None = None
+    own: float | None = None
+
+
+class BreakEvenTrack(QSlider):
+    """A slider whose track says which model is cheapest where, with a tick where two models change places.
+
+    Emits `number_changed` with the number whenever the handle is moved by mouse or keys.
+    """
+
+    number_changed = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setRange(0, STEPS)
         self.setPageStep(50)
         self.setSingleStep(5)
-        self._axis = LogAxis(0.5, 50.0)
+        self._scale = Scale(LogAxis(0.5, 50.0), "")
         self._segments: tuple[Segment, ...] = ()
-        self._plausible: tuple[float, float] | None = None
-        self._ratio = 1.0
+        self._number = 1.0
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.valueChanged.connect(self._moved)
 
-    def show_lines(
-        self, axis: LogAxis, segments: tuple[Segment, ...], plausible: tuple[float, float] | None, question: str
-    ) -> None:
-        """Show who is cheapest along `axis`; `plausible` is shaded, `question` is the accessible name."""
-        self._axis, self._segments, self._plausible = axis, segments, plausible
-        self.setAccessibleName(question)
+    def show_scale(self, scale: Scale, segments: tuple[Segment, ...]) -> None:
+        """Show who is cheapest along `scale`."""
+        self._scale, self._segments = scale, segments
+        self.setAccessibleName(scale.question)
         self.setAccessibleDescription(self._description())
         self.update()
 
     @property
-    def ratio(self) -> float:
-        """Return the ratio that the handle is at."""
-        return self._ratio
+    def number(self) -> float:
+        """Return the number that the handle is at."""
+        return self._number
 
-    def set_ratio(self, ratio: float) -> None:
-        """Put the handle at `ratio`, without emitting."""
-        self._ratio = ratio
+    def set_number(self, number: float) -> None:
+        """Put the handle at `number`, without emitting."""
+        self._number = number
         self.blockSignals(True)
-        self.setValue(round(self._axis.share(ratio) * STEPS))
+        self.setValue(round(self._scale.axis.share(number) * STEPS))
         self.blockSignals(False)
         self.update()
 
@@ -96,21 +120,27 @@ class BreakEvenTrack(QSlider):
         self.setValue(round(min(max((x - self._inset()) / room, 0.0), 1.0) * STEPS))
 
     def _moved(self, value: int) -> None:
-        self._ratio = self._axis.value(value / STEPS)
-        self.ratio_changed.emit(self._ratio)
+        self._number = self._scale.axis.value(value / STEPS)
+        self.number_changed.emit(self._number)
         self.update()
 
     def _description(self) -> str:
-        parts = [f"{s.name} is cheapest from {words.amount(s.low)} to {words.amount(s.high)}." for s in self._segments]
-        if self._plausible is not None:
-            parts.append(f"Plausible after your answers: {words.span(self._plausible)}.")
-        return " ".join(parts)
+        said = self._scale.said
+        parts = [f"{s.name} is cheapest from {said(s.low)} to {said(s.high)}." for s in self._segments]
+        note = self._note()
+        return " ".join([*parts, f"{note[:1].upper()}{note[1:]}." if note else ""]).strip()
+
+    def _note(self) -> str:
+        """Return what stands below the numbers: the plausible range, or where the study is."""
+        if self._scale.plausible is not None:
+            return f"shaded: plausible after your answers, {words.span(self._scale.plausible)}"
+        return "" if self._scale.own is None else f"square: in your study, {self._scale.said(self._scale.own)}"
 
     def _inset(self) -> float:
         return float(em(18))
 
-    def _x(self, ratio: float) -> float:
-        return self._inset() + self._axis.share(ratio) * (self.width() - 2 * self._inset())
+    def _x(self, number: float) -> float:
+        return self._inset() + self._scale.axis.share(number) * (self.width() - 2 * self._inset())
 
     def _y(self) -> float:
         return float(em(46))
@@ -120,9 +150,9 @@ class BreakEvenTrack(QSlider):
         return colours.line2 if index % 2 == 0 else colours.ink
 
     def _paint_plausible(self, painter: QPainter, colours: Tokens) -> None:
-        if self._plausible is None:
+        if self._scale.plausible is None:
             return
-        left, right = (self._x(end) for end in self._plausible)
+        left, right = (self._x(end) for end in self._scale.plausible)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colours.sunken)
         painter.drawRoundedRect(QRectF(left, self._y() - em(20), right - left, em(40)), 4, 4)
@@ -135,16 +165,19 @@ class BreakEvenTrack(QSlider):
     def _paint_ticks(self, painter: QPainter, colours: Tokens) -> None:
         painter.setFont(font(Role.NOTE))
         painter.setPen(colours.ink2)
-        metrics, top = QFontMetricsF(painter.font()), self._y() + em(22)
-        taken = [self._label_box(metrics, change.low, _change_text(change)) for change in self._segments[1:]]
-        for tick in self._axis.ticks(9):
-            room = self._label_box(metrics, tick, words.amount(tick)).adjusted(-em(6), 0, em(6), 0)
+        metrics, top, said = QFontMetricsF(painter.font()), self._y() + em(22), self._scale.said
+        taken = [self._label_box(metrics, change.low, self._change_text(change)) for change in self._segments[1:]]
+        for tick in self._scale.axis.ticks(9):
+            room = self._label_box(metrics, tick, said(tick)).adjusted(-em(6), 0, em(6), 0)
             if not any(room.intersects(other) for other in taken):
-                painter.drawText(room, _CENTRE, words.amount(tick))
-        if self._plausible is not None:
-            said = f"shaded: plausible after your answers, {words.span(self._plausible)}"
-            middle = sum(self._x(end) for end in self._plausible) / 2
-            painter.drawText(self._inside(metrics, middle, said, top + em(22)), _CENTRE, said)
+                painter.drawText(room, _CENTRE, said(tick))
+                taken.append(room)
+        ends = self._scale.plausible or (self._scale.own or 0.0,) * 2
+        if note := self._note():
+            middle = sum(self._x(end) for end in ends) / 2
+            painter.drawText(self._inside(metrics, middle, note, top + em(22)), _CENTRE, note)
+        if self._scale.own is not None:
+            marks.square(painter, colours.ink, self._x(self._scale.own), self._y())
 
     def _paint_changes(self, painter: QPainter, colours: Tokens) -> None:
         metrics = QFontMetricsF(font(Role.NOTE))
@@ -153,7 +186,8 @@ class BreakEvenTrack(QSlider):
             painter.setPen(marks.pen(colours.ink))
             painter.drawLine(QPointF(x, self._y() - em(26)), QPointF(x, self._y() + em(24)))
             painter.setFont(font(Role.NOTE))
-            painter.drawText(self._label_box(metrics, change.low, _change_text(change)), _CENTRE, _change_text(change))
+            said = self._change_text(change)
+            painter.drawText(self._label_box(metrics, change.low, said), _CENTRE, said)
         self._paint_names(painter, colours)
 
     def _paint_names(self, painter: QPainter, colours: Tokens) -> None:
@@ -173,7 +207,7 @@ class BreakEvenTrack(QSlider):
                 free = start - gap
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
-        x, y, radius = self._x(self._ratio), self._y(), em(10)
+        x, y, radius = self._x(self._number), self._y(), em(10)
         painter.setPen(marks.pen(colours.ink))
         painter.setBrush(colours.surface)
         painter.drawEllipse(QPointF(x, y), radius, radius)
@@ -188,14 +222,13 @@ class BreakEvenTrack(QSlider):
                 colours.ink,
             )
 
-    def _label_box(self, metrics: QFontMetricsF, ratio: float, text: str) -> QRectF:
-        return self._inside(metrics, self._x(ratio), text, self._y() + em(22))
+    def _label_box(self, metrics: QFontMetricsF, number: float, text: str) -> QRectF:
+        return self._inside(metrics, self._x(number), text, self._y() + em(22))
 
     def _inside(self, metrics: QFontMetricsF, middle: float, text: str, top: float) -> QRectF:
         width = metrics.horizontalAdvance(text) + 4
         left = min(max(middle - width / 2, 0.0), max(self.width() - width, 0.0))
         return QRectF(left, top, width, em(22))
 
-
-def _change_text(segment: Segment) -> str:
-    return f"they change places at {words.amount(segment.low)}"
+    def _change_text(self, segment: Segment) -> str:
+        return f"they change places at {self._scale.said(segment.low)}"

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label
 from elicit_app.gui.results.axis import slider_axis
-from elicit_app.gui.results.break_even import BreakEvenTrack
+from elicit_app.gui.results.break_even import BreakEvenTrack, Scale
 from elicit_app.gui.results.model_table import ModelTable
 from elicit_app.gui.results.ratio_box import RatioBox
 from elicit_app.session import result_words as words
@@ -44,7 +44,7 @@ class WhatIfCard(Card):
         column.addWidget(self.track)
         column.addWidget(self._sentence)
         self.box.valueChanged.connect(self._typed)
-        self.track.ratio_changed.connect(self._dragged)
+        self.track.number_changed.connect(self._dragged)
         self._back.clicked.connect(lambda: self._typed(self._estimate))
 
     @property
@@ -62,7 +62,8 @@ class WhatIfCard(Card):
         axis = slider_axis(ratio)
         question = f"How many {yardstick.many} one {mistake.one} counts as"
         self.box.setAccessibleName(question)
-        self.track.show_lines(axis, self._lines.segments(axis.low, axis.high), ratio.ninety, question)
+        scale = Scale(axis, question, plausible=ratio.ninety)
+        self.track.show_scale(scale, self._lines.segments(axis.low, axis.high))
         self._typed(ratio.ratio)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
@@ -73,7 +74,7 @@ class WhatIfCard(Card):
             label.setWordWrap(breakpoint_.compact)
 
     def _typed(self, value: float) -> None:
-        self.track.set_ratio(value)
+        self.track.set_number(value)
         self._say(value)
 
     def _dragged(self, value: object) -> None:

@@ -1,4 +1,4 @@
-"""The result: three tabs, and from each of them more questions or the metric file."""
+"""The result: four tabs, and from each of them more questions or the metric file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from elicit_app.gui.notice import Notice
 from elicit_app.gui.results.costs import CostsPane
 from elicit_app.gui.results.files import METRIC, TOO_FEW
 from elicit_app.gui.results.models import ModelsPane
+from elicit_app.gui.results.prevalence import PrevalencePane
 from elicit_app.gui.results.tabs import TabStrip
 from elicit_app.gui.results.told import ToldPane
 from elicit_app.gui.scrolled import Header, ScrolledPage
@@ -39,11 +40,11 @@ class ResultsPage(ScrolledPage):
         self._header.add_action(self.more)
         self._header.add_action(self.save)
         self.notice = Notice()
-        self.tabs = TabStrip("What you told us", "Which model", "Costs and files")
+        self.tabs = TabStrip("What you told us", "Which model", "Other prevalence", "Costs and files")
         self.tabs.setAccessibleName("Parts of the result")
         for widget in (self._header, self.notice, self.tabs):
             self.head.addWidget(widget)
-        self.told, self.models, self.costs = ToldPane(), ModelsPane(), CostsPane()
+        self.told, self.models, self.prevalence, self.costs = ToldPane(), ModelsPane(), PrevalencePane(), CostsPane()
         for pane in self._panes:
             self.body.addWidget(pane)
         self._turn(0)
@@ -66,6 +67,7 @@ class ResultsPage(ScrolledPage):
         self.notice.say(view.unsaved, button="Try again")
         self.told.show_result(view, study)
         self.models.show_result(view, study)
+        self.prevalence.show_result(view, study)
         self.costs.show_result(view, study)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
@@ -75,8 +77,8 @@ class ResultsPage(ScrolledPage):
             pane.arrange(breakpoint_)
 
     @property
-    def _panes(self) -> tuple[ToldPane, ModelsPane, CostsPane]:
-        return self.told, self.models, self.costs
+    def _panes(self) -> tuple[ToldPane, ModelsPane, PrevalencePane, CostsPane]:
+        return self.told, self.models, self.prevalence, self.costs
 
     def _links(self) -> QHBoxLayout:
         foot = QHBoxLayout()
