@@ -42,28 +42,15 @@ def plot_roc(
 
     Parameters
     ----------
-    y_true : array-like of shape (n,)
-        Labels of any type, compared with the classes of the metric as text.
-    y_score : array-like of shape (n,)
-        Scores of the positive class, greater means more probably positive.
-    metric : ElicitedMetric
-        Of two classes.
+    y_true, y_score, metric, pos_label, sample_weight
+        As in `metrics.operating_point`, and refused as there.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
-    pos_label : label
-        The positive class.
-    sample_weight : array-like of shape (n,), optional
-        Weights of the cases.
 
     Returns
     -------
     matplotlib Axes
         Where it was drawn; through the optimal point runs the line of equal cost.
-
-    Raises
-    ------
-    ValueError
-        Where the metric has more than two classes, or a label is none of them.
     """
     point = operating_point(y_true, y_score, metric, pos_label=pos_label, sample_weight=sample_weight)
     return point.plot(ax)

@@ -59,15 +59,7 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the matrix: counts with the rates of each row, or a difference where entries are negative.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes
-            Where it was drawn.
+        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_confusion`.
         """
         from metrics.display.matrices import plot_confusion
 

@@ -138,8 +138,8 @@ def class_weighted_error_rate(
 
     Parameters
     ----------
-    y_true, y_pred : array-like of shape (n,)
-        True and predicted labels.
+    y_true, y_pred
+        As in `error_rate`, and refused as there.
     class_weight : array-like of shape (k,) or mapping of label to weight
         Weights >= 0 in any scale.
     labels : array-like of shape (k,), optional
@@ -150,11 +150,6 @@ def class_weighted_error_rate(
     -------
     float
         In [0, 1]; lower is better.
-
-    Raises
-    ------
-    ValueError
-        In words: which argument, which row, what was expected.
     """
     true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
     if labels is None and isinstance(class_weight, Mapping):

@@ -49,13 +49,8 @@ def plot_operating_point(point: PointOfCurve, ax: Axes | None = None) -> Axes:
     ----------
     point : OperatingPoint
         As `metrics.operating_point` returns it.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-
-    Returns
-    -------
-    matplotlib Axes
-        Where it was drawn.
+    ax
+        As in `plot_calibration`, and returned as there.
     """
     from sklearn.metrics import auc
 
@@ -80,8 +75,8 @@ def plot_cost_curve(curve: CostsOfModels, ax: Axes | None = None) -> Axes:
     ----------
     curve : CostCurve
         As `metrics.cost_curve` returns it.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
+    ax
+        As in `plot_calibration`.
 
     Returns
     -------

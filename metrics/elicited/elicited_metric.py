@@ -263,11 +263,11 @@ class ElicitedMetric(Judging):
         """Return the text of the elicited metric file."""
         from metrics.elicited.metric_file import metric_text
 
-        return metric_text(self)
+        return metric_text(self, {name: getattr(self, name) for name in MetricDetails.__optional_keys__})
 
     @classmethod
     def from_json(cls, text: str, source: str = "The text") -> Self:
-        """Read the text of an elicited metric file; see `load`.
+        """Read the text of an elicited metric file, and refuse what `load` refuses.
 
         Parameters
         ----------
@@ -275,16 +275,6 @@ class ElicitedMetric(Judging):
             JSON.
         source : str
             What an error calls it.
-
-        Returns
-        -------
-        ElicitedMetric
-            After its worked example came out.
-
-        Raises
-        ------
-        MetricFileError
-            A ValueError: in one sentence, which field, what was expected.
         """
         from metrics.elicited.metric_file import metric_from_text
 
@@ -298,27 +288,11 @@ class ElicitedMetric(Judging):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the cost matrix with its 90 % intervals.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes
-            Where it was drawn.
+        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_cost_matrix`.
         """
         from metrics.display.matrices import plot_cost_matrix
 
         return plot_cost_matrix(self, ax)
-
-    def release_factors(self) -> Floats:
-        """Return the release factors of the Meta Pattern Concern Score, shape (k, k); 1 is full concern."""
-        return algebra.release_factors(self.cost_matrix)
-
-    def release_list(self) -> algebra.ReleaseList:
-        """Return the paper's two-level form: a list R of class indices, one factor, and the error of the fit."""
-        return algebra.release_list(self.release_factors())
 
 
 def _numbers(values: ArrayLike | None, name: str) -> Floats | None:

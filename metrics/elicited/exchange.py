@@ -118,8 +118,8 @@ def headline(metric: ElicitedMetric) -> str:
 
     Parameters
     ----------
-    metric : ElicitedMetric
-        With or without draws and intervals.
+    metric
+        As in `exchange_rates`.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.elicited.weights import class_weight_from_weights, release_factors
+from metrics.elicited.weights import ReleaseList, class_weight_from_weights, release_factors, release_list
 from metrics.inputs.class_names import LabelledWeights, class_indices, class_name, class_names
 from metrics.inputs.probabilities import Probabilities, probability_array
 
@@ -50,6 +50,14 @@ class Judging:
         """
         values = class_weight_from_weights(self.weights, self.family)
         return LabelledWeights(zip(self.labels, map(float, values), strict=True))
+
+    def release_factors(self) -> NDArray[np.float64]:
+        """Return the release factors of the Meta Pattern Concern Score, shape (k, k); 1 is full concern."""
+        return release_factors(self.cost_matrix)
+
+    def release_list(self) -> ReleaseList:
+        """Return the paper's two-level form: a list R of class indices, one factor, and the error of the fit."""
+        return release_list(self.release_factors())
 
     def decision_threshold(self, pos_label: object) -> float:
         """Return the probability from which calling a case positive costs least (two classes).
@@ -194,7 +202,7 @@ class Judging:
         return meta_pattern_concern_score(
             true,
             proba,
-            release_factors=release_factors(self.cost_matrix)[np.ix_(columns, columns)],
+            release_factors=self.release_factors()[np.ix_(columns, columns)],
             class_weight=class_weight_from_weights(self.weights, self.family)[columns],
             sample_weight=sample_weight,
         )

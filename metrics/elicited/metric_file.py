@@ -5,24 +5,22 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from metrics.classification.costs import mean_cost
+from metrics.elicited.judging import Judging
 from metrics.elicited.metric_checks import TOLERANCE, frozen
 from metrics.elicited.metric_document import FORMAT, ORIENTATION, MetricDocument, Release
 from metrics.elicited.metric_migrations import CURRENT_VERSION, migrate
 from metrics.files.json_text import json_text, strict_json
 
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
-
-M = TypeVar("M", bound="ElicitedMetric")
+M = TypeVar("M", bound=Judging)
 
 # What pydantic finds, in our words; {x} are values of the finding's context.
 _FINDINGS = {
@@ -54,37 +52,41 @@ class MetricFileError(ValueError):
     """An elicited metric file that cannot be trusted: one sentence with the file, the field and what was expected."""
 
 
-def metric_text(metric: ElicitedMetric) -> str:
-    """Return the text of the elicited metric file of a metric."""
+def metric_text(metric: Judging, details: Mapping[str, Any]) -> str:
+    """Return the text of the elicited metric file of a metric.
+
+    Parameters
+    ----------
+    metric : Judging
+        Classes and costs.
+    details : mapping of str to object
+        All fields of `MetricDetails`, as an `ElicitedMetric` holds them.
+    """
     k = len(metric.classes)
     releases, factor, error = metric.release_list()
     counts = worked_counts(k)
     names = metric.classes
     fields = {
+        **details,
         "format": FORMAT,
         "version": CURRENT_VERSION,
-        "name": metric.name,
-        "created": metric.created,
         "classes": list(names),
         "family": metric.family,
         "orientation": ORIENTATION,
         "weights": metric.weights.tolist(),
         "cost_matrix": metric.cost_matrix.tolist(),
         "class_weight": dict(zip(names, metric.class_weight.values(), strict=True)),
-        "intervals": _with_null(metric.intervals),
-        "samples": None if metric.samples is None else metric.samples.tolist(),
+        "intervals": _with_null(details["intervals"]),
+        "samples": _lists(details["samples"]),
         "release": {
             "factors": metric.release_factors().tolist(),
             "list": [[names[i] for i in entry] for entry in releases],
             "factor": factor,
             "error": error,
         },
-        "prevalence": None if metric.prevalence is None else metric.prevalence.tolist(),
-        "population": metric.population,
-        "consequences": list(metric.consequences),
-        "yardstick": None if metric.yardstick is None else list(metric.yardstick),
-        "provenance": metric.provenance,
-        "quality": metric.quality,
+        "prevalence": _lists(details["prevalence"]),
+        "consequences": list(details["consequences"]),
+        "yardstick": None if details["yardstick"] is None else list(details["yardstick"]),
         "worked_example": {"counts": counts.tolist(), "mean_cost": mean_cost(counts, metric.cost_matrix)},
     }
     document = MetricDocument.model_validate(fields)
@@ -173,7 +175,7 @@ def _fields(document: MetricDocument) -> dict[str, Any]:
     }
 
 
-def _check_what_follows(document: MetricDocument, metric: ElicitedMetric) -> None:
+def _check_what_follows(document: MetricDocument, metric: Judging) -> None:
     """Refuse a document whose other numbers do not follow from its weights and costs."""
     k = len(document.classes)
     counts = frozen(document.worked_example.counts, "worked_example.counts", (k, k))
@@ -198,7 +200,7 @@ def _check_what_follows(document: MetricDocument, metric: ElicitedMetric) -> Non
     _check_release_list(document.release, metric)
 
 
-def _check_release_list(release: Release, metric: ElicitedMetric) -> None:
+def _check_release_list(release: Release, metric: Judging) -> None:
     """Refuse a list R that is not as far from the factors as the file says."""
     two_level = np.ones_like(metric.cost_matrix)
     for names in release.releases:
@@ -229,6 +231,10 @@ def _in_words(error: ValidationError) -> str:
 def _shown(value: object) -> str:
     """Return what was found, where it is short enough to say."""
     return f", not {value!r}" if isinstance(value, str | float | int | None) and len(repr(value)) < 60 else ""
+
+
+def _lists(values: NDArray[np.float64] | None) -> list[Any] | None:
+    return None if values is None else values.tolist()
 
 
 def _with_null(intervals: NDArray[np.float64] | None) -> list[Any] | None:

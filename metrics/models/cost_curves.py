@@ -116,15 +116,7 @@ class CostCurve:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the lines, the break-even points and the elicited ratio.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes
-            Where it was drawn.
+        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_cost_curve`.
         """
         from metrics.display.curves import plot_cost_curve
 

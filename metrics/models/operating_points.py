@@ -50,15 +50,7 @@ class OperatingPoint:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the ROC curve with this point and the line of equal cost through it.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes
-            Where it was drawn.
+        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_operating_point`.
         """
         from metrics.display.curves import plot_operating_point
 

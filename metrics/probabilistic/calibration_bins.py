@@ -64,15 +64,7 @@ class CalibrationCurve(tuple[Floats, Floats]):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the curve beside the diagonal of perfect calibration.
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        matplotlib Axes
-            Where it was drawn.
+        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_calibration`.
         """
         from metrics.display.curves import plot_calibration
 
