@@ -289,19 +289,6 @@ def test_the_pdf_tells_what_the_page_tells():
         assert words in shown
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(7.46, "7.5"), (12, "12"), (1234, "1,200"), (0.0132, "0.013"), (1, "1"), (99.7, "100"), (0, "0"), (0.2, "0.2")],
-)
-def test_numbers_have_two_digits(value, text):
-    assert two_digits(value) == text
-
-
-@given(st.floats(1e-9, 1e9))
-def test_two_digits_are_close(value):
-    assert float(two_digits(value).replace(",", "")) == pytest.approx(value, rel=0.051)
-
-
 def test_ranges_of_rates_are_quantiles_of_draws():
     rng = np.random.default_rng(0)
     draws = -np.exp(rng.normal(size=(400, 2)))
