@@ -1,0 +1,221 @@
+"""What is believed: draws of the posterior, and what is read off them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.oracles import LinearOracle
+from elicit_app.elicitation.prior import NeverWorse, WeightPrior
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Question, Strength
+from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel, evidence
+from metrics.elicited.weights import cost_matrix_from_weights, weight_matrix
+
+SEEDS = st.integers(0, 2**20)
+FAMILIES = st.sampled_from(["dlpm", "lpm"])
+MODEL = ResponseModel(0.05)
+
+
+def pairs(k: int, n: int, rng: np.random.Generator) -> list[Question]:
+    prevalence = rng.dirichlet(np.full(k, 20.0))
+    a, b = prevalence[:, None] * rng.dirichlet(np.ones(k), size=(2, n, k))
+    return [Question(*both) for both in zip(a, b, strict=True)]
+
+
+def gains(prior: WeightPrior, questions: list[Question]) -> np.ndarray:
+    return np.array([prior.gain(question.a, question.b) for question in questions])
+
+
+def any_belief(family: str, k: int, seed: int, n: int = 30) -> Posterior:
+    """Return a belief of any draws at all."""
+    rng = np.random.default_rng(seed)
+    prior = WeightPrior.of(family, k)
+    size = prior.size + N_PARAMETERS
+    draws = rng.standard_normal(size) + rng.exponential() * rng.standard_normal((n, size))
+    return Posterior(prior, MODEL, draws)
+
+
+def after(belief: Posterior, history: list[Asked], seed: int = 0, sweeps: int = 8) -> Posterior:
+    rng = np.random.default_rng(seed)
+    for n in range(len(history)):
+        belief = belief.told(evidence(history[: n + 1], belief.prior), rng, sweeps)
+    return belief
+
+
+class TestAnswers:
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            Answer(Choice.A),
+            Answer(Choice.B),
+            Answer(Choice.EQUAL),
+            Answer(Choice.A, Strength.SLIGHTLY),
+            Answer(Choice.A, Strength.CLEARLY),
+        ],
+        ids=str,
+    )
+    def test_an_answer_weighs_the_prior_by_its_chance(self, answer):
+        prior, n = WeightPrior.of("lpm", 2), 1200
+        question = Question(np.array([[0.45, 0.05], [0.2, 0.3]]), np.array([[0.3, 0.2], [0.15, 0.35]]))
+        history = [Asked(question, answer)]
+        found = after(Posterior.before(prior, MODEL, n, np.random.default_rng(1)), history, sweeps=6)
+        many = Posterior.before(prior, MODEL, 100_000, np.random.default_rng(2))
+        share = np.exp(MODEL.log_likelihood(many.weights, many.person, evidence(history, prior))[:, 0])
+        share /= share.sum()
+        for place in range(prior.size + N_PARAMETERS):
+            mine, all_of_them = found.draws[:, place], many.draws[:, place]
+            mean, square = share @ all_of_them, share @ all_of_them**2
+            spread = np.sqrt(square - mean**2)
+            assert mine.mean() == pytest.approx(mean, abs=5 * spread / np.sqrt(n))
+            assert mine.std() / spread == pytest.approx(1, abs=5 / np.sqrt(2 * n) + 0.05)
+
+    @pytest.mark.parametrize("family", ["dlpm", "lpm"])
+    def test_true_answers_lead_to_the_truth(self, family):
+        rng = np.random.default_rng(5)
+        prior = WeightPrior.of(family, 3)
+        truth = np.exp(prior.log_weights(rng.standard_normal(prior.size)))
+        expert = LinearOracle(weight_matrix(prior.normalised(truth), family))
+        history = [Asked(question, expert.answer(question)) for question in pairs(3, 50, rng)]
+        start = Posterior.before(prior, MODEL, 320, np.random.default_rng(1))
+        end = after(start, history)
+        missed = [np.linalg.norm(belief.estimate - prior.normalised(truth)) for belief in (start, end)]
+        assert missed[1] < min(0.15, missed[0] / 2)
+        ratios = [np.log(belief.weights[:, 0] / belief.weights[:, 1]).std() for belief in (start, end)]
+        assert ratios[1] < ratios[0] / 2
+        others = gains(prior, pairs(3, 300, rng))
+        assert end.agreement(others) > max(0.9, start.agreement(others))
+        assert ((others @ np.abs(end.estimate) > 0) == (others @ truth > 0)).mean() > 0.9
+        # Who is never wrong is thought sharper than before.
+        assert np.median(end.person.sensitivity) > np.median(start.person.sensitivity)
+
+    def test_contradictions_make_the_expert_seem_less_sharp(self):
+        prior = WeightPrior.of("lpm", 2)
+        question = Question(np.array([[0.45, 0.05], [0.25, 0.25]]), np.array([[0.25, 0.25], [0.05, 0.45]]))
+        history = [Asked(question, Answer(choice)) for choice in (Choice.A, Choice.B) * 4]
+        start = Posterior.before(prior, MODEL, 320, np.random.default_rng(1))
+        steady = after(start, [Asked(question, Answer(Choice.A))] * 8)
+        torn = after(start, history)
+        assert np.median(torn.person.sensitivity) < np.median(steady.person.sensitivity)
+        assert torn.person.lapse.mean() >= steady.person.lapse.mean()
+
+    def test_the_same_chance_gives_the_same_belief(self):
+        prior = WeightPrior.of("lpm", 3)
+        history = [Asked(question, Answer(Choice.A)) for question in pairs(3, 3, np.random.default_rng(3))]
+        start = Posterior.before(prior, MODEL, 64, np.random.default_rng(1))
+        one, same, other = (after(start, history, seed).draws for seed in (4, 4, 5))
+        np.testing.assert_array_equal(one, same)
+        assert not np.allclose(one, other)
+
+
+class TestOrders:
+    CONSTRAINTS = (NeverWorse((0, 1), (1, 0)), NeverWorse((2, 0), (1, 0)), NeverWorse((1, 0), (1, 2)))
+
+    @pytest.mark.parametrize("structure", ["iid", "structured"])
+    def test_the_prior_with_orders_is_the_prior_where_they_hold(self, structure):
+        prior, n = WeightPrior.of("lpm", 3, structure, self.CONSTRAINTS), 1500
+        belief = Posterior.before(prior, MODEL, n, np.random.default_rng(1))
+        assert prior.allowed(np.log(belief.weights)).all()
+        many = prior.log_weights(np.random.default_rng(2).standard_normal((60_000, 6)))
+        wanted, mine = many[prior.allowed(many)], np.log(belief.weights)
+        error = np.sqrt(wanted.var(axis=0) * (1 / n + 1 / len(wanted)))
+        # Moves of a stand-in that learns from the draws are a little less than independent.
+        assert np.abs((mine.mean(axis=0) - wanted.mean(axis=0)) / error).max() < 6
+        np.testing.assert_allclose(mine.std(axis=0), wanted.std(axis=0), rtol=0.12)
+
+    def test_orders_hold_whatever_is_answered_and_follow_from_each_other(self):
+        prior = WeightPrior.of("lpm", 3, constraints=self.CONSTRAINTS)
+        start = Posterior.before(prior, MODEL, 200, np.random.default_rng(1))
+        against = LinearOracle(-np.array([[0, 9.0, 1], [1, 0, 0.1], [9, 1, 0]]))
+        history = [Asked(question, against.answer(question)) for question in pairs(3, 10, np.random.default_rng(2))]
+        belief = after(start, history)
+        slack = np.log(belief.weights)[:, prior.order[:, 1]] - np.log(belief.weights)[:, prior.order[:, 0]]
+        assert slack.min() >= -1e-9
+        costs = np.abs(cost_matrix_from_weights(belief.samples, "lpm"))
+        assert (costs[:, 0, 1] <= costs[:, 1, 2] + 1e-9).all()
+        estimate = cost_matrix_from_weights(belief.estimate, "lpm")
+        for small, large in self.CONSTRAINTS:
+            assert estimate[small] <= estimate[large] + 1e-9
+
+
+class TestWhatIsReadOffIt:
+    @settings(deadline=None)
+    @given(FAMILIES, st.integers(2, 4), SEEDS)
+    def test_estimates_and_draws_are_normalised(self, family, k, seed):
+        belief = any_belief(family, k, seed)
+        for weights in (belief.estimate, *belief.samples):
+            if family == "dlpm":
+                assert weights.min() > 0
+                assert weights.sum() == pytest.approx(1)
+            else:
+                assert weights.max() < 0
+                assert np.linalg.norm(weights) == pytest.approx(1)
+        assert (np.abs(belief.estimate) >= np.abs(belief.samples).min(axis=0) * 0.999).all() or family == "dlpm"
+
+    @settings(deadline=None)
+    @given(FAMILIES, st.integers(2, 4), SEEDS)
+    def test_intervals_are_of_costs_relative_to_the_largest(self, family, k, seed):
+        belief = any_belief(family, k, seed)
+        cost = cost_matrix_from_weights(belief.estimate, family)
+        intervals = belief.intervals
+        assert intervals.shape == (k, k, 2)
+        assert not intervals[np.eye(k, dtype=bool)].any()
+        assert (intervals[..., 0] <= intervals[..., 1]).all()
+        np.testing.assert_allclose(intervals[cost == 1], 1)
+        # 90 % of the draws of every ratio lie inside.
+        of_draws = cost_matrix_from_weights(belief.samples, family)
+        ratios = (
+            of_draws
+            / of_draws[:, [np.unravel_index(cost.argmax(), (k, k))[0]], :][
+                :, :, [np.unravel_index(cost.argmax(), (k, k))[1]]
+            ]
+        )
+        inside = (intervals[..., 0] - 1e-9 <= ratios) & (ratios <= intervals[..., 1] + 1e-9)
+        assert inside.mean(axis=0).min() >= 0.8
+        if family == "dlpm":
+            for row in range(k):
+                assert len(np.unique(intervals[row][np.arange(k) != row], axis=0)) == 1
+
+    @settings(deadline=None)
+    @given(FAMILIES, st.integers(2, 4), SEEDS, st.floats(-5, 5))
+    def test_the_scale_of_the_weights_says_nothing(self, family, k, seed, shift):
+        belief = any_belief(family, k, seed)
+        draws = belief.draws.copy()
+        draws[:, : belief.prior.size] += shift
+        larger = replace(belief, draws=draws)
+        np.testing.assert_allclose(larger.estimate, belief.estimate, rtol=1e-9)
+        np.testing.assert_allclose(larger.intervals, belief.intervals, rtol=1e-9)
+        np.testing.assert_allclose(larger.samples, belief.samples, rtol=1e-9)
+
+    @settings(deadline=None)
+    @given(FAMILIES, st.integers(2, 4), SEEDS)
+    def test_agreement_is_a_share_and_sure_where_the_belief_is(self, family, k, seed):
+        belief = any_belief(family, k, seed)
+        some = gains(belief.prior, pairs(k, 40, np.random.default_rng(seed)))
+        assert 0 <= belief.agreement(some) <= 1
+        assert belief.agreement(-some) == pytest.approx(belief.agreement(some))
+        sure = replace(belief, draws=belief.draws[[0, 0, 0]])
+        assert sure.agreement(some) == 1
+        np.testing.assert_allclose(np.ptp(sure.intervals, axis=2), 0, atol=1e-12)
+        summary = belief.summary(some)
+        assert summary.agreement == belief.agreement(some)
+        np.testing.assert_array_equal(summary.weights, belief.estimate)
+        np.testing.assert_array_equal(summary.intervals, belief.intervals)
+
+    @settings(deadline=None)
+    @given(FAMILIES, SEEDS, st.booleans())
+    def test_chances_are_those_of_every_draw(self, family, seed, graded):
+        belief = any_belief(family, 3, seed)
+        some = gains(belief.prior, pairs(3, 5, np.random.default_rng(seed)))
+        chances = belief.chances(some, graded)
+        assert chances.shape == (5 if graded else 3, 30, 5)
+        np.testing.assert_allclose(chances.sum(axis=0), 1, atol=1e-12)
+        utility = np.array([belief.weights @ one for one in some]).T
+        np.testing.assert_allclose(belief.latent(some), belief.person.sensitivity[:, None] * utility, rtol=1e-9)
+
+    def test_before_any_answer_every_coordinate_is_standard_normal(self):
+        belief = Posterior.before(WeightPrior.of("lpm", 3), MODEL, 4000, np.random.default_rng(1))
+        assert np.abs(belief.draws.mean(axis=0)).max() < 5 / np.sqrt(4000)
+        assert np.abs(np.cov(belief.draws.T) - np.eye(10)).max() < 0.1
