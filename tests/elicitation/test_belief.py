@@ -152,7 +152,6 @@ class TestWhatIsReadOffIt:
             else:
                 assert weights.max() < 0
                 assert np.linalg.norm(weights) == pytest.approx(1)
-        assert (np.abs(belief.estimate) >= np.abs(belief.samples).min(axis=0) * 0.999).all() or family == "dlpm"
 
     @settings(deadline=None)
     @given(FAMILIES, st.integers(2, 4), SEEDS)
@@ -166,12 +165,8 @@ class TestWhatIsReadOffIt:
         np.testing.assert_allclose(intervals[cost == 1], 1)
         # 90 % of the draws of every ratio lie inside.
         of_draws = cost_matrix_from_weights(belief.samples, family)
-        ratios = (
-            of_draws
-            / of_draws[:, [np.unravel_index(cost.argmax(), (k, k))[0]], :][
-                :, :, [np.unravel_index(cost.argmax(), (k, k))[1]]
-            ]
-        )
+        true, predicted = np.argwhere(cost == 1)[0]
+        ratios = of_draws / of_draws[:, true, predicted, None, None]
         inside = (intervals[..., 0] - 1e-9 <= ratios) & (ratios <= intervals[..., 1] + 1e-9)
         assert inside.mean(axis=0).min() >= 0.8
         if family == "dlpm":
