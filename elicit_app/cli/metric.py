@@ -1,4 +1,4 @@
-"""`elicit metric show|check|export`: elicited metric files, read and handed to other tools."""
+"""`elicit metric show|check|export|pool`: elicited metric files, read, compared and handed to other tools."""
 
 from __future__ import annotations
 
@@ -17,11 +17,16 @@ MetricFile = Annotated[Path, typer.Argument(metavar="METRIC", help="An elicited 
 
 
 def register(app: typer.Typer) -> None:
-    """Add `metric` with its three commands."""
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Show, check and export elicited metrics.")
+    """Add `metric` with its commands."""
+    from elicit_app.cli.pool import pool
+
+    group = typer.Typer(
+        no_args_is_help=True, rich_markup_mode=None, help="Show, check, export and pool elicited metrics."
+    )
     group.command()(show)
     group.command()(check)
     group.command()(export)
+    group.command()(pool)
     app.add_typer(group, name="metric")
 
 

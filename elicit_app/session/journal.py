@@ -101,6 +101,13 @@ class Journal:
             raise
         return journal, contents
 
+    @classmethod
+    def closed(cls, path: Path) -> Journal:
+        """Return a journal that takes nothing, for a session that is only looked at, wherever else it is open."""
+        journal = cls(path, os.open(path, os.O_RDONLY), b"")
+        journal.close()
+        return journal
+
     def _recover(self, data: bytes, contents: Contents) -> Contents:
         """Cut off the unfinished line, end the last complete one, and say so in the journal."""
         self._length, self._digest = contents.length, hashlib.sha256(data[: contents.length])

@@ -130,6 +130,12 @@ def _first(models: Sequence[ModelView]) -> list[str]:
     return [model.name for model in models if model.rank == models[0].rank]
 
 
+def cheapest_words(models: Sequence[ModelView]) -> str:
+    """Return the cheapest model, or which ones are tied: "ViT-B/16", "ViT-B/16 and ResNet-50 are tied"."""
+    first = _first(models)
+    return first[0] if len(first) == 1 else f"{_together(first)} are tied"
+
+
 def _together(names: Sequence[str]) -> str:
     if len(names) == 1:
         return names[0]

@@ -110,15 +110,26 @@ def provenance_rows(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Population", None if metric.population is None else f"{metric.population:,} cases"),
         ("Program", f"elicit {source.version}" if source.version else None),
         ("Seed", source.seed),
-        ("Settings", ", ".join(f"{name} {value}" for name, value in source.parameters.items())),
+        ("Settings", ", ".join(f"{name} {value}" for name, value in source.parameters.items() if name != "of")),
+        ("Pooled of", _pooled_of(source.parameters.get("of"))),
         ("Study, SHA-256", _start(source.study_digest)),
         ("Answers, SHA-256", _start(source.answers_digest)),
     ]
     return [(what, str(value)) for what, value in known if value not in (None, "")]
 
 
+def _pooled_of(parts: object) -> str:
+    """Return the metrics that were pooled into one: "Ada (22 answers, ada.metric.json)"."""
+    if not isinstance(parts, list):
+        return ""
+    named = [(part.get("expert") or part.get("name"), part) for part in parts if isinstance(part, dict)]
+    return ", ".join(f"{name} ({part.get('questions')} answers, {part.get('source')})" for name, part in named)
+
+
 def _how(metric: ElicitedMetric) -> str:
     source = metric.provenance
+    if source.procedure == "pooled":
+        return f"several experts pooled, {source.questions} answers"
     if source.procedure == "stated":
         return "costs stated, not elicited"
     return f"{source.questions} answers, procedure {source.procedure}"

@@ -1,0 +1,111 @@
+"""The experts who have finished a study: their sessions found, read and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from elicit_app.problem import Problem
+from elicit_app.session.comparing import compare
+from elicit_app.session.experts import ComparisonView, Expert
+from elicit_app.session.header import check_study, read_setting, study_of
+from elicit_app.session.journal import Journal
+from elicit_app.session.journal_text import read
+from elicit_app.session.judging import count, prevalence
+from elicit_app.session.listing import SUFFIX, SessionSummary, summary
+from elicit_app.session.pooling import Source, pool
+from elicit_app.session.results import result_view
+from elicit_app.session.scenarios import scenarios_of
+from elicit_app.session.session import Session
+from elicit_app.study.model import Study
+
+
+def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary, ...]:
+    """Return one finished session for each expert, the newest, in the order of their last answers.
+
+    Names that differ in capitals or spaces are one expert; sessions without a name count as different people.
+    """
+    newest: dict[object, SessionSummary] = {}
+    for one in sessions:
+        if not one.finished or one.problem or one.last is None:
+            continue
+        key: object = " ".join(one.expert.casefold().split()) if one.expert else one.path
+        other = newest.get(key)
+        if other is None or (other.last is not None and one.last > other.last):
+            newest[key] = one
+    return tuple(sorted(newest.values(), key=lambda one: (one.last, one.path)))
+
+
+def experts_in(folder: Path) -> tuple[SessionSummary, ...]:
+    """Return the experts whose finished sessions lie in a folder; see `finished_experts`."""
+    return finished_experts(summary(path) for path in sorted(folder.glob(f"*{SUFFIX}")))
+
+
+def compare_folder(folder: Path, study: Study | None = None) -> ComparisonView:
+    """Compare all experts who have finished a study.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the sessions of one study lie.
+    study : Study, optional
+        The study, where it is open already; else it is found as the sessions were begun.
+
+    Raises
+    ------
+    Problem
+        Where fewer than two experts have a result.
+    """
+    found = experts_in(folder)
+    if len(found) < 2:
+        raise Problem(
+            f"Comparing needs two experts who have finished: {folder} has {'one' if found else 'none'}. Let another "
+            "person answer, then compare."
+        )
+    study = study or study_of(read(found[-1].path).begun.study, found[-1].path)
+    experts, notes = [], []
+    for one in found:
+        try:
+            experts.append(_expert(one, study))
+        except Problem as problem:
+            notes.append(f"Left out: {problem.sentence}")
+    if len(experts) < 2:
+        raise Problem(" ".join(["Fewer than two of these experts can be compared.", *notes]))
+    return _compared(experts, study, tuple(notes))
+
+
+def look(path: Path, study: Study) -> Session:
+    """Return a session to look at, not to go on with; it may be open elsewhere.
+
+    Raises
+    ------
+    Problem
+        When the file is damaged, newer, or about another study; in one sentence.
+    """
+    contents = read(path)
+    check_study(contents.begun.study, study, path)
+    return Session(study, read_setting(contents.begun, path), Journal.closed(path), contents.events)
+
+
+def _expert(one: SessionSummary, study: Study) -> Expert:
+    view = result_view(look(one.path, study))
+    if not view.can_export:
+        raise Problem(f"{named(one)} has too few answers.")
+    return Expert(named(one), Source(one.path.name, view.metric), view.models)
+
+
+def named(one: SessionSummary) -> str:
+    """Return who answered, or when, where no name was given."""
+    if one.expert:
+        return one.expert
+    assert one.last is not None
+    return f"{one.last.astimezone():%d %b, %H:%M}".lstrip("0")
+
+
+def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> ComparisonView:
+    names = [expert.name for expert in experts]
+    together = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 4 else f"{len(names)} experts"
+    pooled = pool([expert.source for expert in experts], f"{study.title}, {together} pooled")
+    counted = count(study)
+    models = scenarios_of(study, counted, pooled, prevalence(study, counted)).at() if counted else ()
+    return compare(experts, study.title, wording=study.wording, pooled_models=models, pooled=pooled, notes=notes)

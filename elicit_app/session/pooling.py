@@ -1,0 +1,238 @@
+"""Several experts' metrics made one: the geometric mean of their cost ratios.
+
+The geometric mean is the only one of the usual means for which it does not matter which mistake the others are compared
+with, nor whether a ratio is read forwards or backwards: 4 and 1/4 pool to 1 (Aczel and Saaty, "Procedures for
+synthesizing ratio judgements", Journal of Mathematical Psychology 27, 1983).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+import elicit_app
+from elicit_app.elicitation.questions import Matrix
+from elicit_app.problem import Problem
+from metrics import ElicitedMetric, Provenance, Quality, Tally
+
+HOW = "geometric mean of the cost ratios"
+# Draws of different experts are independent; which goes with which must not depend on how either was drawn.
+_PAIRING_SEED = 20_250_101
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One expert's metric, and what it is called: a file's or a session's name."""
+
+    name: str
+    metric: ElicitedMetric
+
+
+def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
+    """Return the metrics with the same order of classes, the same family and the same yardstick, those of the first.
+
+    Where one of them tells wrong answers for the same truth apart, all are brought to that form.
+
+    Raises
+    ------
+    Problem
+        Where there are fewer than two, they are about different classes, two hold the very same answers, or there is
+        no mistake that costs something to each of them.
+    """
+    if len(sources) < 2:
+        raise Problem("Experts are compared from two metric files on: name at least two.")
+    first = sources[0]
+    for source in sources[1:]:
+        if set(source.metric.classes) != set(first.metric.classes):
+            theirs, ours = (", ".join(one.metric.classes[:6]) for one in (source, first))
+            raise Problem(
+                f"{source.name} is about the classes {theirs}, but {first.name} about {ours}: only metrics of the same "
+                "classes can be compared or pooled."
+            )
+    _refuse_twice(sources)
+    family = "dlpm" if all(source.metric.family == "dlpm" for source in sources) else "lpm"
+    turned = [_turned(source.metric, first.metric.classes, family) for source in sources]
+    yardstick = _yardstick(turned)
+    named = [replace(metric, yardstick=yardstick) for metric in turned]
+    return tuple(Source(source.name, metric) for source, metric in zip(sources, named, strict=True))
+
+
+def _refuse_twice(sources: Sequence[Source]) -> None:
+    seen: dict[str, str] = {}
+    for source in sources:
+        digest = source.metric.provenance.answers_digest
+        if digest is None:
+            continue
+        if digest in seen:
+            raise Problem(f"{seen[digest]} and {source.name} hold the same answers: an expert counts once.")
+        seen[digest] = source.name
+
+
+def _turned(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> ElicitedMetric:
+    """Return a metric with its classes in another order, and in the family where mistakes are told apart."""
+    if metric.classes == classes and metric.family == family:
+        return metric
+    order = [metric.classes.index(name) for name in classes]
+    cells = np.ix_(order, order)
+    draws = metric.cost_samples
+    return ElicitedMetric.from_weights(
+        classes,
+        _weights(metric.cost_matrix[cells], family),
+        family,
+        name=metric.name,
+        created=metric.created,
+        intervals=None if metric.intervals is None else metric.intervals[cells],
+        samples=None if draws is None else _weights(draws[:, order][:, :, order], family),
+        prevalence=None if metric.prevalence is None else metric.prevalence[order],
+        population=metric.population,
+        consequences=metric.consequences,
+        yardstick=metric.yardstick,
+        provenance=metric.provenance,
+        quality=metric.quality,
+    )
+
+
+def _weights(costs: Matrix, family: str) -> Matrix:
+    """Return weights of a family for one cost matrix or a stack of them, in any scale."""
+    if family == "dlpm":
+        largest: Matrix = costs.max(axis=-1)
+        return largest
+    errors: Matrix = 0.0 - costs[..., ~np.eye(costs.shape[-1], dtype=bool)]
+    return errors
+
+
+def _yardstick(metrics: Sequence[ElicitedMetric]) -> tuple[str, str]:
+    """Return the first yardstick that is named and costs something to everybody, else the mistake that all mind."""
+    classes = metrics[0].classes
+    least: Matrix = np.min([metric.cost_matrix for metric in metrics], axis=0)
+    for metric in metrics:
+        if metric.yardstick is not None:
+            true, predicted = (classes.index(name) for name in metric.yardstick)
+            if least[true, predicted] > 0:
+                return metric.yardstick
+    if not least.any():
+        raise Problem(
+            "There is no mistake that costs something to every one of these experts: they have no common yardstick."
+        )
+    true, predicted = divmod(int(least.argmax()), len(classes))
+    return classes[true], classes[predicted]
+
+
+def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
+    """Return one metric for several experts: every ratio of two costs is the geometric mean of theirs.
+
+    A mistake that costs one of them nothing costs the pooled metric nothing. Draws are pooled where every metric has
+    some: the intervals then say how well this mean is known, not how far the experts are apart.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        At least two, as `aligned` returns them or not.
+    name : str, optional
+        What the pooled metric is called.
+
+    Raises
+    ------
+    Problem
+        As `aligned`.
+    """
+    sources = aligned(sources)
+    metrics = [source.metric for source in sources]
+    first, family = metrics[0], metrics[0].family
+    costs = _geometric_mean([metric.cost_matrix for metric in metrics])
+    draws = _pooled_draws(metrics)
+    experts = [metric.provenance.expert or source.name for source, metric in zip(sources, metrics, strict=True)]
+    return ElicitedMetric.from_weights(
+        first.classes,
+        _weights(costs, family),
+        family,
+        name=name or f"Pooled: {', '.join(experts)}",
+        created=max(metric.created for metric in metrics),
+        intervals=None if draws is None else _intervals(draws, costs, metrics),
+        samples=None if draws is None else _weights(draws, family),
+        prevalence=_common_prevalence(metrics),
+        population=first.population if len({metric.population for metric in metrics}) == 1 else None,
+        consequences=next((metric.consequences for metric in metrics if metric.consequences), ()),
+        yardstick=first.yardstick,
+        provenance=_provenance(sources, experts),
+        # What was explained or predicted was so by each expert's own numbers, not by these.
+        quality=Quality(repeats_agreed=_sum([metric.quality.repeats_agreed for metric in metrics])),
+    )
+
+
+def _geometric_mean(costs: Sequence[Matrix]) -> Matrix:
+    with np.errstate(divide="ignore"):
+        mean: Matrix = np.exp(np.mean(np.log(costs), axis=0))
+    return mean
+
+
+def _pooled_draws(metrics: Sequence[ElicitedMetric]) -> Matrix | None:
+    """Return as many pooled draws of the costs as every metric has, shape (draws, k, k), or None."""
+    rng = np.random.default_rng(np.random.SeedSequence(_PAIRING_SEED))
+    drawn = [metric.cost_samples for metric in metrics]
+    known = [draws for draws in drawn if draws is not None]
+    if len(known) < len(drawn):
+        return None
+    number = min(map(len, known))
+    pooled = _geometric_mean([draws[rng.permutation(len(draws))[:number]] for draws in known])
+    kept: Matrix = pooled[pooled.any(axis=(1, 2))]
+    return kept if len(kept) else None
+
+
+def _intervals(draws: Matrix, costs: Matrix, metrics: Sequence[ElicitedMetric]) -> Matrix:
+    """Return 90 % intervals relative to the largest pooled cost; what one expert leaves open stays open."""
+    true, predicted = divmod(int(costs.argmax()), len(costs))
+    unit = draws[:, true, predicted]
+    relative = draws / np.where(unit > 0, unit, np.inf)[:, None, None]
+    intervals: Matrix = np.moveaxis(np.quantile(relative, (0.05, 0.95), axis=0), 0, -1)
+    for metric in metrics:
+        if metric.intervals is not None:
+            intervals[..., 1] = np.where(np.isinf(metric.intervals[..., 1]), np.inf, intervals[..., 1])
+            intervals[..., 0] = np.where(metric.intervals[..., 0] == 0, 0.0, intervals[..., 0])
+    return intervals
+
+
+def _common_prevalence(metrics: Sequence[ElicitedMetric]) -> Matrix | None:
+    first = metrics[0].prevalence
+    if first is None or any(one.prevalence is None or not np.allclose(one.prevalence, first) for one in metrics):
+        return None
+    return first
+
+
+def _provenance(sources: Sequence[Source], experts: Sequence[str]) -> Provenance:
+    parts = [source.metric.provenance for source in sources]
+    of: list[dict[str, Any]] = [
+        {
+            "source": source.name,
+            "name": source.metric.name,
+            "expert": part.expert,
+            "created": source.metric.created.isoformat(),
+            "procedure": part.procedure,
+            "questions": part.questions,
+            "answers_digest": part.answers_digest,
+        }
+        for source, part in zip(sources, parts, strict=True)
+    ]
+    studies, answers = {part.study_digest for part in parts}, [part.answers_digest for part in parts]
+    return Provenance(
+        procedure="pooled",
+        version=elicit_app.__version__,
+        parameters={"pooled_by": HOW, "of": of},
+        questions=sum(part.questions for part in parts),
+        study_digest=parts[0].study_digest if len(studies) == 1 else None,
+        answers_digest=None if None in answers else hashlib.sha256(json.dumps(answers).encode()).hexdigest(),
+        expert=", ".join(experts),
+    )
+
+
+def _sum(tallies: Sequence[Tally | None]) -> Tally | None:
+    """Return the tallies added up, where every metric has one."""
+    known = [tally for tally in tallies if tally is not None]
+    if len(known) < len(tallies):
+        return None
+    return Tally(sum(tally.agreed for tally in known), sum(tally.of for tally in known))
