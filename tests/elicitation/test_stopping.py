@@ -1,0 +1,206 @@
+"""Reasons to stop: what is known, which model is best, and how many questions are still needed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.driver import run
+from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.oracles import FlipOracle, LinearOracle
+from elicit_app.elicitation.prior import SPREAD, WeightPrior
+from elicit_app.elicitation.procedures.bayes import Bayes
+from elicit_app.elicitation.questions import Answer, Choice, Purpose
+from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
+from elicit_app.elicitation.stopping import (
+    BEST_PROBABILITY,
+    FEWEST_ANSWERS,
+    KNOWN_FACTOR,
+    enough,
+    probability_best,
+    ratio_factors,
+    still_needed,
+)
+
+SEEDS = st.integers(0, 2**20)
+COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
+
+
+def belief_of(logs: np.ndarray, family: str = "lpm", k: int = 3) -> Posterior:
+    """Return a belief of these log-weights (n, m)."""
+    draws = np.hstack([logs / SPREAD, np.zeros((len(logs), N_PARAMETERS))])
+    return Posterior(WeightPrior.of(family, k, "iid"), ResponseModel(0.05), draws)
+
+
+def around(centre: np.ndarray, spread: float, n: int = 400, seed: int = 1) -> Posterior:
+    return belief_of(centre + spread * np.random.default_rng(seed).standard_normal((n, len(centre))))
+
+
+def rates(k: int, n: int, seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.dirichlet(np.ones(k))[:, None] * rng.dirichlet(np.ones(k), size=(n, k))
+
+
+class TestRatios:
+    @settings(deadline=None, max_examples=30)
+    @given(SEEDS, st.floats(0, 2))
+    def test_factors_are_one_or_more_and_that_of_the_yardstick_is_one(self, seed, spread):
+        belief = around(np.random.default_rng(seed).standard_normal(6), spread, 50, seed)
+        factors = ratio_factors(belief)
+        assert factors.shape == (6,)
+        assert factors.min() >= 1 - 1e-12
+        assert factors[np.argmax(np.abs(belief.estimate))] == pytest.approx(1)
+        shifted = belief_of(np.log(belief.weights) + 3)
+        np.testing.assert_allclose(ratio_factors(shifted), factors, rtol=1e-9)
+
+    def test_a_factor_spans_half_of_the_90_percent_range(self):
+        logs = np.zeros((20_001, 6))
+        logs[:, 0] = 2.0
+        logs[:, 1] = np.linspace(-np.log(4), np.log(4), 20_001)
+        # From 1/4 to 4 evenly in logs, 90 % of it is from 4^-.9 to 4^.9.
+        np.testing.assert_allclose(ratio_factors(belief_of(logs)), [1, 4**0.9, 1, 1, 1, 1], rtol=1e-3)
+
+
+class TestModels:
+    @settings(deadline=None, max_examples=30)
+    @given(st.integers(2, 4), st.integers(1, 6), SEEDS)
+    def test_probabilities_sum_to_one_and_go_with_their_models(self, k, n, seed):
+        belief = belief_of(np.random.default_rng(seed).standard_normal((40, k * k - k)), k=k)
+        models = rates(k, n, seed)
+        chances = probability_best(belief, models)
+        assert chances.sum() == pytest.approx(1)
+        assert chances.min() >= 0
+        mixed = np.random.default_rng(seed).permutation(n)
+        np.testing.assert_allclose(probability_best(belief, models[mixed]), chances[mixed])
+
+    def test_the_same_matrix_shares_and_a_dominated_one_has_no_chance(self):
+        belief = around(np.zeros(6), 1.0)
+        good, other = rates(3, 2, 3)
+        bad = good.copy()
+        bad[0, 1] += bad[0, 0] / 2
+        bad[0, 0] /= 2
+        alone = probability_best(belief, np.array([good, other]))
+        chances = probability_best(belief, np.array([good, bad, other, other]))
+        assert chances[1] == 0
+        assert chances[2] == chances[3]
+        np.testing.assert_allclose([chances[0], chances[2:].sum()], alone)
+
+
+class TestEnough:
+    ONE = np.eye(3)[None] / 3
+
+    def test_never_after_few_answers(self):
+        sure = around(np.zeros(6), 0.0)
+        assert enough(sure, self.ONE, FEWEST_ANSWERS - 1) is None
+        assert enough(sure, self.ONE, FEWEST_ANSWERS) == "known"
+
+    def test_known_within_the_factor_and_not_beyond(self):
+        # The ratio of two independent weights of spread s lies within exp(+-1.645 sqrt(2) s) in 90 %.
+        edge = np.log(KNOWN_FACTOR) / (1.645 * np.sqrt(2))
+        centre = np.array([2.0, 0, 0, 0, 0, 0])
+        assert enough(around(centre, 0.8 * edge, 4000), self.ONE, 20) == "known"
+        assert enough(around(centre, 1.25 * edge, 4000), self.ONE, 20) is None
+
+    def test_the_best_model_is_decided_where_nearly_all_draws_agree(self):
+        # Two models that trade the first error for the second: the first is better where w0 < w1.
+        models = np.stack([np.eye(3) / 3] * 2)
+        models[0, 0] = [1 / 3 - 0.1, 0.1, 0.0]
+        models[1, 0] = [1 / 3 - 0.1, 0.0, 0.1]
+        logs = 2 * np.random.default_rng(1).standard_normal((1000, 6))
+        for share, reason in ((BEST_PROBABILITY + 0.01, "best-model"), (BEST_PROBABILITY - 0.01, None)):
+            logs[:, 0] = logs[:, 1] + np.where(np.arange(1000) < 1000 * share, -0.1, 0.1)
+            belief = belief_of(logs)
+            assert probability_best(belief, models)[0] == pytest.approx(share)
+            assert enough(belief, models, 20) == reason
+            assert enough(belief, models[:1], 20) is None  # one model alone is no choice
+            assert enough(belief, models[[0, 0]], 20) is None
+
+
+class TestStillNeeded:
+    @settings(deadline=None, max_examples=40)
+    @given(SEEDS, st.floats(0, 3), st.integers(0, 40), st.integers(0, 40))
+    def test_it_lies_within_what_may_be_asked(self, seed, spread, answers, most):
+        belief = around(np.random.default_rng(seed).standard_normal(6), spread, 50, seed)
+        fewest, likely = still_needed(belief, answers, most)
+        assert 0 <= fewest <= likely <= most
+        if most:
+            assert fewest >= 1
+
+    def test_the_less_is_known_the_more_is_needed(self):
+        needed = [still_needed(around(np.zeros(6), spread), 10, 100) for spread in (0.05, 0.5, 1.0, 2.0)]
+        assert needed == sorted(needed)
+        assert needed[0][0] < needed[-1][0]
+        assert needed[0][1] < needed[-1][1]
+
+    def test_no_fewer_than_it_takes_to_stop_at_all(self):
+        assert still_needed(around(np.zeros(6), 0.01), 2, 100)[0] == FEWEST_ANSWERS - 2
+
+
+def counted(k: int, blur: float = 1.0) -> Cases:
+    rng = np.random.default_rng(11)
+    proba = rng.dirichlet(np.full(k, 0.5), 150)
+    truth = [rng.choice(k, p=row) for row in proba]
+    return Cases.counted(truth, proba**blur / (proba**blur).sum(axis=1, keepdims=True))
+
+
+class TestSittings:
+    """Every reason, reached by answers."""
+
+    def test_two_classes_become_known(self):
+        procedure = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=60, stop=True)
+        outcome, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+        assert outcome.stopped == "known"
+        assert FEWEST_ANSWERS <= len(asked) < 30
+        assert ratio_factors(procedure.belief(asked)).max() <= KNOWN_FACTOR
+        assert ratio_factors(procedure.belief(asked[:-1])).max() > KNOWN_FACTOR or len(asked) == FEWEST_ANSWERS
+
+    def test_a_model_that_is_better_for_nearly_everybody_is_decided_first(self):
+        rng = np.random.default_rng(3)
+        good = counted(3)
+        mixed = good.eta[rng.permutation(len(good.eta))]
+        poor = Cases(0.5 * good.eta + 0.5 * mixed, good.outcome, good.weight)
+        procedure = Bayes([good, poor], family="lpm", seed=1, population=1000, questions=60, stop=True)
+        outcome, asked = run(procedure, LinearOracle(-COSTS))
+        assert outcome.stopped == "best-model"
+        assert FEWEST_ANSWERS <= len(asked) < 60
+
+    def test_who_errs_often_uses_up_the_budget(self):
+        procedure = Bayes([counted(3)], family="lpm", seed=1, population=1000, questions=12, stop=True)
+        erring = FlipOracle(LinearOracle(-COSTS), 0.3, np.random.default_rng(1))
+        outcome, asked = run(procedure, erring)
+        assert (outcome.stopped, len(asked)) == ("budget", 12)
+
+    def test_cannot_say_is_no_answer_to_stop_by(self):
+        class Silent:
+            def answer(self, question) -> Answer:
+                return Answer(Choice.UNSURE)
+
+        procedure = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=15, stop=True)
+        outcome, asked = run(procedure, Silent())
+        assert (outcome.stopped, len(asked)) == ("budget", 15)
+
+    def test_without_leave_to_stop_every_question_is_asked(self):
+        procedure = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=25)
+        outcome, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+        assert (outcome.stopped, len(asked)) == ("budget", 25)
+        assert all(one.question.purpose is Purpose.INFORMATIVE for one in asked)
+
+    def test_progress_is_honest_about_what_may_still_come(self):
+        procedure = Bayes([counted(2)], family="lpm", seed=2, population=1000, questions=40, stop=True, checks=True)
+        _, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+        for n in range(len(asked)):
+            progress = next(procedure.begin(asked[:n])).progress
+            assert progress.asked == n
+            assert 1 <= progress.fewest <= progress.most
+            assert 0 <= progress.share < 1
+            assert n + progress.fewest <= len(asked) + 3
+
+    @pytest.mark.xfail(strict=True, reason="the budget is looked at before what is known")
+    def test_what_is_known_at_the_last_question_is_said_to_be_known(self):
+        free = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=60, stop=True)
+        _, asked = run(free, LinearOracle(-COSTS[:2, :2]))
+        exact = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=len(asked), stop=True)
+        outcome, same = run(exact, LinearOracle(-COSTS[:2, :2]))
+        assert len(same) == len(asked)
+        assert outcome.stopped == "known"
