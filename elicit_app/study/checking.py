@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from elicit_app.study.tables import Table
 
 Cells = NDArray[np.bool_]
+RowNumbers = range | NDArray[np.int64]
 
 SUM_RANGE = (0.99, 1.01)
 _EMPTY, _UNKNOWN = -2, -1
@@ -49,8 +50,46 @@ class Batch:
     y_proba: NDArray[Any]
 
 
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a predictions file as they are read.
+
+    Parameters
+    ----------
+    frame : polars DataFrame of m rows
+        Labels first, then one column a class.
+    numbers : range or ndarray of shape (m,)
+        Their numbers in the file, counted from 1: blank lines of CSV count, though they are no rows of the frame.
+    before : int
+        Number of rows that came before them, blank lines not counted.
+    """
+
+    frame: pl.DataFrame
+    numbers: RowNumbers
+    before: int
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """What came of checking some rows.
+
+    Parameters
+    ----------
+    batch : Batch or None
+        None where there are faults.
+    faults : Faults
+        Everything that has to be put right.
+    rescaled : int
+        Number of rows that were divided by their sum.
+    """
+
+    batch: Batch | None
+    faults: Faults
+    rescaled: int = 0
+
+
 class RowCheck:
-    """Turns frames into batches; after the first fault it only looks for more faults.
+    """Turns frames into batches: `batches` in one go, the other methods part by part, `checked` in any thread.
 
     Parameters
     ----------
@@ -60,11 +99,16 @@ class RowCheck:
         In the order of the probability columns.
     first_row : int
         Number of rows before the first that is checked; they count in what is said about rows.
+
+    Attributes
+    ----------
+    rescaled : int
+        Number of rows that were divided by their sum, of those that were taken in.
     """
 
     def __init__(self, table: Table, classes: tuple[str, ...], first_row: int = 0) -> None:
         self._table = table
-        self._seen = first_row
+        self._first_row = first_row
         self._classes = classes
         self._faults = Faults()
         self.rescaled = 0
@@ -77,45 +121,71 @@ class RowCheck:
         Problem
             At the end: everything that has to be put right in this file.
         """
-        for frame in frames:
-            batch = self._check(frame, np.arange(self._seen + 1, self._seen + frame.height + 1))
-            self._seen += frame.height
-            if batch is not None and not self._faults:
+        for rows in self.numbered(frames):
+            batch = self.take(self.checked(rows))
+            if batch is not None:
                 yield batch
+        self.demand_sound()
+
+    def numbered(self, frames: Iterable[pl.DataFrame]) -> Iterator[Rows]:
+        """Yield the rows of frames with their numbers; blank lines of CSV are left out."""
+        seen, before = self._first_row, 0
+        for frame in frames:
+            rows = Rows(frame, range(seen + 1, seen + frame.height + 1), before)
+            seen += frame.height
+            if self._table.why_empty is not None:
+                rows = _without_blank_lines(rows)
+            if rows.frame.height:
+                yield rows
+            before += rows.frame.height
+
+    def take(self, checked: Checked) -> Batch | None:
+        """Take in what came of the next rows; return their batch unless these or earlier rows have faults."""
+        self._faults.merge(checked.faults)
+        self.rescaled += checked.rescaled
+        return None if self._faults else checked.batch
+
+    def demand_sound(self) -> None:
+        """Refuse the file where any rows that were taken in have faults.
+
+        Raises
+        ------
+        Problem
+            Everything that has to be put right in this file.
+        """
         if self._faults:
             raise refused(self._table.path, *self._faults.findings())
 
-    def _check(self, frame: pl.DataFrame, rows: NDArray[np.int64]) -> Batch | None:
-        if self._table.why_empty is not None:
-            frame, rows = _without_blank_lines(frame, rows)
-        if frame.height == 0:
-            return None
-        self._demand_numbers(frame[:, 1:])
-        truth = self._labels(frame.to_series(0), rows)
-        written = frame[:, 1:]
-        numbers = _as_numbers(written)
-        proba: NDArray[Any] = numbers.to_numpy(order="fortran")
-        with np.errstate(invalid="ignore", over="ignore"):
-            # column by column; a product with ones would start threads that wait for each other
-            sums = proba.sum(axis=1)
-        lowest, highest = proba.min(), proba.max()
+    def checked(self, rows: Rows) -> Checked:
+        """Check some rows; nothing is taken in."""
+        faults = Faults()
+        labels, *written = rows.frame.get_columns()
+        self._demand_numbers(written)
+        truth = self._labels(labels, rows.numbers, faults)
+        numbers = _as_numbers(rows.frame)
+        proba, sums = _by_column(numbers)
+        lowest, highest, least, most = proba.min(), proba.max(), sums.min(), sums.max()
         # any NaN makes a comparison false
-        if not (lowest >= -_ROUNDING and highest <= 1 + _ROUNDING and _near_one(sums.min()) and _near_one(sums.max())):
-            self._judge(written, numbers, sums, rows)
-            return None
-        if max(1 - sums.min(), sums.max() - 1) > _AS_WRITTEN:
-            proba = self._rescaled(proba, sums)
-        return Batch(truth, proba.clip(0, 1) if lowest < 0 or highest > 1 else proba)
+        if not (lowest >= -_ROUNDING and highest <= 1 + _ROUNDING and _near_one(least) and _near_one(most)):
+            self._judge(written, numbers, rows.numbers, faults)
+        if faults:
+            return Checked(None, faults)
+        off = np.abs(sums - 1) > _AS_WRITTEN if max(1 - least, most - 1) > _AS_WRITTEN else None
+        if off is not None:
+            proba = np.where(off[:, None], proba / sums[:, None], proba)
+        batch = Batch(truth, proba.clip(0, 1) if lowest < 0 or highest > 1 else proba)
+        return Checked(batch, faults, 0 if off is None else int(off.sum()))
 
-    def _demand_numbers(self, written: pl.DataFrame) -> None:
+    def _demand_numbers(self, written: Sequence[pl.Series]) -> None:
         import polars as pl
 
-        for name, kind in zip(self._classes, written.dtypes, strict=True):
+        for name, column in zip(self._classes, written, strict=True):
+            kind = column.dtype
             if not kind.is_numeric() and kind not in (pl.String, pl.Null):
                 told = f"Column {PROBABILITY}{name} holds {str(kind).split('(')[0].lower()} values, not numbers"
                 raise refused(self._table.path, Finding(told, "Write one probability in every cell."))
 
-    def _labels(self, column: pl.Series, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _labels(self, column: pl.Series, numbers: RowNumbers, faults: Faults) -> NDArray[np.int64]:
         """Return class indices; negative where the label is empty or has no column."""
         import polars as pl
 
@@ -128,15 +198,17 @@ class RowCheck:
         truth = column.replace_strict(values, codes, default=_EMPTY, return_dtype=pl.Int64).to_numpy()
         empty = truth == _EMPTY
         if empty.any():
-            row = int(rows[empty.argmax()])
-            self._faults.add("label", int(empty.sum()), self._told_empty(row, TRUTH))
+            row = int(numbers[empty.argmax()])
+            faults.add("label", int(empty.sum()), self._told_empty(row, TRUTH))
         for value, count in column.filter(pl.Series(truth == _UNKNOWN)).value_counts().iter_rows():
-            self._faults.add_unknown(label_text(value), count)
+            faults.add_unknown(label_text(value), count)
         return truth
 
-    def _judge(self, written: pl.DataFrame, numbers: pl.DataFrame, sums: NDArray[Any], rows: NDArray[np.int64]) -> None:
+    def _judge(
+        self, written: Sequence[pl.Series], numbers: Sequence[pl.Series], rows: RowNumbers, faults: Faults
+    ) -> None:
         """Note every kind of fault in a frame that is not sound."""
-        proba = numbers.to_numpy()
+        proba, sums = _by_column(numbers)
         empty, missing = _nulls(written), _nulls(numbers)
         faulty: dict[Kind, Cells] = {
             "cell": empty,
@@ -149,13 +221,13 @@ class RowCheck:
             if cells.any():
                 position = int(cells.any(axis=1).argmax())
                 column = int(cells[position].argmax())
-                told = self._told(kind, int(rows[position]), column, written[position, column])
-                self._faults.add(kind, int(cells.any(axis=1).sum()), told)
+                told = self._told(kind, int(rows[position]), column, written[column][position])
+                faults.add(kind, int(cells.any(axis=1).sum()), told)
         off = ~np.any([cells.any(axis=1) for cells in faulty.values()], axis=0) & ~_near_one(sums)
         if off.any():
             position = int(off.argmax())
             told = f"Row {rows[position]}: the probabilities add up to {sums[position]:.4g}, not 1"
-            self._faults.add("sum", int(off.sum()), told)
+            faults.add("sum", int(off.sum()), told)
 
     def _told(self, kind: Kind, row: int, column: int, value: object) -> str:
         name = PROBABILITY + self._classes[column]
@@ -170,11 +242,6 @@ class RowCheck:
     def _told_empty(self, row: int, name: str) -> str:
         shape = self._table.why_empty(row) if self._table.why_empty else None
         return shape or f"Row {row}: {name} is empty"
-
-    def _rescaled(self, proba: NDArray[Any], sums: NDArray[Any]) -> NDArray[Any]:
-        off = np.abs(sums - 1) > _AS_WRITTEN
-        self.rescaled += int(off.sum())
-        return np.where(off[:, None], proba / sums[:, None], proba)
 
 
 def demand_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int64]) -> None:
@@ -205,28 +272,42 @@ def demand_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int6
         raise refused(path, Finding(told, "Mistakes can be compared only with cases of two classes or more."))
 
 
-def _without_blank_lines(frame: pl.DataFrame, rows: NDArray[np.int64]) -> tuple[pl.DataFrame, NDArray[np.int64]]:
+def _without_blank_lines(rows: Rows) -> Rows:
     import polars as pl
 
-    blank = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    return (frame.filter(~blank), rows[~blank.to_numpy()]) if blank.any() else (frame, rows)
+    blank = rows.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    if not blank.any():
+        return rows
+    return Rows(rows.frame.filter(~blank), np.asarray(rows.numbers)[~blank.to_numpy()], rows.before)
 
 
-def _as_numbers(written: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns as floats (float32 stays), null where the text is no number."""
+def _as_numbers(frame: pl.DataFrame) -> list[pl.Series]:
+    """Return all but the first column as floats (float32 stays), null where the text is no number."""
     import polars as pl
     import polars.selectors as cs
 
-    if all(kind in (pl.Float32, pl.Float64) for kind in written.dtypes):
+    _, *written = frame.get_columns()
+    if all(column.dtype in (pl.Float32, pl.Float64) for column in written):
         return written
     text = cs.string().str.strip_chars().cast(pl.Float64, strict=False)
-    return written.with_columns(text, (cs.all() - cs.string() - cs.float()).cast(pl.Float64))
+    return frame[:, 1:].with_columns(text, (cs.all() - cs.string() - cs.float()).cast(pl.Float64)).get_columns()
 
 
-def _nulls(frame: pl.DataFrame) -> Cells:
-    import polars as pl
+def _by_column(numbers: Sequence[pl.Series]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the numbers as an array of shape (m, k), column after column in memory, and the sums of the rows.
 
-    return frame.select(pl.all().is_null()).to_numpy()
+    Not by polars, which shares so little out among threads that cost more than the copy.
+    """
+    columns = [column.to_numpy() for column in numbers]
+    table = np.empty((len(columns), len(columns[0])), dtype=np.result_type(*columns))
+    for row, column in zip(table, columns, strict=True):
+        row[:] = column
+    with np.errstate(invalid="ignore", over="ignore"):
+        return table.T, table.sum(axis=0)
+
+
+def _nulls(columns: Sequence[pl.Series]) -> Cells:
+    return np.column_stack([column.is_null().to_numpy() for column in columns])
 
 
 def _near_one(sums: NDArray[Any]) -> Cells:

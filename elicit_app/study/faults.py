@@ -43,6 +43,12 @@ class Faults:
         """Note that `rows` more rows have a true label without a column."""
         self._unknown[label] += rows
 
+    def merge(self, later: Faults) -> None:
+        """Add the faults of later rows."""
+        self._rows.update(later._rows)
+        self._first = later._first | self._first
+        self._unknown.update(later._unknown)
+
     def findings(self) -> tuple[Finding, ...]:
         """Return everything that has to be put right."""
         found = [Finding(self._told(kind), REMEDIES[kind]) for kind in REMEDIES if kind in self._first]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from elicit_app.study.findings import counted, listed, refused, shortened
 from elicit_app.study.labels import PROBABILITY, TRUTH, class_of_column
 from elicit_app.study.model import Predictions
 from elicit_app.study.tables import Table, open_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Read(NamedTuple):
@@ -59,7 +62,11 @@ class PredictionsFile:
 
     def batches(self, check: RowCheck | None = None) -> Iterator[Batch]:
         """Yield the rows in checked batches; a Problem at the end tells all faults."""
-        return (check or self.check()).batches(self.table.frames(self.positions, self.start, self.stop))
+        return (check or self.check()).batches(self.frames())
+
+    def frames(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows as they are written: the labels, then one column a class."""
+        return self.table.frames(self.positions, self.start, self.stop)
 
     def has_numbers_for(self, classes: Sequence[str]) -> bool:
         """Tell whether the file has the numbers 0..k-1 for these classes: an NPZ file need not name them."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
-from elicit_app.study.checking import Batch, demand_comparable
+from elicit_app.study.checking import Checked, Rows, demand_comparable
 from elicit_app.study.reading import PredictionsFile
 from elicit_app.study.sharing import shared_out
 from metrics import ElicitedMetric
@@ -101,9 +102,14 @@ class Tally:
         self.rescaled = 0
         self.numbered = False
 
-    def update(self, y_true: NDArray[np.int64], y_proba: NDArray[np.float64], first_row: int) -> None:
-        """Add a batch of checked rows; `first_row` counts from 0 over all rows of the model."""
-        self.sums.update(y_true, y_proba)
+    def update(
+        self, y_true: NDArray[np.int64], y_proba: NDArray[Any], first_row: int, *, check_input: bool = True
+    ) -> None:
+        """Add a batch of rows; `first_row` counts from 0 over all rows of the model.
+
+        With `check_input` the probabilities are looked at once more: a `Batch` has been.
+        """
+        self.sums.update(y_true, y_proba, check_input=check_input)
         self.labels.update(y_true, first_row)
 
     @property
@@ -198,20 +204,24 @@ def tally_rows(file: PredictionsFile, metric: ElicitedMetric, before: int, advan
     check = file.check()
     tally, *others = (Tally(metric) for _ in range(thread_limit()))
     _keep_freed_memory()
-    for _, batch in shared_out(_numbered(file.batches(check), before), [tally, *others], _take):
-        if advance is not None:
+
+    def take(own: Tally, rows: Rows) -> Checked:
+        checked = check.checked(rows)
+        if checked.batch is not None:
+            batch = checked.batch
+            own.update(batch.y_true, batch.y_proba, before + rows.before, check_input=False)
+        return checked
+
+    # each part is checked and added up in the same thread, which then has it in its cache
+    for checked in shared_out(check.numbered(file.frames()), [tally, *others], take):
+        batch = check.take(checked)
+        if batch is not None and advance is not None:
             advance(len(batch.y_true))
+    check.demand_sound()
     for other in others:
         tally.merge(other)
     tally.rescaled, tally.numbered = check.rescaled, numbered
     return tally
-
-
-def _numbered(batches: Iterator[Batch], before: int) -> Iterator[tuple[int, Batch]]:
-    """Yield every batch with the number of rows before it."""
-    for batch in batches:
-        yield before, batch
-        before += len(batch.y_true)
 
 
 def _keep_freed_memory() -> None:
@@ -221,11 +231,6 @@ def _keep_freed_memory() -> None:
     array that is never touched costs nothing. Other allocators are none the worse for it.
     """
     np.empty(_KEPT_BYTES, dtype=np.uint8)
-
-
-def _take(tally: Tally, numbered: tuple[int, Batch]) -> None:
-    first_row, batch = numbered
-    tally.update(batch.y_true, batch.y_proba, first_row)
 
 
 def ranked(metric: ElicitedMetric, tallies: Sequence[tuple[str, Tally]]) -> tuple[ModelScore, ...]:

@@ -10,10 +10,11 @@ from typing import TypeVar
 
 T = TypeVar("T")
 S = TypeVar("S")
+R = TypeVar("R")
 
 
-def shared_out(items: Iterable[T], states: Sequence[S], work: Callable[[S, T], None]) -> Iterator[T]:
-    """Have every item worked on in one of several threads, and yield it when that is done.
+def shared_out(items: Iterable[T], states: Sequence[S], work: Callable[[S, T], R]) -> Iterator[R]:
+    """Have every item worked on in one of several threads, and yield what comes of it.
 
     Parameters
     ----------
@@ -22,34 +23,29 @@ def shared_out(items: Iterable[T], states: Sequence[S], work: Callable[[S, T], N
     states : sequence
         One a thread: what the work changes. Which item meets which state is left to chance.
     work : callable
-        Takes a state and an item.
+        Takes a state and an item, returns what is yielded.
 
     Yields
     ------
     object
-        The items in their order. What making or working on an item raises is raised in its place.
+        What came of the items, in their order. What making or working on an item raises is raised in its place.
     """
     free: SimpleQueue[S] = SimpleQueue()
     for state in states:
         free.put(state)
 
-    def take(item: T) -> None:
+    def take(item: T) -> R:
         state = free.get()
         try:
-            work(state, item)
+            return work(state, item)
         finally:
             free.put(state)
 
-    taken: deque[tuple[T, Future[None]]] = deque()
+    taken: deque[Future[R]] = deque()
     with ThreadPoolExecutor(len(states), thread_name_prefix="shared-out") as threads:
         for item in items:
-            taken.append((item, threads.submit(take, item)))
+            taken.append(threads.submit(take, item))
             if len(taken) > len(states):
-                yield _done(*taken.popleft())
+                yield taken.popleft().result()
         while taken:
-            yield _done(*taken.popleft())
-
-
-def _done(item: T, future: Future[None]) -> T:
-    future.result()
-    return item
+            yield taken.popleft().result()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -149,7 +149,33 @@ def _batches(scan: pl.LazyFrame, names: list[str], start: int, stop: int | None)
     rows = scan.select(names)
     if start or stop is not None:
         rows = rows.slice(start, None if stop is None else stop - start)
-    return iter(rows.collect_batches(chunk_size=BATCH_ROWS, lazy=True))
+    return in_batches(rows.collect_batches(lazy=True))
+
+
+def in_batches(frames: Iterable[pl.DataFrame], size: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
+    """Yield the rows of frames of any height, cut anew, without copying them.
+
+    Parameters
+    ----------
+    frames : iterable of polars DataFrame
+        With the same columns.
+    size : int
+        Rows of every frame that is yielded; the last may have fewer.
+
+    Yields
+    ------
+    polars DataFrame
+        Never empty.
+    """
+    rest = None
+    for frame in frames:
+        found = frame if rest is None else rest.vstack(frame)
+        end = found.height - found.height % size
+        for start in range(0, end, size):
+            yield found.slice(start, size)
+        rest = found.slice(end)
+    if rest is not None and rest.height:
+        yield rest
 
 
 def _damaged(path: Path) -> Problem:

@@ -92,7 +92,10 @@ class Block:
 
     @cached_property
     def columns(self) -> NDArray[Any]:
-        """Return the probabilities by class, shape (k, b), contiguous."""
+        """Return the probabilities by class, shape (k, b), those of one class next to each other in memory."""
+        columns: NDArray[Any] = self.rows.T
+        if columns.strides[1] == columns.itemsize:
+            return columns  # column after column already, as pandas and polars keep them: not to be written to
         columns = self.space.array("columns", self.rows.shape[::-1], self.rows.dtype)
         np.copyto(columns, self.rows.T)
         return columns
@@ -108,7 +111,7 @@ class Block:
     @cached_property
     def true_probability(self) -> NDArray[Any]:
         """Return the probability of the true class, shape (b,)."""
-        if "columns" in self.__dict__:
+        if "columns" in self.__dict__ and self.columns.flags.c_contiguous:
             return self.of_true_class(self.columns)
         numbers = self.space.counting(len(self.true))
         if not self.rows.flags.c_contiguous:

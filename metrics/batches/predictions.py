@@ -98,9 +98,30 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
     def __len__(self) -> int:
         return len(self._parts)
 
-    def update(self, y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
-        """Add a batch of cases to all; see `ProbabilityAccumulator.update`."""
-        _add_batch(list(self._parts.values()), y_true, y_proba, sample_weight)
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        check_input: bool = True,
+    ) -> Self:
+        """Add a batch of cases to all; see `ProbabilityAccumulator.update`.
+
+        Parameters
+        ----------
+        y_true, y_proba, sample_weight
+            As there.
+        check_input : bool
+            False spares a look at every probability, where the caller has made sure that they are not negative and
+            add up to 1; those that do not are then added unseen.
+
+        Returns
+        -------
+        OnePass
+            This one.
+        """
+        _add_batch(list(self._parts.values()), y_true, y_proba, sample_weight, check_input)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -150,6 +171,7 @@ def _add_batch(
     y_true: ArrayLike,
     y_proba: ArrayLike,
     sample_weight: ArrayLike | None,
+    check_input: bool = True,
 ) -> None:
     classes = accumulators[0].classes
     true, proba = label_array(y_true, "y_true"), probability_array(y_proba)
@@ -164,7 +186,8 @@ def _add_batch(
     def work(space: Workspace, start: int, stop: int) -> list[Totals]:
         codes = classes.indices(true[start:stop], "y_true", start)
         block = Block(codes, proba[start:stop], None if weight is None else weight[start:stop], space)
-        checked_rows(block.rows, first=start, columns=block.columns if by_column else None)
+        if check_input:
+            checked_rows(block.rows, first=start, columns=block.columns if by_column else None)
         return [as_sums(part.totals(block)) for part in accumulators]
 
     batch = for_blocks(n, rows_per_block(k), work, joined, n_columns=k)

@@ -1,5 +1,6 @@
 """CSV, Parquet and NPZ give the same predictions; labels of every type are compared as text."""
 
+import itertools
 import string
 
 import numpy as np
@@ -12,6 +13,7 @@ from elicit_app.problem import Problem
 from elicit_app.study import read_predictions
 from elicit_app.study.digest import study_digest
 from elicit_app.study.labels import label_text
+from elicit_app.study.tables import in_batches
 
 NAMES = st.text(string.ascii_letters + string.digits + " _-,\"'éßλ", min_size=1, max_size=8).map(str.strip)
 
@@ -36,6 +38,16 @@ def write(path, classes, truth, proba):
     frame = pl.DataFrame({"y_true": labels, **{f"proba_{name}": proba[:, j] for j, name in enumerate(classes)}})
     frame.write_csv(path) if path.suffix == ".csv" else frame.write_parquet(path)
     return path
+
+
+@given(st.lists(st.integers(0, 9), max_size=12), st.integers(1, 7))
+def test_rows_are_cut_anew_without_loss(heights, size):
+    rows = pl.DataFrame({"row": np.arange(sum(heights))})
+    ends = np.cumsum([0, *heights])
+    cut = list(in_batches((rows[a:b] for a, b in itertools.pairwise(ends)), size))
+    assert [row for frame in cut for row in frame["row"]] == list(range(sum(heights)))
+    assert all(frame.height == size for frame in cut[:-1])
+    assert all(0 < frame.height <= size for frame in cut)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from elicit_app.problem import Problem
-from elicit_app.study.reading import open_predictions
+from elicit_app.study.reading import open_predictions, read_predictions
 from elicit_app.study.scoring import LabelDigest, Tally, ranked, tally_file
+from elicit_app.study.tables import BATCH_ROWS
 from metrics import ElicitedMetric, meta_pattern_concern_score
 
 CLASSES = ("red", "yellow", "green")
@@ -149,6 +150,52 @@ def test_files_of_any_format_and_column_order_give_the_same_figures(tmp_path, se
     figures = [score.__dict__ | {"name": "", "counts": score.counts.tolist()} for score in ranked(under, tallies)]
     assert figures[0] == figures[1] == figures[2]
     assert sum(seen) == 150
+
+
+def long_file(path, rows, **cells):
+    truth, proba = predictions(4, rows)
+    columns = {f"proba_{name}": proba[:, j].copy() for j, name in enumerate(CLASSES)}
+    for row, value in cells.items():
+        columns["proba_red"][int(row.removeprefix("row_")) - 1] = value
+    pl.DataFrame({"y_true": np.array(CLASSES)[truth], **columns}).write_parquet(path, row_group_size=50_000)
+    return truth, proba
+
+
+def test_batches_that_are_worked_on_side_by_side_add_up_to_the_bit(tmp_path):
+    rows = 3 * BATCH_ROWS + 7
+    truth, proba = long_file(tmp_path / "m.parquet", rows)
+    done = []
+    from_file = tally_file(open_predictions(tmp_path / "m.parquet"), metric(), done.append)
+    by_hand = Tally(metric())
+    for start in range(0, rows, BATCH_ROWS):
+        part = slice(start, start + BATCH_ROWS)
+        by_hand.update(truth[part], np.asfortranarray(proba[part]), start)
+    assert done == [BATCH_ROWS] * 3 + [7]
+    assert from_file.labels == by_hand.labels
+    for name, sums in from_file.sums.items():
+        for field, total in sums.sums.items():
+            np.testing.assert_array_equal(total.value(), by_hand.sums[name].value(field), err_msg=f"{name} {field}")
+
+
+def test_faults_of_several_batches_are_told_in_the_order_of_the_rows(tmp_path):
+    path, later = tmp_path / "m.parquet", 2 * BATCH_ROWS + 9
+    long_file(path, 3 * BATCH_ROWS, row_70000=-0.25, row_70001=-0.5, **{f"row_{later}": -1.0})
+    with pytest.raises(Problem) as scored:
+        tally_file(open_predictions(path), metric())
+    with pytest.raises(Problem) as read:
+        read_predictions(path)
+    assert "Row 70000: proba_red is -0.25, below 0, and so in 2 more rows" in scored.value.sentence
+    assert scored.value.sentence == read.value.sentence
+
+
+def test_rows_that_were_rescaled_are_counted_over_all_batches(tmp_path):
+    path = tmp_path / "m.parquet"
+    truth = np.array(CLASSES)[predictions(5, 2 * BATCH_ROWS)[0]]
+    third = np.where(np.arange(len(truth)) % 1_000 == 3, 0.335, 1 / 3)
+    pl.DataFrame({"y_true": truth, **{f"proba_{name}": third for name in CLASSES}}).write_parquet(path)
+    tallied = tally_file(open_predictions(path), metric())
+    assert tallied.rescaled == len(truth) // 1_000
+    assert tallied.sums["expected"].matrix().sum() == pytest.approx(len(truth), rel=1e-12)
 
 
 def test_a_file_with_other_classes_is_refused(tmp_path):

@@ -16,7 +16,12 @@ def alive():
 @given(st.lists(st.integers(), max_size=20), st.integers(1, 3))
 def test_every_item_is_worked_on_once_and_comes_back_in_order(items, n_threads):
     states = [[] for _ in range(n_threads)]
-    assert list(shared_out(items, states, list.append)) == items
+
+    def work(state, item):
+        state.append(item)
+        return -item
+
+    assert list(shared_out(items, states, work)) == [-item for item in items]
     assert sorted(item for state in states for item in state) == sorted(items)
     assert not alive()
 
@@ -38,6 +43,7 @@ def test_what_the_work_raises_is_raised_after_the_items_before():
     def work(state, item):
         if item == 3:
             raise ValueError("three")
+        return item
 
     done = shared_out(range(1_000), [None, None], work)
     assert [next(done) for _ in range(3)] == [0, 1, 2]
@@ -54,7 +60,7 @@ def test_only_a_few_items_are_made_before_and_none_after_the_reader_has_left():
             made.append(number)
             yield number
 
-    done = shared_out(numbers(), [None, None], lambda state, item: None)
+    done = shared_out(numbers(), [None, None], lambda state, item: item)
     assert next(done) == 0
     done.close()
     assert not alive()

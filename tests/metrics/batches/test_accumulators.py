@@ -101,6 +101,18 @@ def test_one_pass_gives_what_each_alone_gives():
     assert set(together.result()) == set(parts)
 
 
+def test_neither_the_order_in_memory_nor_a_second_look_changes_a_result():
+    y, proba, _, _ = cases(10, 20_000)
+    turned = np.asfortranarray(proba)
+    turned.flags.writeable = False
+    for part in of_probabilities().values():
+        whole = OnePass(part=part.fresh()).update(y, proba).result()["part"]
+        for check_input in (True, False):
+            by_column = OnePass(part=part.fresh()).update(y, turned, check_input=check_input).result()["part"]
+            np.testing.assert_allclose(number(by_column), number(whole), rtol=1e-13)
+    np.testing.assert_array_equal(turned, proba)
+
+
 def test_passes_are_merged_by_name():
     y, proba, _, _ = cases(6, 100)
     one, two = (OnePass(cost=ExpectedCost(K, cost_matrix=COSTS), nll=LogLikelihood(K)) for _ in range(2))
