@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui.bridge import Background
+from elicit_app.gui.comparing import Comparing
 from elicit_app.gui.dialogs import Dialogs
 from elicit_app.gui.pages import Pages
 from elicit_app.gui.preparation import Preparation, close_session, free_folder
@@ -58,10 +59,12 @@ class Flow(QObject):
         self.settings = settings
         self.background = Background(self)
         self.preparation = Preparation(pages, self.background, dialogs, places.data, self)
+        self.comparing = Comparing(pages, self.background, dialogs, self)
         self._session_flow: SessionFlow | None = None
         self._before_aside: QWidget | None = None
         self._connect_start()
         self._connect_preparation()
+        self._connect_comparing()
 
     # --- start
 
@@ -106,6 +109,14 @@ class Flow(QObject):
         preparation.began.connect(lambda session: self._sessions().practise(session))
         preparation.resumed.connect(self.open)
         preparation.left.connect(self.show_start)
+
+    def _connect_comparing(self) -> None:
+        comparing = self.comparing
+        comparing.reading.connect(lambda: self._say_opening("Comparing experts", "Their answers are read."))
+        comparing.failed.connect(self._comparing_trouble)
+        comparing.left.connect(self.show_start)
+        self.preparation.compare_wanted.connect(comparing.compare)
+        self._pages.start.compare_wanted.connect(lambda folder: comparing.compare(Path(folder)))
 
     # --- opening
 
@@ -196,6 +207,7 @@ class Flow(QObject):
             flow = SessionFlow(self._pages, self.background, self._dialogs, self)
             flow.left.connect(self.show_start)
             flow.troubled.connect(self._session_problem)
+            flow.compare_wanted.connect(self.comparing.compare)
             flow.use_settings(self.settings)
             self._session_flow = flow
         return self._session_flow
@@ -215,6 +227,12 @@ class Flow(QObject):
 
         title = "This session cannot be opened"
         self._show_trouble(Trouble(title, problem.sentence, problem.findings, path))
+
+    @Slot(object)
+    def _comparing_trouble(self, problem: Problem) -> None:
+        from elicit_app.gui.error import Trouble
+
+        self._show_trouble(Trouble("These experts cannot be compared", problem.sentence, problem.findings))
 
     @Slot(object)
     def _session_problem(self, sentence: str) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from elicit_app.gui.start.page import StartPage
 
 if TYPE_CHECKING:
+    from elicit_app.gui.compare.page import ComparePage
     from elicit_app.gui.error import ErrorPage
     from elicit_app.gui.help import HelpPage
     from elicit_app.gui.opening import OpeningPage
@@ -135,6 +136,13 @@ class Pages:
         from elicit_app.gui.results.page import ResultsPage
 
         return self._add(ResultsPage())
+
+    @cached_property
+    def compare(self) -> ComparePage:
+        """Return the page of experts beside each other."""
+        from elicit_app.gui.compare.page import ComparePage
+
+        return self._add(ComparePage())
 
     @cached_property
     def error(self) -> ErrorPage:

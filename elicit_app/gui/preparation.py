@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.setup.begin_page import Beginning
     from elicit_app.gui.setup.study_page import EditedStudy
     from elicit_app.gui.start.cards import ContinueView
+    from elicit_app.session.listing import SessionSummary
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
 class Preparation(QObject):
     """Emits `saved` with a study whose words were saved, `preparing`, then `began` with a session, and `left`.
 
-    Emits `resumed` with the file of a session that is gone on with instead.
+    Emits `resumed` with the file of a session that is gone on with instead, and `compare_wanted` with the folder of
+    the study's sessions.
 
     Parameters
     ----------
@@ -50,6 +52,7 @@ class Preparation(QObject):
     began = Signal(object)
     resumed = Signal(object)
     left = Signal()
+    compare_wanted = Signal(object)
 
     def __init__(
         self, pages: Pages, background: Background, dialogs: Dialogs, data: Path, parent: QObject | None = None
@@ -82,7 +85,7 @@ class Preparation(QObject):
 
     def ask_before(self, study: Study) -> None:
         """Show what is asked before the first question."""
-        from elicit_app.session.listing import sessions_folder
+        from elicit_app.session.listing import SUFFIX, finished_experts, sessions_folder, summary
 
         page = self._pages.begin
         if self._pages.first_use("begin"):
@@ -90,10 +93,20 @@ class Preparation(QObject):
             page.words_wanted.connect(self._change_words)
             page.session_wanted.connect(self.resumed)
             page.start_wanted.connect(self.left)
+            page.compare_wanted.connect(self._compare)
         self._study = study
         folder = sessions_folder(study, self._data)
-        page.show_study(study, str(folder), self.draw_seed(), _to_go_on_with(folder))
+        # Names begin with the moment the session was begun, so the newest comes first.
+        sessions = [summary(path) for path in sorted(folder.glob(f"*{SUFFIX}"), reverse=True)]
+        experts = len(finished_experts(sessions))
+        page.show_study(study, str(folder), self.draw_seed(), _to_go_on_with(sessions), experts)
         self._pages.show(page)
+
+    def _compare(self) -> None:
+        from elicit_app.session.listing import sessions_folder
+
+        if self._study is not None:
+            self.compare_wanted.emit(sessions_folder(self._study, self._data))
 
     def _change_words(self) -> None:
         if self._study is not None:
@@ -111,13 +124,11 @@ class Preparation(QObject):
         self._pages.begin.say_problem(problem.sentence)
 
 
-def _to_go_on_with(folder: Path) -> ContinueView | None:
-    """Return the newest session in `folder` that is not finished."""
+def _to_go_on_with(sessions: list[SessionSummary]) -> ContinueView | None:
+    """Return the first of the sessions that is not finished."""
     from elicit_app.gui.start.overview import continue_view, unfinished
-    from elicit_app.session.listing import SUFFIX, summary
 
-    # Names begin with the moment the session was begun, so the newest comes first.
-    one = unfinished(summary(path) for path in sorted(folder.glob(f"*{SUFFIX}"), reverse=True))
+    one = unfinished(sessions)
     return None if one is None else continue_view(one, datetime.now().astimezone())
 
 

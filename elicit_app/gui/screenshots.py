@@ -20,6 +20,8 @@ from elicit_app.gui.app import application, make_window
 from elicit_app.gui.flow import Places
 from elicit_app.gui.window import Window
 from elicit_app.problem import Problem
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView, Reply
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
@@ -113,14 +115,15 @@ STOPS = (
     "13-result-which-model",
     "14-result-other-prevalence",
     "15-result-costs-and-files",
-    "16-question-two-classes",
-    "17-question-ten-classes",
-    "18-words-ten-classes",
-    "19-start",
-    "20-where-you-stopped",
-    "21-help",
-    "22-settings",
-    "23-opening",
+    "16-experts-compared",
+    "17-question-two-classes",
+    "18-question-ten-classes",
+    "19-words-ten-classes",
+    "20-start",
+    "21-where-you-stopped",
+    "22-help",
+    "23-settings",
+    "24-opening",
 )
 
 
@@ -145,7 +148,8 @@ class Script:
         theme.apply(self._app, dark=variant.dark, scale=variant.scale)
         self._window.setMinimumSize(variant.width, variant.height)
         self._window.resize(variant.width, variant.height)
-        for _ in range(3):
+        # A size goes from a row up to its page in as many rounds as there are layouts between them.
+        for _ in range(8):
             self._app.processEvents()
         pixels = self._window.grab()
         if not pixels.save(str(path), "PNG"):
@@ -200,12 +204,16 @@ class Script:
         pages.sitting_over.stop.click()
         self._until(lambda: pages.shown is pages.review)
         yield
+        self._another_expert(self._scratch / "traffic-light")
         pages.review.finish.click()
         self._until(lambda: pages.shown is pages.results)
         for tab in range(pages.results.tabs.count()):
             pages.results.tabs.setCurrentIndex(tab)
             pages.results.prevalence.shares.box.setValue(_COMMON_REDS)
             yield
+        pages.results.compare.click()
+        self._until(lambda: pages.is_made("compare") and pages.shown is pages.compare)
+        yield
 
     def _practice(self) -> Iterator[None]:
         pages = self._pages
@@ -278,6 +286,17 @@ class Script:
             answered = view.request
             page = self._pages.question
             page.chosen.emit(view.request, _REPLIES[answer.choice], answer.strength, seconds, False)
+
+    def _another_expert(self, folder: Path) -> None:
+        """Let somebody who minds other mistakes finish the same study."""
+        study = open_study(str(folder))
+        truth = np.array([[0, 0.2, 0.3], [1.2, 0, 4.0], [1.0, 2.0, 0]])
+        path = folder / "sessions" / "another.session.jsonl"
+        with Session.create(study, ProcedureSetting(questions=12, seed=_SEED), path, expert="town council") as session:
+            while (asking := session.asking()) is not None:
+                a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
+                session.answer("left" if (((a - b) * truth).sum() < 0) == (asking.left == "a") else "right")
+            session.finish()
 
     def _stands_after(self, request: int) -> bool:
         view = self._question()

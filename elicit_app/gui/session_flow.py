@@ -33,6 +33,8 @@ from elicit_app.session.views import (
 class SessionFlow(QObject):
     """Runs one session at a time. Emits `left` when the expert goes back to the start, and `troubled` with a sentence.
 
+    Emits `compare_wanted` with the folder of the session, to see other experts beside this one.
+
     Parameters
     ----------
     pages : Pages
@@ -45,6 +47,7 @@ class SessionFlow(QObject):
 
     left = Signal()
     troubled = Signal(object)
+    compare_wanted = Signal(object)
 
     def __init__(self, pages: Pages, background: Background, dialogs: Dialogs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -217,6 +220,11 @@ class SessionFlow(QObject):
         page.look_at.connect(lambda number: self._ask("look_again", number))
         page.start_wanted.connect(self._leave)
         page.export_wanted.connect(self._export)
+        page.compare_wanted.connect(self._compare)
+
+    def _compare(self) -> None:
+        if self._session is not None:
+            self.compare_wanted.emit(self._session.path.parent)
 
     def _ask(self, request: str, *arguments: object) -> None:
         if self._runner is not None:

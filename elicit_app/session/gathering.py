@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from elicit_app.problem import Problem
@@ -12,33 +11,12 @@ from elicit_app.session.header import check_study, read_setting, study_of
 from elicit_app.session.journal import Journal
 from elicit_app.session.journal_text import read
 from elicit_app.session.judging import count, prevalence
-from elicit_app.session.listing import SUFFIX, SessionSummary, summary
+from elicit_app.session.listing import SessionSummary, experts_in
 from elicit_app.session.pooling import Source, pool
 from elicit_app.session.results import result_view
 from elicit_app.session.scenarios import scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study.model import Study
-
-
-def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary, ...]:
-    """Return one finished session for each expert, the newest, in the order of their last answers.
-
-    Names that differ in capitals or spaces are one expert; sessions without a name count as different people.
-    """
-    newest: dict[object, SessionSummary] = {}
-    for one in sessions:
-        if not one.finished or one.problem or one.last is None:
-            continue
-        key: object = " ".join(one.expert.casefold().split()) if one.expert else one.path
-        other = newest.get(key)
-        if other is None or (other.last is not None and one.last > other.last):
-            newest[key] = one
-    return tuple(sorted(newest.values(), key=lambda one: (one.last, one.path)))
-
-
-def experts_in(folder: Path) -> tuple[SessionSummary, ...]:
-    """Return the experts whose finished sessions lie in a folder; see `finished_experts`."""
-    return finished_experts(summary(path) for path in sorted(folder.glob(f"*{SUFFIX}")))
 
 
 def compare_folder(folder: Path, study: Study | None = None) -> ComparisonView:

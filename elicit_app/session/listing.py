@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -137,6 +138,27 @@ def summary(path: Path) -> SessionSummary:
         last=state.last,
         phase=state.phase,
     )
+
+
+def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary, ...]:
+    """Return one finished session for each expert, the newest, in the order of their last answers.
+
+    Names that differ in capitals or spaces are one expert; sessions without a name count as different people.
+    """
+    newest: dict[object, SessionSummary] = {}
+    for one in sessions:
+        if not one.finished or one.problem or one.last is None:
+            continue
+        key: object = " ".join(one.expert.casefold().split()) if one.expert else one.path
+        other = newest.get(key)
+        if other is None or (other.last is not None and one.last > other.last):
+            newest[key] = one
+    return tuple(sorted(newest.values(), key=lambda one: (one.last, one.path)))
+
+
+def experts_in(folder: Path) -> tuple[SessionSummary, ...]:
+    """Return the experts whose finished sessions lie in a folder; see `finished_experts`."""
+    return finished_experts(summary(path) for path in sorted(folder.glob(f"*{SUFFIX}")))
 
 
 def _still(state: SessionState) -> tuple[int, int]:

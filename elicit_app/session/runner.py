@@ -20,6 +20,7 @@ from elicit_app.elicitation.questions import Strength
 from elicit_app.problem import Problem
 from elicit_app.session.events import Kept
 from elicit_app.session.journal import UnwrittenProblem
+from elicit_app.session.listing import experts_in
 from elicit_app.session.session import Session
 from elicit_app.session.showing import looking_again_view, question_view, review_view, sitting_over_view
 from elicit_app.session.views import (
@@ -292,7 +293,8 @@ class SessionRunner:
         # Judging models pulls in more than the first question needs.
         from elicit_app.session.results import result_view
 
-        return result_view(self._session)
+        view = result_view(self._session)
+        return replace(view, experts=max(len(experts_in(self._session.path.parent)), 1))
 
     # --- the next question, before the click
 

@@ -174,7 +174,8 @@ class ResultView:
     """Everything the result pages show. Costs of models are per population, in units of the yardstick mistake.
 
     `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended;
-    `scenarios` judges the models at another prevalence, None where the study has no models.
+    `scenarios` judges the models at another prevalence, None where the study has no models; `experts` is how many
+    experts have finished this study, this one included.
     """
 
     metric: ElicitedMetric
@@ -193,6 +194,7 @@ class ResultView:
     can_continue: bool = True
     unsaved: str = ""
     scenarios: Scenarios | None = None
+    experts: int = 1
 
 
 @dataclass(frozen=True)

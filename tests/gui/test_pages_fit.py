@@ -210,3 +210,15 @@ def test_plots_say_what_they_show(qtbot, long_words, answered):
     for name in (model.name for model in long_words.models):
         assert name in page.models.table.accessibleDescription()
     assert "called" in page.costs.costs.grid.accessibleDescription()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_the_two_lists_of_the_start_page_begin_on_one_line(qtbot, appearance, scale):
+    theme.apply(appearance, family="DejaVu Sans", scale=scale)
+    page = StartPage()
+    qtbot.addWidget(page)
+    rows = (RowView("Handwritten amounts", "10 digits, 2 models", "about 15 min", "x"),) * 3
+    page.show_view(StartView(None, rows, rows))
+    page.resize(2400, 1600)
+    page.show()
+    qtbot.waitUntil(lambda: page.examples.y() == page.recent.y() > 0)

@@ -9,8 +9,8 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.session.comparing import choice, compare, disagreement, told_apart, wording_of
 from elicit_app.session.experts import Expert, MistakeRates, RateView
-from elicit_app.session.gathering import compare_folder, finished_experts
-from elicit_app.session.listing import SessionSummary
+from elicit_app.session.gathering import compare_folder
+from elicit_app.session.listing import SessionSummary, finished_experts
 from elicit_app.session.pooling import Source
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session

@@ -23,7 +23,7 @@ class ResultsPage(ScrolledPage):
     """Shows a `ResultView`.
 
     Emits `more_wanted`, `export_wanted` with the key of a format, `look_at` with the number of an answer,
-    `start_wanted`, `review_wanted` and `retry_wanted` (after something could not be written).
+    `start_wanted`, `review_wanted`, `compare_wanted` and `retry_wanted` (after something could not be written).
     """
 
     more_wanted = Signal()
@@ -32,6 +32,7 @@ class ResultsPage(ScrolledPage):
     start_wanted = Signal()
     review_wanted = Signal()
     retry_wanted = Signal()
+    compare_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,6 +63,8 @@ class ResultsPage(ScrolledPage):
         self.save.setEnabled(view.can_export)
         self.save.setToolTip("" if view.can_export else TOO_FEW)
         self.more.setVisible(view.can_continue)
+        self.compare.setVisible(view.experts > 1)
+        self.compare.setText(f"Compare the {view.experts} experts who have finished")
         self._notes.setText(" ".join(view.notes))
         self._notes.setVisible(bool(view.notes))
         self.notice.say(view.unsaved, button="Try again")
@@ -83,10 +86,13 @@ class ResultsPage(ScrolledPage):
     def _links(self) -> QHBoxLayout:
         foot = QHBoxLayout()
         back, review = LinkButton("Back to the start"), LinkButton("Look at the answers")
+        self.compare = LinkButton("Compare experts")
+        self.compare.clicked.connect(self.compare_wanted)
         back.clicked.connect(self.start_wanted)
         review.clicked.connect(self.review_wanted)
         foot.addWidget(back)
         foot.addStretch(1)
+        foot.addWidget(self.compare)
         foot.addWidget(review)
         return foot
 

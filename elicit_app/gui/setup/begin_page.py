@@ -66,13 +66,14 @@ class BeginPage(ScrolledPage):
     """What is asked before the first question.
 
     Emits `begin_wanted` with a `Beginning`, `session_wanted` with the file of one to go on with, `words_wanted` (to
-    change the words) and `start_wanted`.
+    change the words), `compare_wanted` and `start_wanted`.
     """
 
     begin_wanted = Signal(object)
     session_wanted = Signal(object)
     words_wanted = Signal()
     start_wanted = Signal()
+    compare_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,9 +96,11 @@ class BeginPage(ScrolledPage):
         for section in (self._who, self.family, self.guesses, self.asking, self._stored):
             self.body.addWidget(section)
         self.words, self.back = LinkButton("Change the words of this study"), LinkButton("Back to the start")
+        self.compare = LinkButton("Compare experts")
         row = QHBoxLayout()
         row.addWidget(self.back)
         row.addStretch(1)
+        row.addWidget(self.compare)
         row.addWidget(self.words)
         self.body.addLayout(row)
         self.body.addStretch(1)
@@ -107,12 +110,15 @@ class BeginPage(ScrolledPage):
         self.current.open_wanted.connect(self.session_wanted)
         self.expert.returnPressed.connect(self._begin)
         self.words.clicked.connect(self.words_wanted)
+        self.compare.clicked.connect(self.compare_wanted)
         self.back.clicked.connect(self.start_wanted)
         self.family.changed.connect(self._family_changed)
         self.asking.procedure_changed.connect(self._procedure_changed)
         self.settle()
 
-    def show_study(self, study: Study, folder: str, seed: int, current: ContinueView | None = None) -> None:
+    def show_study(
+        self, study: Study, folder: str, seed: int, current: ContinueView | None = None, experts: int = 0
+    ) -> None:
         """Ask about `study`.
 
         Parameters
@@ -125,6 +131,8 @@ class BeginPage(ScrolledPage):
             Makes the questions repeatable.
         current : ContinueView or None
             A session on this study that is not finished: going on with it comes first.
+        experts : int
+            How many experts have finished this study; from two on they can be compared.
         """
         self._study, self._seed = study, seed
         self.current.setVisible(current is not None)
@@ -136,6 +144,8 @@ class BeginPage(ScrolledPage):
         self.header.say(study.title, "Two practice questions come first; they do not count.")
         self.notice.say("")
         self.words.setVisible(study.kind == "folder")
+        self.compare.setVisible(experts > 1)
+        self.compare.setText(f"Compare the {experts} experts who have finished")
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
         self._family_changed()

@@ -11,7 +11,7 @@ from elicit_app.gui.start.cards import ContinueView
 from elicit_app.gui.start.dates import day_words, moment_words
 from elicit_app.gui.start.page import StartView
 from elicit_app.gui.start.rows import RowView
-from elicit_app.session.listing import SessionSummary, list_sessions
+from elicit_app.session.listing import SessionSummary, finished_experts, list_sessions
 from elicit_app.study import StudySummary, list_studies
 
 
@@ -30,7 +30,14 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
     studies = [Path(folder) for folder in folders if (Path(folder) / "study.json").is_file()]
     sessions = list_sessions(*studies, data=data)
     current = unfinished(sessions)
-    recent = [session_row(one, now) for one in sessions if one is not current]
+    compared = compare_rows(sessions)
+    recent = []
+    for one in sessions:
+        if one is not current:
+            recent.append(session_row(one, now))
+        # The comparison stands below the newest session of its study.
+        if one.path.parent in compared:
+            recent.append(compared.pop(one.path.parent))
     begun = {one.path.parent.parent.resolve() for one in sessions}
     recent += [folder_row(folder) for folder in studies if folder.resolve() not in begun]
     examples = tuple(example_row(one) for one in list_studies() if one.kind == "bundled")
@@ -78,6 +85,20 @@ def session_row(one: SessionSummary, now: datetime) -> RowView:
     else:
         line = f"Stopped at question {one.answers + 1}"
     return RowView(titled(one.title, one.expert), line, when, str(one.path))
+
+
+def compare_rows(sessions: Sequence[SessionSummary]) -> dict[Path, RowView]:
+    """Return a row for every folder of sessions in which two or more experts have finished."""
+    folders: dict[Path, list[SessionSummary]] = {}
+    for one in sessions:
+        folders.setdefault(one.path.parent, []).append(one)
+    rows = {}
+    for folder, own in folders.items():
+        experts = finished_experts(own)
+        if len(experts) > 1:
+            line = f"Compare its {len(experts)} experts"
+            rows[folder] = RowView(experts[-1].title, line, "", str(folder), compares=True)
+    return rows
 
 
 def folder_row(folder: Path) -> RowView:

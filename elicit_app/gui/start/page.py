@@ -41,12 +41,14 @@ class StartView:
 class StartPage(ScrolledPage):
     """Shows a `StartView`.
 
-    Emits `study_wanted` and `session_wanted` with what to open, `files_dropped` with paths, `choose_wanted`,
+    Emits `study_wanted` and `session_wanted` with what to open, `compare_wanted` with a folder of sessions,
+    `files_dropped` with paths, `choose_wanted`,
     `folder_wanted`, `help_wanted` and `settings_wanted`.
     """
 
     study_wanted = Signal(object)
     session_wanted = Signal(object)
+    compare_wanted = Signal(object)
     files_dropped = Signal(object)
     choose_wanted = Signal()
     folder_wanted = Signal()
@@ -62,10 +64,11 @@ class StartPage(ScrolledPage):
             "Compare about 15 pairs of results. Your answers become a score that judges models as you would."
         )
         self.notice, self.current, self.drop = Notice(), ContinueCard(), DropCard()
-        self.examples, self.recent = RowCard(self.study_wanted.emit), RowCard(self.session_wanted.emit)
+        self.examples, self.recent = RowCard(lambda row: self.study_wanted.emit(row.ref)), RowCard(self._open_recent)
         self.folder, self.all_recent = LinkButton("Open a study folder…"), LinkButton("Show all")
         self.help, self.settings = LinkButton("Help"), LinkButton("Settings")
         self._lists = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._heads: list[Label] = []
         self._build()
         # What there is to do is read in the background; until then there is no empty card.
         for card in (self.current, self.examples, self.recent, self.all_recent):
@@ -96,6 +99,9 @@ class StartPage(ScrolledPage):
         self.drop.arrange(breakpoint_)
         for card in (self.examples, self.recent):
             card.set_compact(breakpoint_.compact)
+        for head in self._heads:
+            # As high as the link beside one of them, so that the cards begin on one line.
+            head.setMinimumHeight(self.folder.heightForWidth(1000))
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._lists.setDirection(down if breakpoint_.large else across)
 
@@ -125,11 +131,11 @@ class StartPage(ScrolledPage):
         for title, link, card in (("Try it on an example", None, self.examples), ("Recent", self.folder, self.recent)):
             column, head = QVBoxLayout(), QHBoxLayout()
             column.setSpacing(6)
-            head.addWidget(Label(title, theme.Role.SECTION), 1)
+            label = Label(title, theme.Role.SECTION)
+            self._heads.append(label)
+            head.addWidget(label, 1)
             if link is not None:
                 head.addWidget(link)
-            # Both heads are as high as the one with the link, so that the cards begin on one line.
-            head.addStrut(self.folder.heightForWidth(1000))
             column.addLayout(head)
             column.addWidget(card)
             if card is self.recent:
@@ -155,6 +161,9 @@ class StartPage(ScrolledPage):
             shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.setAutoRepeat(False)
             shortcut.activated.connect(self._enter)
+
+    def _open_recent(self, row: RowView) -> None:
+        (self.compare_wanted if row.compares else self.session_wanted).emit(row.ref)
 
     def _enter(self) -> None:
         """Press what has the focus; where nothing has, go on."""

@@ -30,12 +30,15 @@ class RowView:
         What stands on the right: "about 15 min", "18 Nov".
     ref : str
         What to open: a study's name or a path.
+    compares : bool
+        `ref` is a folder of sessions whose experts are to be compared.
     """
 
     title: str
     line: str
     aside: str
     ref: str
+    compares: bool = False
 
 
 class RowButton(QPushButton):
@@ -107,9 +110,9 @@ class RowButton(QPushButton):
 class RowCard(Card):
     """A card of rows, or a sentence where there are none."""
 
-    def __init__(self, open_ref: Callable[[str], None], parent: QWidget | None = None) -> None:
+    def __init__(self, open_row: Callable[[RowView], None], parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self._open, self._rows, self._compact = open_ref, list[RowButton](), False
+        self._open, self._rows, self._compact = open_row, list[RowButton](), False
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 4, 0, 4)
         self._column.setSpacing(0)
@@ -134,7 +137,7 @@ class RowCard(Card):
                 line.addWidget(Divider())
                 column.addLayout(line)
             button.set_compact(self._compact)
-            button.clicked.connect(lambda _=False, ref=button.view.ref: self._open(ref))
+            button.clicked.connect(lambda _=False, view=button.view: self._open(view))
             column.addWidget(button)
         if not rows:
             column.setContentsMargins(_PAD, 10, _PAD, 10)

@@ -1,0 +1,1 @@
+"""Experts beside each other: where they disagree, and all of them pooled."""

@@ -1,0 +1,227 @@
+"""How bad each expert finds each mistake, and all of them pooled: a painted dot plot on a logarithmic axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from elicit_app.gui.results import marks
+from elicit_app.gui.results.axis import LogAxis
+from elicit_app.gui.theme import Role, Tokens, em, font, tokens
+from elicit_app.session import result_words as words
+from elicit_app.session.experts import MistakeRates, RateView
+
+POOLED = "all pooled"
+_WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+
+
+class _Columns(NamedTuple):
+    """Where the columns are, in pixels: names end, the axis begins and ends, numbers end, ranges end."""
+
+    names: float
+    left: float
+    right: float
+    value: float
+    width: float
+
+    def x(self, axis: LogAxis, number: float) -> float:
+        return self.left + axis.share(number) * (self.right - self.left)
+
+
+def apart_words(row: MistakeRates) -> str:
+    """Return how far the experts are apart: "28 times apart; ranges do not meet"."""
+    times = f"{words.amount(row.factor)} times apart" if math.isfinite(row.factor) else "one counts it as nothing"
+    if row.factor < 1.05:
+        return "the same for all"
+    return f"{times}; ranges do not meet" if row.apart else times
+
+
+class ExpertPlot(QLabel):
+    """One block a mistake, in it one line an expert: dot and 90 % range; below them all pooled, with a bar."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[MistakeRates, ...] = ()
+        self._names: tuple[str, ...] = ()
+        self._yardstick = ""
+        self._axis = LogAxis(0.3, 3.0)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def show_rows(self, rows: Sequence[MistakeRates], names: Sequence[str], yardstick: str) -> None:
+        """Show `rows` for the experts `names`; `yardstick` is the mistake they are compared with, in the singular."""
+        self._rows, self._names, self._yardstick = tuple(rows), (*names, POOLED), yardstick
+        self._axis = LogAxis.around(_numbers(rows))
+        self.setAccessibleName(f"How bad each expert finds each mistake, compared with one {yardstick}")
+        self.setAccessibleDescription(" ".join(self._sentence(row) for row in rows))
+        self.updateGeometry()
+        self.update()
+
+    def _sentence(self, row: MistakeRates) -> str:
+        parts = (
+            f"{name} {rate.said}" + (f", {rate.range_said}" if rate.range_said else "")
+            for name, rate in self._lines(row)
+        )
+        return f"{row.mistake.name}, {apart_words(row)}: {'; '.join(parts)}."
+
+    def _lines(self, row: MistakeRates) -> Iterator[tuple[str, RateView]]:
+        return zip(self._names, (*row.rates, row.pooled), strict=True)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return math.ceil(self._head() + sum(self._block(row, width) for row in self._rows) + em(52))
+
+    def sizeHint(self) -> QSize:
+        return QSize(em(600), self.heightForWidth(em(600)))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(em(320), em(120))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours, columns = tokens(self), self._columns()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            top = self._head()
+            for place, row in enumerate(self._rows):
+                height = self._block(row, self.width())
+                self._paint_block(painter, colours, columns, row, QRectF(0, top, self.width(), height), first=not place)
+                top += height
+            self._paint_axis(painter, colours, columns, top)
+            self._paint_legend(painter, colours, top + em(24))
+
+    def _head(self) -> float:
+        return float(em(24))
+
+    def _line(self) -> float:
+        return float(em(25))
+
+    def _title(self, row: MistakeRates, width: float) -> float:
+        """Return the height of a block's heading, one line where name and distance fit on it."""
+        strong, note = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
+        name, apart = strong.horizontalAdvance(row.mistake.name), note.horizontalAdvance(apart_words(row))
+        if name + apart + em(24) <= width:
+            return float(em(32))
+        return strong.boundingRect(QRectF(0, 0, width, 10_000), _WRAP, row.mistake.name).height() + em(34)
+
+    def _block(self, row: MistakeRates, width: float) -> float:
+        return self._title(row, width) + len(self._names) * self._line() + em(8)
+
+    def _columns(self) -> _Columns:
+        body, strong, note = (QFontMetricsF(font(role)) for role in (Role.BODY, Role.STRONG, Role.NOTE))
+        width = float(self.width())
+        names = min(max((body.horizontalAdvance(name) for name in self._names), default=0.0) + em(8), width * 0.26)
+        rates = [rate for row in self._rows for _, rate in self._lines(row)]
+        value = max((strong.horizontalAdvance(rate.said) for rate in rates), default=0.0) + em(4)
+        ranges = max((note.horizontalAdvance(rate.range_said) for rate in rates), default=0.0) + em(4)
+        end = width - ranges - em(10)
+        return _Columns(names, names + em(10), end - value - em(16), end, width)
+
+    def _paint_block(
+        self, painter: QPainter, colours: Tokens, columns: _Columns, row: MistakeRates, room: QRectF, *, first: bool
+    ) -> None:
+        if not first:
+            painter.fillRect(QRectF(0, room.top(), room.width(), 1), colours.line)
+        title = self._title(row, room.width())
+        self._paint_title(painter, colours, row, QRectF(0, room.top(), room.width(), title))
+        for place, (name, rate) in enumerate(self._lines(row)):
+            line = QRectF(0, room.top() + title + place * self._line(), room.width(), self._line())
+            self._paint_line(painter, colours, columns, name, rate, line)
+
+    @staticmethod
+    def _paint_title(painter: QPainter, colours: Tokens, row: MistakeRates, room: QRectF) -> None:
+        painter.setFont(font(Role.STRONG))
+        painter.setPen(colours.ink)
+        single = room.height() <= em(32)
+        if single:
+            painter.drawText(room, _LEFT, row.mistake.name)
+        else:
+            painter.drawText(room.adjusted(0, em(6), 0, -em(26)), _WRAP, row.mistake.name)
+        painter.setFont(font(Role.NOTE, weight=600 if row.apart else 400))
+        painter.setPen(colours.ink if row.apart else colours.ink2)
+        painter.drawText(
+            room if single else room.adjusted(0, room.height() - em(28), 0, 0),
+            _RIGHT if single else _LEFT,
+            apart_words(row),
+        )
+
+    def _paint_line(
+        self, painter: QPainter, colours: Tokens, columns: _Columns, name: str, rate: RateView, room: QRectF
+    ) -> None:
+        pooled, axis, y = name == POOLED, self._axis, room.center().y()
+        self._paint_grid(painter, colours, columns, room)
+        if rate.low is not None and rate.high is not None:
+            low, high = columns.x(axis, rate.low), columns.x(axis, rate.high)
+            (marks.bar if pooled else marks.line)(painter, colours.unit if pooled else colours.ink, low, high, y)
+            if rate.low < axis.low:
+                marks.head(painter, colours.ink, columns.left, y, -1)
+            if rate.high > axis.high:
+                marks.head(painter, colours.ink, columns.right, y, 1)
+        marks.dot(painter, colours.ink, colours.surface, columns.x(axis, rate.ratio), y)
+        painter.setFont(font(Role.BODY, weight=600 if pooled else 400))
+        painter.setPen(colours.ink)
+        fitting = QFontMetricsF(painter.font()).elidedText(name, Qt.TextElideMode.ElideMiddle, columns.names)
+        painter.drawText(QRectF(0, room.top(), columns.names + 2, room.height()), _LEFT, fitting)
+        painter.setFont(font(Role.STRONG))
+        painter.drawText(
+            QRectF(columns.right, room.top(), columns.value - columns.right, room.height()), _RIGHT, rate.said
+        )
+        painter.setFont(font(Role.NOTE))
+        painter.setPen(colours.ink2)
+        painter.drawText(
+            QRectF(columns.value, room.top(), columns.width - columns.value, room.height()), _RIGHT, rate.range_said
+        )
+
+    def _ticks(self, columns: _Columns) -> tuple[float, ...]:
+        room = QFontMetricsF(font(Role.NOTE)).horizontalAdvance("0.03") + em(20)
+        return self._axis.ticks(min(max(int((columns.right - columns.left) // room), 2), 8))
+
+    def _paint_grid(self, painter: QPainter, colours: Tokens, columns: _Columns, room: QRectF) -> None:
+        for tick in self._ticks(columns):
+            x, one = round(columns.x(self._axis, tick)) + 0.5, tick == 1
+            painter.setPen(marks.pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0))
+            painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
+
+    def _paint_axis(self, painter: QPainter, colours: Tokens, columns: _Columns, bottom: float) -> None:
+        painter.setFont(font(Role.NOTE))
+        metrics = QFontMetricsF(painter.font())
+        for tick in self._ticks(columns):
+            x = columns.x(self._axis, tick)
+            painter.setPen(colours.ink if tick == 1 else colours.ink2)
+            painter.drawText(QRectF(x - em(40), bottom - em(6), em(80), em(20)), _CENTRE, words.amount(tick))
+        x, gap = columns.x(self._axis, 1.0), em(9)
+        painter.setPen(colours.ink2)
+        painter.drawText(QRectF(0, 0, x - gap, em(20)), _RIGHT, "less bad")
+        worse, room = f"worse than one {self._yardstick}", columns.width - x - gap
+        painter.drawText(
+            QRectF(x + gap, 0, room, em(20)), _LEFT, worse if metrics.horizontalAdvance(worse) <= room else "worse"
+        )
+
+    def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
+        painter.setFont(font(Role.NOTE))
+        metrics, x, y = QFontMetricsF(painter.font()), 0.0, top + em(12)
+        for bar, said in ((False, "an expert, 90 % plausible"), (True, "all of them pooled")):
+            (marks.bar if bar else marks.line)(painter, colours.unit if bar else colours.ink, x, x + em(34), y)
+            marks.dot(painter, colours.ink, colours.surface, x + em(17), y)
+            width = metrics.horizontalAdvance(said) + 2
+            painter.setPen(colours.ink2)
+            painter.drawText(QRectF(x + em(42), y - em(12), width, em(24)), _LEFT, said)
+            x += em(42) + width + em(24)
+
+
+def _numbers(rows: Sequence[MistakeRates]) -> list[float]:
+    """Return all numbers that the axis should hold."""
+    found = [
+        number for row in rows for rate in (*row.rates, row.pooled) for number in (rate.ratio, rate.low, rate.high)
+    ]
+    return [number for number in found if number is not None and number > 0]

@@ -1,0 +1,98 @@
+"""Comparing experts in the window: reading their sessions, the page, saving the pooled metric file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from elicit_app.gui.bridge import Background
+from elicit_app.gui.dialogs import Dialogs
+from elicit_app.gui.pages import Pages
+from elicit_app.problem import Problem
+
+if TYPE_CHECKING:
+    from elicit_app.session.experts import ComparisonView
+
+ENDING = ".metric.json"
+
+
+class Comparing(QObject):
+    """Emits `reading` before the sessions are read, and `failed` with a `Problem` where they cannot be compared.
+
+    Parameters
+    ----------
+    pages : Pages
+        The pages of the window.
+    background : Background
+        Reads sessions and writes files.
+    dialogs : Dialogs
+        Asks where to save.
+    """
+
+    reading = Signal()
+    failed = Signal(object)
+    left = Signal()
+
+    def __init__(self, pages: Pages, background: Background, dialogs: Dialogs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pages, self._background, self._dialogs = pages, background, dialogs
+        self._before: QWidget | None = None
+        self._folder = Path()
+        self._view: ComparisonView | None = None
+
+    def compare(self, folder: Path) -> None:
+        """Compare all experts whose finished sessions lie in `folder`; "Back" leads to the page that is shown now."""
+        self._before, self._folder = self._pages.shown, folder
+        self.reading.emit()
+        self._background.run(lambda: _compared(folder), self._show, self.failed.emit)
+
+    def _show(self, view: ComparisonView) -> None:
+        page = self._pages.compare
+        if self._pages.first_use("compare"):
+            page.back_wanted.connect(self._back)
+            page.save_wanted.connect(self._save)
+        self._view = view
+        page.show_view(view)
+        self._pages.show(page)
+
+    def _back(self) -> None:
+        if self._before is None or self._before is self._pages.start:
+            self.left.emit()
+        else:
+            self._pages.show(self._before)
+
+    def _save(self) -> None:
+        from elicit_app.gui.exporting import with_ending
+
+        view, page = self._view, self._pages.compare
+        if view is None:
+            return
+        name = re.sub(r"[^\w]+", "-", view.pooled.name.lower()).strip("-")[:80] or "pooled"
+        path = self._dialogs.save(page, self._folder / f"{name}{ENDING}")
+        if path is None:
+            return
+        target = with_ending(path, ENDING)
+        self._background.run(
+            lambda: _saved(view, target),
+            lambda saved: page.notice.say(f"Saved: {saved}", good=True),
+            lambda problem: page.notice.say(problem.sentence),
+        )
+
+
+def _compared(folder: Path) -> ComparisonView:
+    from elicit_app.session.gathering import compare_folder
+
+    return compare_folder(folder)
+
+
+def _saved(view: ComparisonView, path: Path) -> Path:
+    try:
+        view.pooled.save(path)
+    except OSError as error:
+        sentence = f"{path} could not be written ({error.strerror or error}). Choose another place; nothing is lost."
+        raise Problem(sentence) from error
+    return path

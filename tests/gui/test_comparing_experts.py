@@ -1,0 +1,192 @@
+"""Experts compared in the window: ways to the page, what it says and paints, and the pooled metric file."""
+
+import numpy as np
+import pytest
+
+from elicit_app.gui import theme
+from elicit_app.gui.app import make_window
+from elicit_app.gui.compare.expert_plot import apart_words
+from elicit_app.gui.compare.page import MOST, ComparePage, furthest
+from elicit_app.gui.dialogs import Dialogs
+from elicit_app.gui.flow import Places
+from elicit_app.session.comparing import compare
+from elicit_app.session.experts import Expert
+from elicit_app.session.pooling import Source
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.session import Session
+from elicit_app.study import open_study
+from metrics import ElicitedMetric, Provenance
+
+LONG = ("Herzrhythmusstörungsverdacht", "Lungenentzündungsverdacht", "Nebenschilddrüsenunterfunktion")
+
+
+def expert(name, seed, classes=LONG):
+    rng = np.random.default_rng(seed)
+    size = len(classes) ** 2 - len(classes)
+    middle = np.exp(rng.standard_normal(size))
+    metric = ElicitedMetric.from_weights(
+        classes,
+        -middle,
+        "lpm",
+        samples=-middle * np.exp(0.2 * rng.standard_normal((100, size))),
+        provenance=Provenance(procedure="bayes", questions=15, expert=name, answers_digest=name),
+        yardstick=(classes[1], classes[0]),
+    )
+    return Expert(name, Source(f"{name}.metric.json", metric))
+
+
+@pytest.fixture(scope="module")
+def view():
+    return compare([expert("Kardiologie", 1), expert("Allgemeinmedizin", 2), expert("Radiologie", 3)], "Made-up study")
+
+
+@pytest.fixture
+def page(qtbot, view):
+    made = ComparePage()
+    qtbot.addWidget(made)
+    made.show_view(view)
+    made.resize(1280, 800)
+    made.show()
+    qtbot.waitExposed(made)
+    return made
+
+
+def test_the_page_says_where_they_disagree_and_what_pooled_means(page, view):
+    assert page.header.title.text() == "Experts compared: Made-up study"
+    assert page.header.line.text() == "Kardiologie, Allgemeinmedizin and Radiologie"
+    assert (page.title.text(), page.detail.text()) == (view.headline, view.detail)
+    assert page.choice.isHidden()
+    assert "Kardiologie (15 answers, " in page.made_of.text()
+    assert any("geometric mean" in label.text() for label in page.meaning.findChildren(type(page.detail)))
+    said = page.plot.accessibleDescription()
+    for row in view.mistakes:
+        if not row.is_yardstick:
+            assert f"{row.mistake.name}, {apart_words(row)}: Kardiologie {row.rates[0].said}, " in said
+    assert said.count("all pooled") == 5
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5])
+def test_it_fits_a_small_window_in_both_themes(page, qtbot, appearance, scale):
+    for dark in (False, True):
+        theme.apply(appearance, family="DejaVu Sans", scale=scale, dark=dark)
+        page.resize(800, 600)
+        qtbot.waitUntil(lambda: page.area.widget().width() <= page.area.viewport().width())
+        assert page.minimumSizeHint().width() <= 800
+        assert page.minimumSizeHint().height() <= 600
+        assert page.plot.height() >= page.plot.heightForWidth(page.plot.width())
+        image = page.plot.grab().toImage()
+        colours = {image.pixel(x, y) for x in range(0, image.width(), 5) for y in range(0, image.height(), 5)}
+        assert len(colours) > 4
+
+
+def test_of_many_mistakes_those_furthest_apart_are_shown_and_the_rest_is_counted(qtbot):
+    classes = tuple(f"kind {i}" for i in range(5))
+    made = compare([expert("Ada", 4, classes), expert("Ben", 5, classes)], "Kinds")
+    shown = furthest(made.mistakes)
+    assert len(shown) == MOST
+    apart = [one for one in made.mistakes if one.apart and not one.is_yardstick]
+    left = [one.factor for one in made.mistakes if one not in shown and not one.is_yardstick]
+    assert all(one in shown for one in apart) or len(apart) > MOST
+    page = ComparePage()
+    qtbot.addWidget(page)
+    page.show_view(made)
+    assert page.rest.text().startswith(f"{len(left)} other mistakes: at most ")
+
+
+class Chosen(Dialogs):
+    """Somebody who saves here."""
+
+    def __init__(self, path):
+        self.path = path
+        self.proposed = None
+
+    def save(self, parent, proposed):
+        self.proposed = proposed
+        return self.path
+
+
+@pytest.fixture
+def places(tmp_path):
+    return Places(tmp_path / "config" / "settings.json", tmp_path / "data")
+
+
+@pytest.fixture
+def finished(places):
+    """Let two people finish the same study."""
+    folder = places.data / "sessions" / "breast-cancer"
+    study = open_study("breast-cancer")
+    for number, (name, missed) in enumerate((("Ada", 20.0), ("Ben", 0.5))):
+        costs = np.array([[0, missed], [1.0, 0]])
+        path = folder / f"{number}.session.jsonl"
+        with Session.create(study, ProcedureSetting(seed=5, questions=7), path, expert=name) as session:
+            while (asking := session.asking()) is not None:
+                a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
+                session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "a") else "right")
+            session.finish()
+    return folder
+
+
+@pytest.fixture
+def window(qtbot, appearance, places, finished, tmp_path):
+    made = make_window(appearance, places, Chosen(tmp_path / "both"))
+    qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())
+    made.resize(1000, 700)
+    made.flow.show_start()
+    made.show()
+    return made
+
+
+def on(qtbot, window, name):
+    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name), timeout=20_000)
+    return getattr(window.pages, name)
+
+
+def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, finished, tmp_path):
+    start = on(qtbot, window, "start")
+    qtbot.waitUntil(lambda: any(row.view.compares for row in start.recent.rows), timeout=20_000)
+    row = next(row for row in start.recent.rows if row.view.compares)
+    assert row.view.line == "Compare its 2 experts"
+    row.click()
+    page = on(qtbot, window, "compare")
+    assert page.title.text() == "They disagree most about missed cancers"
+    assert "For Ada one missed cancer" in page.detail.text()
+    page.save.click()
+    qtbot.waitUntil(lambda: page.notice.sentence.startswith("Saved: "), timeout=20_000)
+    assert window.flow.comparing._dialogs.proposed == finished / "breast-lumps-ada-and-ben-pooled.metric.json"
+    pooled = ElicitedMetric.load(tmp_path / "both.metric.json")
+    assert [part["source"] for part in pooled.provenance.parameters["of"]] == ["0.session.jsonl", "1.session.jsonl"]
+    page.back.click()
+    on(qtbot, window, "start")
+
+
+def test_from_the_study_and_from_a_result_and_back_there(qtbot, window, finished):
+    window.flow.open("breast-cancer")
+    begin = on(qtbot, window, "begin")
+    assert begin.compare.text() == "Compare the 2 experts who have finished"
+    begin.compare.click()
+    on(qtbot, window, "compare").back.click()
+    assert window.pages.shown is begin
+    window.flow.open(str(finished / "1.session.jsonl"))
+    results = on(qtbot, window, "results")
+    assert not results.compare.isHidden()
+    results.compare.click()
+    page = on(qtbot, window, "compare")
+    page.back.click()
+    assert window.pages.shown is results
+
+
+def test_what_cannot_be_compared_is_said(qtbot, window, finished):
+    (finished / "0.session.jsonl").unlink()
+    window.flow.comparing.compare(finished)
+    error = on(qtbot, window, "error")
+    assert error._title.text() == "These experts cannot be compared"
+    assert "has one" in error._sentence.text()
+
+
+def test_one_expert_alone_is_offered_no_comparison(qtbot, window, finished):
+    (finished / "0.session.jsonl").unlink()
+    window.flow.open(str(finished / "1.session.jsonl"))
+    assert on(qtbot, window, "results").compare.isHidden()
+    window.flow.show_start()
+    start = on(qtbot, window, "start")
+    qtbot.waitUntil(lambda: len(start.recent.rows) == 1, timeout=20_000)
