@@ -1,0 +1,367 @@
+"""The procedure `bayes` from the first question to the outcome."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from elicit_app.elicitation.driver import run
+from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle
+from elicit_app.elicitation.prior import NeverWorse
+from elicit_app.elicitation.procedures.bayes import Bayes
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Purpose, Question, Strength
+from elicit_app.elicitation.sphere import measure_sphere
+from elicit_app.elicitation.trust import better_side
+from elicit_app.problem import Problem
+from metrics.elicited.weights import cost_matrix_from_weights, weight_matrix
+
+COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
+KINDS = {
+    "a": Answer(Choice.A),
+    "b": Answer(Choice.B),
+    "equal": Answer(Choice.EQUAL),
+    "cannot say": Answer(Choice.UNSURE),
+    "slightly a": Answer(Choice.A, Strength.SLIGHTLY),
+    "clearly a": Answer(Choice.A, Strength.CLEARLY),
+    "slightly b": Answer(Choice.B, Strength.SLIGHTLY),
+    "clearly b": Answer(Choice.B, Strength.CLEARLY),
+}
+
+
+def counted(k: int) -> Cases:
+    rng = np.random.default_rng(11)
+    proba = rng.dirichlet(np.full(k, 0.5), 150)
+    return Cases.counted([rng.choice(k, p=row) for row in proba], proba)
+
+
+def bayes(k: int = 3, **options) -> Bayes:
+    options = {"family": "lpm", "seed": 1, "population": 1000, "questions": 10} | options
+    return Bayes([counted(k)], **options)
+
+
+class Saying:
+    """Gives answers of a list in turn, whatever is asked."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.answers, self.given = answers, 0
+
+    def answer(self, question: Question) -> Answer:
+        self.given += 1
+        return self.answers[(self.given - 1) % len(self.answers)]
+
+
+class Taking:
+    """Answers by a metric, but with "about equal" below a difference and "cannot say" now and then."""
+
+    def __init__(self, weights: np.ndarray, tie: float, silent: int) -> None:
+        self.sharp, self.tie, self.silent, self.asked = LinearOracle(weights, clear=0.05), tie, silent, 0
+
+    def answer(self, question: Question) -> Answer:
+        self.asked += 1
+        if self.asked % self.silent == 0:
+            return Answer(Choice.UNSURE)
+        near = abs(self.sharp.utility(question.a) - self.sharp.utility(question.b)) <= self.tie
+        return Answer(Choice.EQUAL) if near else self.sharp.answer(question)
+
+
+def same(one: list[Asked], other: list[Asked]) -> bool:
+    return len(one) == len(other) and all(
+        x.question.same_as(y.question, 0.0) and x.answer == y.answer and x.question.purpose is y.question.purpose
+        for x, y in zip(one, other, strict=True)
+    )
+
+
+def first(procedure: Bayes, history: list[Asked]) -> Question:
+    return next(procedure.begin(history)).question
+
+
+def width(outcome: Outcome) -> float:
+    """Return the geometric mean, over the errors, of the upper end of an interval by the lower one."""
+    low, high = outcome.intervals[~np.eye(len(outcome.intervals), dtype=bool)].T
+    return float(np.exp(np.log(high / low).mean()))
+
+
+class TestKinds:
+    @pytest.mark.parametrize("kind", KINDS)
+    @pytest.mark.parametrize("family", ["dlpm", "lpm"])
+    def test_every_kind_of_answer_leads_to_an_outcome(self, kind, family):
+        procedure = bayes(family=family, questions=8, strength=True, checks=True)
+        outcome, asked = run(procedure, Saying(KINDS[kind]))
+        assert outcome.questions == len(asked) >= 8
+        assert sum(one.question.purpose is Purpose.INFORMATIVE for one in asked) == 8
+        for numbers in (outcome.weights, outcome.samples, outcome.intervals):
+            assert np.isfinite(numbers).all()
+        assert outcome.details["sensitivity"] > 0
+        assert 0 < outcome.details["lapse"] < 1
+
+    def test_a_person_who_uses_all_of_them_is_understood(self):
+        procedure = bayes(questions=25, strength=True, checks=True)
+        person = Taking(-COSTS, tie=0.004, silent=7)
+        outcome, asked = run(procedure, person)
+        used = {(answer.choice, answer.strength) for _, answer in asked}
+        assert used >= {(answer.choice, answer.strength) for name, answer in KINDS.items() if " " in name}
+        gains = procedure.source.random_gains(500, np.random.default_rng(1))
+        truth = COSTS[~np.eye(3, dtype=bool)]
+        assert ((gains @ np.abs(outcome.weights) > 0) == (gains @ truth > 0)).mean() > 0.9
+
+    def test_clearly_says_more_than_slightly(self):
+        question = first(bayes(strength=True), [])
+        gain = bayes().prior.gain(question.a, question.b)
+        felt = [
+            float(np.median(bayes(strength=True).belief([Asked(question, KINDS[kind])]).latent(gain[None])))
+            for kind in ("clearly b", "slightly b", "equal", "slightly a", "clearly a")
+        ]
+        assert felt == sorted(felt)
+        assert felt[0] < 0 < felt[-1]
+
+
+class TestSaysNothing:
+    def test_cannot_say_to_everything_gives_the_prior_back(self):
+        procedure = bayes(questions=12, checks=True)
+        outcome, _ = run(procedure, Saying(KINDS["cannot say"]))
+        np.testing.assert_array_equal(outcome.samples, procedure.conclude([]).samples)
+        assert outcome.stopped == "budget"
+        # Wide: from less than a third to more than three times, but for the error that all are measured by.
+        low, high = outcome.intervals[~np.eye(3, dtype=bool)].T
+        others = high > low
+        assert others.sum() == 5
+        assert (high[others] / low[others] > 9).all()
+
+    def test_more_answers_narrow_what_is_told(self):
+        procedure = bayes(questions=20)
+        _, asked = run(procedure, LinearOracle(-COSTS))
+        widths = [width(procedure.conclude(asked[:n])) for n in (0, 7, 20)]
+        assert widths == sorted(widths, reverse=True)
+        assert widths[2] < widths[0] / 4
+
+    def test_what_no_question_touches_stays_wide(self):
+        # Class 2 never occurs: its errors cannot be learned about.
+        rng = np.random.default_rng(1)
+        proba = rng.dirichlet(np.ones(3), 150)
+        cases = Cases.counted([rng.choice(2, p=row[:2] / row[:2].sum()) for row in proba], proba)
+        procedure = Bayes([cases], family="lpm", seed=1, population=1000, questions=20)
+        outcome, asked = run(procedure, LinearOracle(-COSTS))
+        assert not any(question.a[2].any() or question.b[2].any() for question, _ in asked)
+        spreads = np.log(np.abs(outcome.samples)).std(axis=0)
+        before = np.log(np.abs(procedure.conclude([]).samples)).std(axis=0)
+        assert (outcome.intervals[2, :2, 1] / outcome.intervals[2, :2, 0] > 9).all()
+        assert (spreads[4:] > 0.6 * before[4:]).all()
+        assert (spreads[[0, 2]] < 0.6 * before[[0, 2]]).all()
+
+
+class TestTruth:
+    @pytest.mark.parametrize("family", ["dlpm", "lpm"])
+    @pytest.mark.parametrize("k", [2, 3])
+    def test_it_is_found_by_twenty_true_answers(self, family, k):
+        procedure = bayes(k, family=family, questions=20)
+        rng = np.random.default_rng(k)
+        truth = procedure.prior.normalised(
+            np.exp(procedure.prior.log_weights(rng.standard_normal(procedure.prior.size)))
+        )
+        outcome, _ = run(procedure, LinearOracle(weight_matrix(truth, family)))
+        gains = procedure.source.random_gains(1000, rng)
+        agreement = ((gains @ np.abs(outcome.weights) > 0) == (gains @ np.abs(truth) > 0)).mean()
+        assert agreement > (0.97 if procedure.prior.size < 4 else 0.9)
+
+    def test_one_wrong_answer_in_ten_does_not_ruin_it(self):
+        agreed = []
+        for seed in range(4):
+            procedure = bayes(2, questions=20, seed=seed)
+            expert = FlipOracle(LinearOracle(-COSTS[:2, :2]), 0.1, np.random.default_rng(seed))
+            outcome, _ = run(procedure, expert)
+            gains = procedure.source.random_gains(1000, np.random.default_rng(1))
+            agreed.append(((gains @ np.abs(outcome.weights) > 0) == (gains @ [1.0, 0.2] > 0)).mean())
+        assert np.median(agreed) > 0.9
+
+    def test_rare_mistakes_of_the_person_show_in_the_sensitivity(self):
+        sharp = run(bayes(2, questions=20), LinearOracle(-COSTS[:2, :2]))[0]
+        blurred = LogitOracle(LinearOracle(-COSTS[:2, :2]).utility, 5.0, np.random.default_rng(1))
+        assert run(bayes(2, questions=20), blurred)[0].details["sensitivity"] < sharp.details["sensitivity"] / 2
+
+    def test_the_order_of_two_sides_does_not_matter(self):
+        procedure = bayes(questions=12)
+        outcome, asked = run(procedure, LinearOracle(-COSTS))
+        turned = [
+            Asked(replace(question, a=question.b, b=question.a), replace(answer, choice=answer.choice.swapped()))
+            for question, answer in asked
+        ]
+        np.testing.assert_allclose(procedure.conclude(turned).weights, outcome.weights, atol=1e-9)
+
+
+class TestQuestions:
+    def test_a_person_is_shown_whole_cases_few_of_them_different_and_never_an_easy_choice(self):
+        procedure = bayes(questions=18, max_cells=4, checks=True)
+        _, asked = run(procedure, LinearOracle(-COSTS))
+        for question, _ in asked:
+            a, b = question.a * 1000, question.b * 1000
+            np.testing.assert_allclose(a, np.round(a), atol=1e-9)
+            np.testing.assert_allclose(b, np.round(b), atol=1e-9)
+            np.testing.assert_array_equal(np.round(a).sum(axis=1), np.round(b).sum(axis=1))
+            differ = np.round(np.abs(a - b))[~np.eye(3, dtype=bool)]
+            assert (better_side(question.a, question.b) is None) == (question.purpose is not Purpose.CHECK)
+            assert differ.max() >= 10
+            if question.purpose is not Purpose.CHECK:
+                assert 2 <= (differ > 0).sum() <= 4
+        assert [one.question.purpose for one in asked].count(Purpose.CHECK) == 1
+
+    def test_repeats_are_slow_answers_with_sides_swapped(self):
+        class Timed(LinearOracle):
+            """Takes longer, the closer the two are."""
+
+            def answer(self, question: Question) -> Answer:
+                difference = abs(self.utility(question.a) - self.utility(question.b))
+                return replace(super().answer(question), seconds=1 / (difference + 0.01))
+
+        procedure = bayes(questions=18, checks=True)
+        _, asked = run(procedure, Timed(-COSTS))
+        repeats = [(n, one.question) for n, one in enumerate(asked) if one.question.purpose is Purpose.REPEAT]
+        assert len(repeats) == 3
+        for n, repeat in repeats:
+            original = asked[repeat.repeat_of].question
+            assert repeat.same_as(replace(original, a=original.b, b=original.a), 0.0)
+            assert repeat.hypothetical == original.hypothetical
+            seconds = [
+                one.answer.seconds
+                for place, one in enumerate(asked[:n])
+                if one.question.purpose is Purpose.INFORMATIVE
+                and place not in [other.repeat_of for m, other in repeats if m < n]
+            ]
+            assert asked[repeat.repeat_of].answer.seconds >= np.median(seconds)
+
+    def test_a_pair_that_could_not_be_judged_comes_back_as_it_was(self):
+        procedure = bayes(questions=10)
+        _, asked = run(procedure, Saying(KINDS["cannot say"], *[KINDS["a"]] * 30))
+        again = [n for n, one in enumerate(asked) if one.question.repeat_of == 0]
+        assert len(again) == 1
+        assert again[0] > 4
+        assert asked[again[0]].question.same_as(asked[0].question, 0.0)
+        assert asked[again[0]].question.purpose is Purpose.INFORMATIVE
+
+    def test_sides_are_balanced(self):
+        for_a = [
+            answer.choice is Choice.A
+            for seed in range(4)
+            for _, answer in run(bayes(2, seed=seed), LinearOracle(-COSTS[:2, :2]))[1]
+        ]
+        assert 0.25 < np.mean(for_a) < 0.75
+
+    def test_informative_answers_are_hard_to_foretell(self):
+        procedure = bayes(questions=12)
+        _, asked = run(procedure, LinearOracle(-COSTS))
+        for n, (question, _) in enumerate(asked):
+            belief = procedure.belief(asked[:n])
+            chances = belief.chances(belief.prior.gain(question.a, question.b)[None])[:, :, 0].mean(axis=1)
+            assert chances.max() < 0.8
+
+
+class TestSeeds:
+    def test_the_same_seed_gives_the_same_questions_and_another_seed_others(self):
+        (one, asked), (again, repeated) = (run(bayes(checks=True), LinearOracle(-COSTS)) for _ in range(2))
+        assert same(asked, repeated)
+        np.testing.assert_array_equal(one.samples, again.samples)
+        np.testing.assert_array_equal(one.intervals, again.intervals)
+        _, other = run(bayes(checks=True, seed=2), LinearOracle(-COSTS))
+        assert not same(asked, other)
+
+    def test_undo_and_looking_ahead_ask_what_a_fresh_procedure_would(self):
+        used = bayes(questions=12, checks=True)
+        _, asked = run(used, LinearOracle(-COSTS))
+        for n in (3, 7, 11):
+            for answer in KINDS.values():
+                used.belief([*asked[:n], Asked(asked[n].question, answer)])  # looked at, not taken
+                first(used, [*asked[:n], Asked(asked[n].question, answer)])
+            changed = [*asked[: n - 1], Asked(asked[n - 1].question, KINDS["equal"])]
+            fresh = bayes(questions=12, checks=True)
+            assert first(used, changed).same_as(first(fresh, changed), 0.0)
+            np.testing.assert_array_equal(used.conclude(changed).samples, fresh.conclude(changed).samples)
+        assert first(used, asked[:5]).same_as(asked[5].question, 0.0)
+
+    def test_what_was_forgotten_is_found_again(self):
+        procedure = bayes(2, questions=60)
+        _, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+        question, kinds = asked[0].question, list(KINDS.values())
+        for n in range(170):  # more than are remembered
+            procedure.belief(
+                [Asked(question, kinds[n % 8]), Asked(question, kinds[n // 8 % 8]), Asked(question, kinds[n // 64])]
+            )
+        again = procedure.conclude(asked)
+        np.testing.assert_array_equal(again.samples, bayes(2, questions=60).conclude(asked).samples)
+
+
+class TestOrders:
+    ORDERS = (NeverWorse((0, 1), (1, 0)), NeverWorse((1, 0), (1, 2)))
+
+    def test_they_hold_in_every_draw_whatever_is_answered(self):
+        procedure = bayes(questions=12, constraints=self.ORDERS)
+        outcome, _ = run(procedure, LinearOracle(-COSTS))  # whose costs are the other way round
+        for weights in (outcome.weights, *outcome.samples):
+            costs = cost_matrix_from_weights(weights, "lpm")
+            for small, large in self.ORDERS:
+                assert costs[small] <= costs[large] + 1e-9
+            assert costs[0, 1] <= costs[1, 2] + 1e-9
+
+    def test_true_orders_help(self):
+        right = (NeverWorse((1, 2), (0, 1)), NeverWorse((1, 0), (2, 0)), NeverWorse((2, 1), (0, 1)))
+        gains = bayes().source.random_gains(1000, np.random.default_rng(1))
+        truth = COSTS[~np.eye(3, dtype=bool)]
+        agreed = []
+        for orders in ((), right):
+            weights = np.abs(bayes(constraints=orders).conclude([]).weights)
+            agreed.append(((gains @ weights > 0) == (gains @ truth > 0)).mean())
+        assert agreed[1] > agreed[0]
+
+    def test_orders_of_hits(self):
+        procedure = bayes(family="dlpm", questions=8, constraints=[NeverWorse((0, 1), (1, 0))])
+        outcome, _ = run(procedure, Saying(KINDS["a"], KINDS["b"]))
+        assert (outcome.samples[:, 0] <= outcome.samples[:, 1] + 1e-9).all()
+
+
+class TestOtherSettings:
+    def test_ten_classes(self):
+        procedure = bayes(10, questions=5, max_cells=4)
+        outcome, asked = run(procedure, Saying(KINDS["a"], KINDS["b"], KINDS["equal"]))
+        assert outcome.weights.shape == (90,)
+        assert np.linalg.norm(outcome.weights) == pytest.approx(1)
+        assert all(question.hypothetical for question, _ in asked)
+        for question, _ in asked:
+            assert 2 <= (np.abs(question.a - question.b)[~np.eye(10, dtype=bool)] > 1e-9).sum() <= 4
+        assert width(outcome) > 9
+
+    def test_an_answer_about_one_error_tells_about_its_row_where_there_are_many(self):
+        procedure = bayes(10, questions=5)
+        base = np.eye(10) / 10
+        a, b = base.copy(), base.copy()
+        a[0, 0], a[0, 1] = 0.06, 0.04
+        b[1, 1], b[1, 0] = 0.06, 0.04
+        belief = procedure.belief([Asked(Question(a, b, 1000), KINDS["b"])] * 4)  # "0 taken for 1" is the worse
+        logs = np.log(belief.weights)
+        errors = {cell: n for n, cell in enumerate((i, j) for i in range(10) for j in range(10) if i != j)}
+        apart = logs[:, errors[0, 5]] - logs[:, errors[1, 5]]
+        assert apart.mean() > 3 * apart.std() / np.sqrt(len(apart))
+
+    def test_on_the_sphere_in_exact_rates(self):
+        sphere = measure_sphere(counted(3))
+        options = {"space": "sphere", "sphere": (sphere.centre, sphere.radius), "population": None}
+        outcome, asked = run(bayes(questions=20, **options), LinearOracle(-COSTS))
+        truth = -COSTS[~np.eye(3, dtype=bool)] / np.linalg.norm(COSTS)
+        assert np.linalg.norm(outcome.weights - truth) < 0.1
+        assert all(question.population is None and not question.hypothetical for question, _ in asked)
+
+    def test_several_models_are_asked_about_together(self):
+        one = counted(3)
+        other = Cases.counted(one.outcome.argmax(axis=1), one.eta[:, [0, 2, 1]])
+        both = Bayes([one, other], family="lpm", seed=1, population=1000, questions=5)
+        alone = {m.tobytes() for m in bayes().source.pool.matrices}
+        assert not {m.tobytes() for m in both.source.pool.matrices} <= alone
+        assert run(both, LinearOracle(-COSTS))[0].stopped == "budget"
+
+    def test_what_cannot_be_asked_is_refused_in_words(self):
+        with pytest.raises(Problem, match="at least one model"):
+            Bayes([], family="lpm", seed=1, population=1000)
+        with pytest.raises(Problem, match="needs a centre and a radius"):
+            bayes(space="sphere")
+        with pytest.raises(Problem, match="use it with the family lpm"):
+            bayes(family="dlpm", space="sphere", sphere=(np.eye(3) / 3, 0.01))
+        with pytest.raises(Problem, match="circle"):
+            bayes(constraints=[NeverWorse((0, 1), (1, 0)), NeverWorse((1, 0), (0, 1))])
