@@ -175,7 +175,9 @@ def _range(metric: ElicitedMetric, cell: tuple[int, int], unit: tuple[int, int])
         return low, high
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = draws[(slice(None), *cell)] / draws[(slice(None), *unit)]
-    drawn_low, drawn_high = np.quantile(np.nan_to_num(ratios, nan=0.0, posinf=np.inf), [0.05, 0.95], method="inverted_cdf")
+    drawn_low, drawn_high = np.quantile(
+        np.nan_to_num(ratios, nan=0.0, posinf=np.inf), [0.05, 0.95], method="inverted_cdf"
+    )
     # An end that the answers leave open stays open, whatever the prior behind the draws says.
     return 0.0 if low == 0 else float(drawn_low), math.inf if high == math.inf else float(drawn_high)
 
