@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.weights import ReleaseList, class_weight_from_weights, release_factors, release_list
-from metrics.inputs.class_names import LabelledWeights, class_indices, class_name, class_names
+from metrics.inputs.class_names import LabelledWeights, class_indices, class_names, indices_of
 from metrics.inputs.probabilities import Probabilities, probability_array
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Judging:
         """
         if len(self.classes) != 2:
             raise ValueError(f"a decision threshold exists for two classes, the metric has {len(self.classes)}.")
-        positive = int(class_indices([class_name(pos_label)], self.classes, "pos_label")[0])
+        positive = int(indices_of([pos_label], self.classes, "pos_label")[0])
         false_alarm, miss = self.cost_matrix[1 - positive, positive], self.cost_matrix[positive, 1 - positive]
         return float(false_alarm / (false_alarm + miss))
 
@@ -225,12 +225,17 @@ class Judging:
     def _indices(self, labels: ArrayLike, name: str) -> NDArray[np.intp]:
         return class_indices(labels, self.classes, name)
 
+    def _columns(self, labels: Sequence[object]) -> NDArray[np.intp]:
+        """Return the class index of each label that names a column; all different."""
+        class_names(labels)
+        return indices_of(labels, self.classes, "labels")
+
     def _table(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> tuple[Probabilities, NDArray[np.intp]]:
         """Return the probabilities and the class index of each column.
 
         The probability of one of two classes alone is refused: scikit-learn means the class that sorts last.
         """
-        columns = np.arange(len(self.classes)) if labels is None else self._indices(class_names(labels), "labels")
+        columns = np.arange(len(self.classes)) if labels is None else self._columns(labels)
         proba = probability_array(y_proba, flat="refused")
         if proba.shape[1] != len(columns):
             raise ValueError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")

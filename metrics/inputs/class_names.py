@@ -79,19 +79,49 @@ def class_names(labels: Iterable[object]) -> tuple[str, ...]:
     return names
 
 
+def boolean_class(label: bool, classes: Sequence[str]) -> int:
+    """Return the index of the class that a boolean stands for: "True", else "true", "TRUE" and the like, else "1".
+
+    Parameters
+    ----------
+    label : bool
+        For False: "False", else "false", "FALSE" and the like, else "0".
+    classes : sequence of str
+        Names of the classes.
+
+    Returns
+    -------
+    int
+        -1 where no class reads so, or several do equally well.
+    """
+    number = str(int(label))
+    spelt = [name for name in classes if name.lower() == str(label).lower()]
+    for names in ([str(label)], spelt, [number]):
+        if len(names) == 1 and names[0] in classes:
+            return list(classes).index(names[0])
+    return -1
+
+
 class LabelledWeights(dict[Any, float]):
     """Label -> weight, where a label is found as text: 1, 1.0 and "1" are the same class.
 
     So the class weights of a metric that was read from a file, whose classes are text, fit estimators and data with
-    labels of any type.
+    labels of any type. Booleans are found as `boolean_class` says; so are 0 and 1 where "True" and "False" are the two
+    classes, for scikit-learn asks for the weights of booleans by these.
     """
 
     def __missing__(self, label: object) -> float:
-        name = class_name(label)
-        for own, weight in self.items():
-            if class_name(own) == name:
-                return weight
-        raise KeyError(label)
+        names = [class_name(own) for own in self]
+        name, found = class_name(label), -1
+        if name in names:
+            found = names.index(name)
+        elif isinstance(label, bool | np.bool_):
+            found = boolean_class(bool(label), names)
+        elif name in ("0", "1") and sorted(each.lower() for each in names) == ["false", "true"]:
+            found = boolean_class(name == "1", names)
+        if found < 0:
+            raise KeyError(label)
+        return [*self.values()][found]
 
     def __contains__(self, label: object) -> bool:
         return self.get(label) is not None
@@ -110,7 +140,7 @@ def class_indices(values: ArrayLike, classes: Sequence[str], name: str) -> NDArr
     Parameters
     ----------
     values : array-like of shape (n,)
-        Labels of any type; a pandas or polars series will do.
+        Labels of any type; a pandas or polars series will do. For booleans see `boolean_class`.
     classes : sequence of str
         Names of the classes.
     name : str
@@ -143,8 +173,36 @@ def class_indices(values: ArrayLike, classes: Sequence[str], name: str) -> NDArr
     return indices
 
 
+def indices_of(labels: Iterable[object], classes: Sequence[str], name: str) -> NDArray[np.intp]:
+    """Return the index of the class that each of a few labels stands for; see `class_indices`.
+
+    Parameters
+    ----------
+    labels : iterable of object
+        Labels as they are, whatever numpy would make of them together.
+    classes, name
+        As in `class_indices`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Indices into `classes`.
+
+    Raises
+    ------
+    ValueError
+        Where a label is no class.
+    """
+    given = list(labels)
+    held = np.empty(len(given), dtype=object)
+    held[:] = given
+    return class_indices(held, classes, name)
+
+
 def _matched_by_value(labels: NDArray[Any], classes: Sequence[str]) -> NDArray[np.intp]:
     """Compare whole arrays: one pass per class, no text made of numbers."""
+    if labels.dtype.kind == "b":
+        return np.where(labels, boolean_class(True, classes), boolean_class(False, classes))
     indices = np.full(labels.shape, -1, dtype=np.intp)
     for j, name in enumerate(classes):
         value = _as_value(name, labels.dtype.kind)
@@ -157,8 +215,6 @@ def _as_value(name: str, kind: str) -> object:
     """Return the one value of a kind of array that reads as `name`, or None where there is none."""
     if kind == "U":
         return name
-    if kind == "b":
-        return {"True": True, "False": False, "1": True, "0": False}.get(name)
     try:
         value = float(name) if kind == "f" else int(name)
     except ValueError:
@@ -169,5 +225,11 @@ def _as_value(name: str, kind: str) -> object:
 def _matched_by_text(labels: NDArray[Any], classes: Sequence[str]) -> NDArray[np.intp]:
     """Look up each label's text."""
     position = {name: j for j, name in enumerate(classes)}
-    found = (-1 if is_missing(label) else position.get(class_name(label), -1) for label in labels.tolist())
-    return np.fromiter(found, dtype=np.intp, count=len(labels))
+    booleans = [boolean_class(value, classes) for value in (False, True)]
+
+    def found(label: object) -> int:
+        if isinstance(label, bool | np.bool_):
+            return booleans[bool(label)]
+        return -1 if is_missing(label) else position.get(class_name(label), -1)
+
+    return np.fromiter(map(found, labels.tolist()), dtype=np.intp, count=len(labels))

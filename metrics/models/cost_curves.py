@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.exchange import exchange_rates, mistake_name
 from metrics.inputs.arguments import number_array
-from metrics.inputs.class_names import class_indices, class_name
+from metrics.inputs.class_names import indices_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -149,7 +149,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
         raise ValueError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
     if not matrices:
         raise ValueError("matrices: the confusion matrix of at least one model was expected.")
-    true, predicted = map(int, class_indices([class_name(label) for label in mistake], metric.classes, "mistake"))
+    true, predicted = map(int, indices_of(mistake, metric.classes, "mistake"))
     if true == predicted:
         raise ValueError(f"mistake: {metric.classes[true]!r} called {metric.classes[true]!r} is a right answer.")
     rates = exchange_rates(metric)

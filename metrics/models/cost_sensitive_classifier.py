@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from metrics.classification.decisions import cost_sensitive_decisions
 from metrics.elicited.weights import checked_cost_matrix
-from metrics.inputs.class_names import class_indices, class_names
+from metrics.inputs.class_names import class_names, indices_of
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -162,7 +162,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         if self.metric is None:
             return np.ones((k, k)) - np.eye(k)
         if isinstance(self.metric, ElicitedMetric):
-            order = class_indices(np.array(class_names(self.classes_)), self.metric.classes, "y")
+            class_names(self.classes_)
+            order = indices_of(self.classes_, self.metric.classes, "y")
             return np.asarray(self.metric.cost_matrix[np.ix_(order, order)])
         costs = checked_cost_matrix(self.metric)
         if len(costs) != k:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.inputs.arguments import case_weights, number_array, same_length
-from metrics.inputs.class_names import class_indices, class_name
+from metrics.inputs.class_names import class_indices, indices_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,7 +96,7 @@ def operating_point(
 
     if len(metric.classes) != 2:
         raise ValueError(f"metric: two classes were expected, it has {len(metric.classes)}.")
-    p = int(class_indices([class_name(pos_label)], metric.classes, "pos_label")[0])
+    p = int(indices_of([pos_label], metric.classes, "pos_label")[0])
     positive = class_indices(y_true, metric.classes, "y_true") == p
     if positive.all() or not positive.any():
         raise ValueError(f"y_true: all cases are {metric.classes[p if positive.all() else 1 - p]!r}; both must occur.")

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 from sklearn.datasets import load_breast_cancer, load_wine, make_classification
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -22,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import metrics
-from metrics import ElicitedMetric
+from metrics import CostSensitiveClassifier, ElicitedMetric
 
 COSTS = np.array([[0, 1, 0.5], [0.2, 0, 0.3], [0.1, 0.05, 0]])
 
@@ -186,6 +187,44 @@ def test_the_class_weights_of_a_file_fit_integer_labels(tmp_path):
     models = [LogisticRegression(class_weight=each.class_weight).fit(X, y) for each in (metric, loaded)]
     np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
     assert not np.array_equal(models[0].coef_, LogisticRegression().fit(X, y).coef_)
+
+
+@pytest.mark.parametrize("classes", [(False, True), ("0", "1"), ("false", "true")])
+def test_a_metric_of_a_file_serves_estimators_of_booleans(tmp_path, classes):
+    X, number = make_classification(n_samples=120, weights=[0.7], random_state=0)
+    y, costs = number.astype(bool), [[0, 1], [5, 0]]
+    ElicitedMetric.from_cost_matrix(classes, costs).save(tmp_path / "m.metric.json")
+    metric = ElicitedMetric.load(tmp_path / "m.metric.json")
+
+    of_file = LogisticRegression(class_weight=metric.class_weight).fit(X, y)
+    np.testing.assert_array_equal(of_file.coef_, LogisticRegression(class_weight={0: 1 / 3, 1: 5 / 3}).fit(X, y).coef_)
+    assert not np.array_equal(of_file.coef_, LogisticRegression().fit(X, y).coef_)
+    forest = RandomForestClassifier(5, class_weight=metric.class_weight, random_state=0).fit(X, y)
+    by_number = RandomForestClassifier(5, class_weight={0: 1 / 3, 1: 5 / 3}, random_state=0).fit(X, number)
+    np.testing.assert_array_equal(forest.predict_proba(X), by_number.predict_proba(X))
+
+    found = cross_val_score(of_file, X, y, scoring=metric.as_scorer(), cv=3, error_score="raise")
+    expected = cross_val_score(
+        LogisticRegression(class_weight={0: 1 / 3, 1: 5 / 3}),
+        X,
+        number,
+        scoring=ElicitedMetric.from_cost_matrix([0, 1], costs).as_scorer(),
+        cv=3,
+    )
+    np.testing.assert_array_equal(found, expected)
+
+    proba = of_file.predict_proba(X)
+    decided = metric.decide(proba, labels=of_file.classes_)
+    assert decided.dtype == bool
+    np.testing.assert_array_equal(decided, proba[:, 1] * 5 > proba[:, 0])
+    assert metric.score(y, decided) == metric.score(y.tolist(), decided)
+    by_class = (np.where(y, 5 * proba[:, 0], proba[:, 1]) / 5).mean()
+    assert metric.expected_score(y, proba, labels=of_file.classes_) == pytest.approx(by_class, abs=1e-14)
+    assert metric.decision_threshold(True) == pytest.approx(1 / 6)
+    wrapped = CostSensitiveClassifier(LogisticRegression(), metric).fit(X, y)
+    np.testing.assert_array_equal(
+        wrapped.predict(X), wrapped.predict_proba(X)[:, 1] * 5 > wrapped.predict_proba(X)[:, 0]
+    )
 
 
 def test_one_column_of_probabilities_is_refused():

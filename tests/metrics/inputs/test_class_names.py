@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.inputs.class_names import LabelledWeights, class_indices, class_name, class_names
+from metrics.inputs.class_names import LabelledWeights, class_indices, class_name, class_names, indices_of
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,43 @@ def test_labels_of_any_type_meet_classes_as_text(values):
     np.testing.assert_array_equal(class_indices(values, ("2", "1", "0"), "y"), [1, 2, 0, 1])
 
 
-def test_booleans():
-    np.testing.assert_array_equal(class_indices([True, False], ("False", "True"), "y"), [1, 0])
-    np.testing.assert_array_equal(class_indices([True, False], ("0", "1"), "y"), [1, 0])
+@pytest.mark.parametrize(
+    ("classes", "true", "false"),
+    [
+        (("False", "True"), 1, 0),
+        (("1", "0"), 0, 1),
+        (("false", "true"), 1, 0),
+        (("TRUE", "FALSE"), 0, 1),
+        (("1", "true", "True", "False", "0"), 2, 3),  # the name itself comes before any other reading
+        (("1", "true", "FALSE", "0"), 1, 2),
+    ],
+)
+@pytest.mark.parametrize("hold", [list, np.array, lambda labels: np.array(labels, dtype=object), pl.Series])
+def test_booleans_stand_for_classes_that_read_so(classes, true, false, hold):
+    np.testing.assert_array_equal(class_indices(hold([True, False]), classes, "y"), [true, false])
+    np.testing.assert_array_equal(indices_of([np.False_, True], classes, "y"), [false, true])
+
+
+def test_text_that_reads_true_is_no_number_and_two_spellings_are_none():
+    for labels in (["True"], np.array(["True"], dtype=object)):
+        with pytest.raises(ValueError, match="row 0 holds 'True'"):
+            class_indices(labels, ("0", "1"), "y")
+    with pytest.raises(ValueError, match="row 0 holds 'True'"):
+        class_indices([True], ("true", "TRUE"), "y")
+    with pytest.raises(ValueError, match="row 0 holds '1'"):
+        class_indices([1], ("False", "True"), "y")
+
+
+def test_weights_are_found_by_label():
+    weights = LabelledWeights({"true": 2.0, "false": 1.0})
+    assert [weights[label] for label in (True, np.False_, 1, 0, "true", 1.0)] == [2, 1, 2, 1, 2, 2]
+    assert 2 not in weights
+    assert "True" not in weights
+    weights = LabelledWeights({"1": 2.0, "0": 1.0})
+    assert [weights[label] for label in (True, False, 1, "0", 0.0)] == [2, 1, 2, 1, 1]
+    weights = LabelledWeights({"true": 2.0, "false": 1.0, "unclear": 1.5})
+    assert weights[True] == 2
+    assert 1 not in weights  # nor does it stand for the second of three classes
 
 
 def test_fractions_are_classes_too():
