@@ -53,7 +53,7 @@ def count(history: list[Asked], purpose: Purpose) -> int:
 
 
 class TestBudget:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(1, 60), st.booleans(), st.integers(0, 2**20))
     def test_exactly_so_many_informative_questions_whatever_is_answered(self, questions, checks, seed):
         history, kinds = sat(questions, checks, at_random(seed))
@@ -66,7 +66,7 @@ class TestBudget:
         if not checks:
             assert set(kinds) <= {"new", "again"}
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(3, 60), st.integers(0, 2**20))
     def test_every_sitting_has_three_repeats_and_one_check(self, questions, seed):
         history, _ = sat(questions, True, at_random(seed, (0.5, 0.5, 0, 0)))
@@ -81,7 +81,7 @@ class TestBudget:
         history, _ = sat(questions, True, lambda n: choice)
         assert count(history, Purpose.CHECK) <= 1
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(1, 80), st.integers(0, 80))
     def test_more_is_due_the_more_was_asked_in_a_fixed_order(self, questions, asked):
         asked = min(asked, questions)
@@ -98,7 +98,7 @@ class TestBudget:
         assert kinds.count("new") == 18
         assert "check" not in kinds[: kinds.index("repeat")]
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(3, 60), st.integers(0, 2**20), st.booleans())
     def test_what_is_left_counts_down_to_nothing(self, questions, seed, checks):
         history, _ = sat(questions, checks, at_random(seed, (0.5, 0.5, 0, 0)))
@@ -113,7 +113,7 @@ class TestBudget:
 
 
 class TestRepeats:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(3, 60), st.integers(0, 2**20))
     def test_only_preferences_and_each_once(self, questions, seed):
         history, _ = sat(questions, True, at_random(seed))
@@ -126,7 +126,7 @@ class TestRepeats:
             assert n not in repeats
             assert history[n].answer.choice in PREFERENCES
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.lists(st.floats(0.1, 100), min_size=1, max_size=20), st.data())
     def test_the_slow_half_took_longer_than_the_others(self, seconds, data):
         history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.A, seconds=second)) for second in seconds]
@@ -144,7 +144,7 @@ class TestRepeats:
 
 
 class TestCannotSay:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(1, 40), st.booleans(), st.integers(0, 2**20))
     def test_a_pair_comes_back_once_at_most_and_not_at_once(self, questions, checks, seed):
         history, _ = sat(questions, checks, at_random(seed, (0.3, 0.3, 0.1, 0.3)))
@@ -160,7 +160,7 @@ class TestCannotSay:
             assert history[place].question.repeat_of is None
             assert n - place - 1 >= LATER or informative(history[:n]) == questions - 1
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(8, 40), st.data())
     def test_it_does_come_back(self, questions, data):
         place = data.draw(st.integers(0, questions - 2))

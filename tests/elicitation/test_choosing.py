@@ -45,7 +45,7 @@ def asking(gains: np.ndarray) -> PairSet:
 
 
 class TestInformation:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS, GRADED)
     def test_it_lies_between_nothing_and_the_number_of_answers(self, seed, graded):
         told = information(any_belief(seed), gains_of(seed), graded)
@@ -53,13 +53,13 @@ class TestInformation:
         assert told.min() >= -1e-9
         assert told.max() <= np.log2(5 if graded else 3)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS)
     def test_a_strength_tells_no_less(self, seed):
         belief, gains = any_belief(seed), gains_of(seed)
         assert (information(belief, gains, True) >= information(belief, gains) - 1e-9).all()
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS, GRADED)
     def test_sides_and_the_order_of_pairs_and_draws_do_not_matter(self, seed, graded):
         belief, gains = any_belief(seed), gains_of(seed)
@@ -70,7 +70,7 @@ class TestInformation:
         turned = replace(belief, draws=belief.draws[::-1])
         np.testing.assert_allclose(information(turned, gains, graded), told, atol=1e-9)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS, GRADED)
     def test_who_answers_blindly_or_is_known_already_tells_nothing(self, seed, graded):
         blind = any_belief(seed, response=replace(MODEL, lapse=1.0))
@@ -78,7 +78,7 @@ class TestInformation:
         known = replace(any_belief(seed), draws=any_belief(seed).draws[[3] * 40])
         np.testing.assert_allclose(information(known, gains_of(seed), graded), 0, atol=1e-9)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(1, 39))
     def test_of_who_never_errs_it_is_the_entropy_of_the_answer(self, for_a):
         logs = np.zeros((40, 6))

@@ -37,7 +37,7 @@ def matrices(k: int, n: int, rng: np.random.Generator) -> np.ndarray:
 
 
 class TestPairSet:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(2, 4), SEEDS)
     def test_what_is_kept_is_fair_and_clear_and_nothing_else_is_dropped(self, k, seed):
         rng, prior = np.random.default_rng(seed), WeightPrior.of("lpm", k)
@@ -56,7 +56,7 @@ class TestPairSet:
         np.testing.assert_array_equal(kept.gains, prior.gain(first[wanted], second[wanted]))
         assert kept.hypothetical.all()
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(2, 4), SEEDS)
     def test_cells_are_the_errors_that_differ(self, k, seed):
         prior = WeightPrior.of("lpm", k)

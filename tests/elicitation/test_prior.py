@@ -31,7 +31,7 @@ def mistakes(k: int) -> list[tuple[int, int]]:
 
 
 class TestGain:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(FAMILIES, st.integers(2, 6), SEEDS)
     def test_it_is_the_utility_that_metric_files_have(self, family, k, seed):
         rng = np.random.default_rng(seed)
@@ -43,7 +43,7 @@ class TestGain:
         scale = weights.sum() if family == "dlpm" else np.linalg.norm(weights)
         assert weights @ prior.gain(a, b) / scale == pytest.approx(utility, abs=1e-12)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(FAMILIES, st.integers(2, 6), SEEDS)
     def test_it_is_the_cost_that_is_saved(self, family, k, seed):
         rng = np.random.default_rng(seed)
@@ -63,7 +63,7 @@ class TestGain:
         assert not np.allclose(prior.gain(a, b), prior.gain(a.T, b.T))
         np.testing.assert_allclose(WeightPrior.of("dlpm", 3).gain(a, b), [-0.1, 0, 0.05], atol=1e-15)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(FAMILIES, st.integers(2, 5), SEEDS)
     def test_sides_change_the_sign_and_stacks_are_taken_one_by_one(self, family, k, seed):
         rng = np.random.default_rng(seed)
@@ -77,7 +77,7 @@ class TestGain:
 
 
 class TestNormalisation:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(FAMILIES, st.integers(2, 6), SEEDS, st.floats(1e-6, 1e6))
     def test_it_is_that_of_the_family_and_forgets_the_scale(self, family, k, seed, scale):
         prior = WeightPrior.of(family, k)
@@ -107,7 +107,7 @@ class TestStructure:
         if not alone:
             np.testing.assert_array_equal(factor, WeightPrior.of(family, k, "structured").factor)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.sampled_from(["iid", "structured"]), SEEDS)
     def test_log_weights_are_the_factor_times_the_coordinates(self, structure, seed):
         prior = WeightPrior.of("lpm", 3, structure)
@@ -122,7 +122,7 @@ class TestStructure:
 
 
 class TestOrders:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(2, 5), SEEDS)
     def test_an_order_is_kept_where_the_first_weighs_no_more(self, k, seed):
         rng = np.random.default_rng(seed)
@@ -140,7 +140,7 @@ class TestOrders:
         prior = WeightPrior.of("dlpm", 3, constraints=[NeverWorse((2, 0), (1, 2))])
         assert prior.order.tolist() == [[2, 1]]
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(3, 5), SEEDS, st.integers(1, 12))
     def test_orders_of_a_ranking_never_contradict_each_other_until_one_is_turned(self, k, seed, n):
         rng = np.random.default_rng(seed)
@@ -155,7 +155,7 @@ class TestOrders:
         with pytest.raises(Problem, match="circle"):
             WeightPrior.of("lpm", k, constraints=[*orders, NeverWorse(ranking[high], ranking[low])])
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(3, 4), SEEDS, st.integers(3, 6))
     def test_a_circle_of_any_length_is_refused_in_words(self, k, seed, length):
         rng = np.random.default_rng(seed)
@@ -179,7 +179,7 @@ class TestOrders:
 
 
 class TestSizes:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(FAMILIES, st.integers(2, 7))
     def test_one_weight_for_each_hit_or_each_error(self, family, k):
         assert WeightPrior.of(family, k).size == (k if family == "dlpm" else k * k - k)

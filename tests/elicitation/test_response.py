@@ -46,7 +46,7 @@ def swapped(answer: Answer) -> Answer:
 
 
 class TestChances:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS, st.booleans(), st.floats(0.01, 1000))
     def test_those_of_all_answers_sum_to_one(self, seed, graded, spread):
         rng = np.random.default_rng(seed)
@@ -55,7 +55,7 @@ class TestChances:
         assert chances.min() >= -1e-12
         np.testing.assert_allclose(chances.sum(axis=0), 1, atol=1e-12)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS)
     def test_sides_are_alike(self, seed):
         latent = 3 * np.random.default_rng(seed).standard_normal((40, 7))
@@ -63,21 +63,21 @@ class TestChances:
             here, there = (MODEL.chances(sign * latent, people(seed), graded) for sign in (1, -1))
             np.testing.assert_allclose(there, here[mirror], atol=1e-12)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS)
     def test_slightly_and_clearly_together_are_a_preference(self, seed):
         latent = 3 * np.random.default_rng(seed).standard_normal((40, 7))
         plain, graded = (MODEL.chances(latent, people(seed), kind) for kind in (False, True))
         np.testing.assert_allclose([graded[0] + graded[1], graded[2] + graded[3], graded[4]], plain, atol=1e-12)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS)
     def test_the_better_side_is_likelier(self, seed):
         latent = 3 * np.random.default_rng(seed).standard_normal((40, 7))
         a, b, _ = MODEL.chances(latent, people(seed))
         np.testing.assert_array_equal(a > b, latent > 0)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.floats(0.01, 3), st.floats(0.01, 5), st.floats(0, 0.5))
     def test_the_greater_the_difference_the_rarer_a_tie_and_the_likelier_clearly(self, tie, gap, lapse):
         latent = np.linspace(0, 20, 200)
@@ -87,7 +87,7 @@ class TestChances:
         assert (np.diff(clearly_other) <= 1e-12).all()
         assert equal[0] > equal[-1]
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.floats(0.01, 3), st.floats(0.01, 5))
     def test_clearly_speaks_for_a_greater_difference_than_slightly(self, tie, gap):
         slightly, clearly, _, _, equal = one(np.linspace(-8, 8, 100), True, tie, gap)
@@ -101,7 +101,7 @@ class TestChances:
         np.testing.assert_allclose(b, 1 - a)
         np.testing.assert_allclose(equal, 0, atol=1e-15)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.floats(-50, 50), st.booleans())
     def test_in_a_lapse_the_matrices_do_not_matter(self, latent, graded):
         here, nowhere = (one(np.array([value]), graded, lapse=1.0) for value in (latent, 0.0))
@@ -111,7 +111,7 @@ class TestChances:
 
 
 class TestLikelihood:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS, st.booleans())
     def test_it_is_the_chance_of_the_answer(self, seed, graded):
         rng = np.random.default_rng(seed)
@@ -123,7 +123,7 @@ class TestLikelihood:
         fit = MODEL.log_likelihood(weights, person, told)
         np.testing.assert_allclose(np.exp(fit), chances.T, rtol=1e-9, atol=1e-12)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS, st.sampled_from([*PLAIN, *GRADED]))
     def test_the_same_answer_with_sides_swapped_says_the_same(self, seed, answer):
         rng = np.random.default_rng(seed)
@@ -136,7 +136,7 @@ class TestLikelihood:
         )
         np.testing.assert_allclose(there, here, rtol=1e-9, atol=1e-12)
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS, st.floats(1e-4, 1e4))
     def test_the_unit_of_utility_does_not_matter(self, seed, unit):
         rng = np.random.default_rng(seed)
@@ -159,7 +159,7 @@ class TestLikelihood:
 
 
 class TestEvidence:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(SEEDS, st.lists(st.sampled_from([*PLAIN, *GRADED, Answer(Choice.UNSURE)]), max_size=8))
     def test_cannot_say_tells_nothing(self, seed, answers):
         rng = np.random.default_rng(seed)
@@ -224,7 +224,7 @@ class TestPeople:
         assert wrong[1] < wrong[0] / 2 < 0.25
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 @given(st.floats(-800, 800))
 def test_sigmoid_is_the_logistic_function(x):
     assert sigmoid(np.array(x)) == pytest.approx(np.exp(-np.logaddexp(0, -x)), rel=1e-9, abs=1e-15)

@@ -126,7 +126,7 @@ class TestMoves:
 
 
 class TestResampling:
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.lists(st.floats(-30, 5), min_size=1, max_size=60), SEEDS)
     def test_everybody_comes_as_often_as_the_weight_says_give_or_take_one(self, log_weights, seed):
         log_weights = np.array(log_weights)
@@ -137,7 +137,7 @@ class TestResampling:
         assert chosen.shape == (n, 1)
         assert (np.abs(counts - expected) < 1 + 1e-9).all()
 
-    @settings(deadline=None)
+    @settings(deadline=None, max_examples=40)
     @given(st.integers(1, 60), SEEDS, st.floats(-700, 700))
     def test_equal_weights_of_any_size_keep_everybody_once(self, n, seed, size):
         particles = np.arange(2.0 * n).reshape(n, 2)
