@@ -77,16 +77,14 @@ def test_order_and_grouping_of_merges_change_no_bit(seed, order):
     y, proba, predicted, weight = cases(seed, 50)
     for name, empty in (of_probabilities() | of_labels()).items():
         second = proba if name in of_probabilities() else predicted
-
-        def part(i, empty=empty, second=second):
-            rows = slice(10 * i, 10 * i + 10)
-            return empty.fresh().update(y[rows], second[rows], sample_weight=weight[rows])
-
+        tens = [slice(10 * i, 10 * i + 10) for i in range(5)]
+        parts = [empty.fresh().update(y[rows], second[rows], sample_weight=weight[rows]) for rows in tens]
         one_by_one = empty.fresh()
-        for i in range(5):
-            one_by_one.merge(part(i))
-        left = part(order[0]).merge(part(order[1]))
-        right = part(order[2]).merge(part(order[3]).merge(part(order[4])))
+        for part in parts:
+            one_by_one.merge(part)
+        first, *others = (parts[i] for i in order)
+        left = first.merge(others[0])
+        right = others[1].merge(others[2].merge(others[3]))
         np.testing.assert_array_equal(number(left.merge(right).result()), number(one_by_one.result()), err_msg=name)
 
 
