@@ -18,12 +18,18 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.choosing import Goal
+from elicit_app.elicitation.pairs import PairSet
+from elicit_app.elicitation.procedures.bayes import Bayes
+from elicit_app.elicitation.questions import Matrix, Procedure
 from elicit_app.experiments.noise import Noise
-from elicit_app.experiments.simulation import Experts, Simulation, simulate
+from elicit_app.experiments.simulation import Experts, Laboratory, Simulation, simulate
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 
+ANY_CELLS = 1_000  # differing cells of a random pair
 REAL = {"pneumonia": "pneumoniamnist_resnet50", "emotions": "iemocap_wav2vec_pt", "news": "agnews_gpt2"}
 
 
@@ -47,6 +53,21 @@ class Row:
         said = [f"{name}={value}" for name, value in self.asks.items() if value is not None]
         said += [f"votes={self.votes}"] * (self.votes > 1) + [f"truth={self.truth}"] * (self.truth != "iid")
         return f"{self.procedure} {' '.join(said)}".strip()
+
+
+class AtRandom(Laboratory):
+    """The belief of bayes, but each question is a random pair of achievable matrices."""
+
+    def procedure(self, seed: int) -> Procedure:
+        procedure = super().procedure(seed)
+        assert isinstance(procedure, Bayes)
+        procedure.choose = first_of
+        return procedure
+
+
+def first_of(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, graded: bool) -> int:
+    """Return the first candidate: they come in random order, pairs that models achieve before made ones."""
+    return 0
 
 
 def bayes(study: str, measure: str, questions: int, floor: str, **more: object) -> Row:
@@ -79,6 +100,8 @@ def rows() -> list[Row]:
             bayes(study, "error_linf", 20, "<= .028" if study == "softmax-3" else "<= .04", family="dlpm", **flips),
         ]
         table += [bayes(study, "error_linf", 56, "<= .007", family="dlpm", **flips)] * (study == "softmax-3")
+        at_random = Row(study, "error_linf", "random pairs", asks={"questions": 20, "family": "dlpm"})
+        table += [at_random, replace(at_random, **flips)]  # type: ignore[arg-type]
     for study in ("pneumonia", "emotions", "news"):
         two = study == "pneumonia"
         table += [
@@ -87,6 +110,8 @@ def rows() -> list[Row]:
             bayes(study, "agreement", 20, ">= .998" if two else ">= .93"),
             bayes(study, "agreement", 20, ">= .97" if two else ">= .87", noise="logit:0.8"),
             Row(study, "agreement", "lpm", "logit:0.8", asks={"ask": "all", "cycles": 2}, runs=30),
+            Row(study, "agreement", "random pairs", asks={"questions": 20, "max_cells": ANY_CELLS}),
+            Row(study, "agreement", "random pairs", "logit:0.8", asks={"questions": 20, "max_cells": ANY_CELLS}),
         ]
         if not two:
             table += [
@@ -118,9 +143,13 @@ def opened(name: str, folder: Path) -> Study | None:
 
 
 def measured(row: Row, study: Study, seed: int, jobs: int) -> Simulation:
-    setting = ProcedureSetting(procedure=row.procedure, seed=seed, **row.asks)  # type: ignore[arg-type]
+    name = "bayes" if row.procedure == "random pairs" else row.procedure
+    setting = ProcedureSetting(procedure=name, seed=seed, **row.asks)  # type: ignore[arg-type]
     strength = bool(row.asks.get("strength"))
     experts = Experts(noise=Noise.parse(row.noise), truth=row.truth, votes=row.votes, strength=strength)  # type: ignore[arg-type]
+    if name != row.procedure:
+        laboratory = AtRandom(study, setting, experts)
+        return Simulation(study, setting, tuple(laboratory.run(number) for number in range(row.runs)))
     return simulate(study, setting, experts, runs=row.runs, jobs=jobs)
 
 

@@ -5,6 +5,7 @@ A sitting has at most 18 informative questions; with checks, three repeats and o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -55,6 +56,18 @@ def extras(asked: int, questions: int) -> list[Purpose]:
     return due
 
 
+def _still(due: Sequence[Purpose], history: Sequence[Asked]) -> list[Purpose]:
+    """Return the repeats and checks of `due` that were not asked yet, in order."""
+    done = Counter(asked.question.purpose for asked in history)
+    left = []
+    for purpose in due:
+        if done[purpose]:
+            done[purpose] -= 1
+        else:
+            left.append(purpose)
+    return left
+
+
 def next_item(history: Sequence[Asked], questions: int, checks: bool) -> Item | None:
     """Return what comes next, or None when all informative questions and what belongs to them were asked.
 
@@ -68,13 +81,11 @@ def next_item(history: Sequence[Asked], questions: int, checks: bool) -> Item | 
         Whether repeats and checks come on top.
     """
     asked = informative(history)
-    if checks:
-        due = extras(asked, questions)
-        done = len(history) - asked
-        if done < len(due):
-            wanted = due[done]
-            repeatable = wanted is Purpose.REPEAT and bool(repeatable_answers(history))
-            return Item("repeat") if repeatable else Item("check")
+    for wanted in _still(extras(asked, questions), history) if checks else ():
+        if wanted is Purpose.CHECK:
+            return Item("check")
+        if repeatable_answers(history):
+            return Item("repeat")
     if asked >= questions:
         return None
     again = next((n for n in _unsure(history) if len(history) - n > _LATER or asked + 1 >= questions), None)
@@ -97,9 +108,12 @@ def owed_left(history: Sequence[Asked]) -> int:
 
 def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> int:
     """Return how many questions come until the informative ones are used up, repeats and checks included."""
-    asked = informative(history)
-    extra = len(extras(questions, questions)) - (len(history) - asked) if checks else 0
-    return max(questions - asked, 0) + max(extra, 0)
+    left = max(questions - informative(history), 0)
+    if not checks:
+        return left
+    extra = _still(extras(questions, questions), history)
+    repeats = extra.count(Purpose.REPEAT)
+    return left + len(extra) - repeats + min(repeats, left + len(repeatable_answers(history)))
 
 
 def repeatable_answers(history: Sequence[Asked]) -> list[int]:

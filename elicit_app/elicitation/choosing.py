@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from elicit_app.elicitation.pairs import PairSet
 from elicit_app.elicitation.questions import Matrix
 
 Goal = Literal["weights", "order", "closeness"]
+Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # as `best_pair`
 
 _READING, _PER_CELL = 12.0, 1.0  # effort of a question, in rows read: the page itself, and each mistake that differs
 _SHORTLIST = 150

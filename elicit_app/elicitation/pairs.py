@@ -24,7 +24,7 @@ _CLEAR = 0.01  # share of the cases that the largest difference of a pair must r
 _LOOKED_AT = 4_000_000  # numbers computed to find pairs of a pool
 _KEPT = 40_000  # pairs kept
 _ENOUGH = 20_000  # pairs of a pool that need no constructed ones beside them
-_MIXED, _IMAGINED = 240, 6_000  # constructed pairs
+_MIXED, _IMAGINED = 240, 3_000  # constructed pairs
 _MIX_UP_TO = 5  # classes: with more, feasible trades in few cells are too small to judge
 _CANDIDATES = 800  # pairs looked at for one question
 _POOL_SEED = 20  # the pairs belong to the study, not to the session
@@ -113,9 +113,12 @@ class FrontierPairs:
         achieved = self._achieved(max_cells, rng)
         self.groups = [achieved]
         if len(achieved) < _ENOUGH and prior.size > 2:
-            make, n = (mixtures, _MIXED) if prior.n_classes <= _MIX_UP_TO else (imagined, _IMAGINED)
-            made = PairSet.of(*make(pool, prior, max_cells, n, rng), prior, hypothetical=True)
-            self.groups.append(made[np.flatnonzero(made.cells <= max_cells)])
+            made = [imagined(pool, prior, max_cells, _IMAGINED, rng)]
+            if prior.n_classes <= _MIX_UP_TO:
+                made.append(mixtures(pool, prior, max_cells, _MIXED, rng))
+            for trades in made:
+                pairs = PairSet.of(*trades, prior, hypothetical=True)
+                self.groups.append(pairs[np.flatnonzero(pairs.cells <= max_cells)])
         if not sum(map(len, self.groups)):
             raise Problem(
                 "No two decisions of these models trade one mistake for another, so there is nothing to ask. "
@@ -183,7 +186,8 @@ class SpherePairs:
         n, m = unit.shape
         middle = unit.mean(axis=0)
         count = _CANDIDATES * 3 // 4
-        apart = unit[rng.integers(n, size=count)] - unit[rng.integers(n, size=count)]
+        one = rng.integers(n, size=count)
+        apart = unit[one] - unit[(one + rng.integers(1, n, size=count)) % n]
         apart[:m] = np.linalg.eigh(np.cov(unit.T))[1].T
         about = 0.5 * unit[rng.integers(n, size=count)] + 0.5 * middle
         about[:m] = middle

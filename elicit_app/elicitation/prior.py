@@ -88,6 +88,8 @@ class WeightPrior:
         else:
             factor = SPREAD * np.eye(m)
         pairs = [(_index(c.mistake, family, n_classes), _index(c.than, family, n_classes)) for c in constraints]
+        if family == "dlpm":
+            pairs = [(small, large) for small, large in pairs if small != large]  # the same weight
         order = np.array(pairs, dtype=np.intp).reshape(-1, 2)
         _refuse_circle(order, m)
         return cls(family, n_classes, factor, order)

@@ -113,10 +113,10 @@ def _wander(
     angle, low, high = np.empty(n), np.empty(n), np.empty(n)
     fresh = going = np.arange(n)
     while len(going):
-        chance = rng.random((2, n))
+        chance = rng.random((3, n))
         ellipse[fresh] = stand_in.drawn(normals[done[fresh], fresh], gammas[done[fresh], fresh], x[fresh])
         level[fresh] = np.round(now[fresh] + np.log(chance[0, fresh]), 9)
-        high[fresh] = 2 * np.pi * chance[1, fresh]
+        high[fresh] = 2 * np.pi * chance[2, fresh]
         low[fresh] = high[fresh] - 2 * np.pi
         angle[fresh] = high[fresh]
         at = angle[going]

@@ -1,4 +1,4 @@
-"""Pairs made so that few cells differ: mixtures of achievable matrices, or imagined changes of one matrix."""
+"""Pairs made so that few cells differ: mixtures of achievable matrices, or models imagined to err in few ways."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from metrics.classification.frequencies import natural_frequencies
 
 _CORNERS = 250  # matrices that a linear programme mixes
 _SPARING = 0.2  # how much an error of either end weighs against the width of the trade
-_AMOUNT = 0.05  # median size of an imagined change, as a share of all cases
-_LEFT = 0.2  # share of a class's hits that no imagined change takes away
+_AMOUNT = 0.8  # median size of an imagined mistake, as a share of its class
+_LEFT = 0.05  # share of a class that imagined mistakes leave right
 _DIRECTIONS = 2  # trades sought in the same cells
 _DIRECTION_SPREAD = 1.2
 _BETWEEN = (0.25, 0.5, 0.75)  # mixtures of two trades in the same cells are trades too
@@ -66,38 +66,38 @@ def mixtures(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.ran
 
 
 def imagined(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.random.Generator) -> Tradeoffs:
-    """Imagine that one matrix had more of some mistakes, or instead more of others; nothing says a model could do it.
+    """Imagine models that make only some mistakes, or only others; nothing says that they could be had.
 
-    With many classes feasible trades in few cells are too small to judge. Cells are chosen as often as the achievable
-    matrices differ in them.
+    Feasible trades in few cells are small, and with many classes too small to judge; these are as large as a class.
+    Cells are chosen as often as the achievable matrices differ in them.
 
     Parameters
     ----------
     pool, prior, max_cells, n, rng
         As in `mixtures`.
     """
-    k, errors = prior.n_classes, ~np.eye(prior.n_classes, dtype=bool)
-    base = pool.matrices[int(np.argmax(np.trace(pool.matrices, axis1=1, axis2=2)))]
+    errors = ~np.eye(prior.n_classes, dtype=bool)
     used = np.abs(pool.matrices - pool.matrices.mean(axis=0)).mean(axis=0)[errors]
     places = np.argwhere(errors)
+    sums = pool.matrices[0].sum(axis=1)
+    most = min(max_cells, int(np.count_nonzero(used)))
     pairs = []
     for _ in range(n):
-        count = int(rng.integers(2, max_cells + 1))
-        count = min(count, int(np.count_nonzero(used)))
+        count = int(rng.integers(2, most + 1))
         chosen = places[rng.choice(len(places), count, replace=False, p=used / used.sum())]
-        worse = int(rng.integers(1, len(chosen)))
-        amounts = _AMOUNT * np.exp(rng.standard_normal(len(chosen)))
+        worse = int(rng.integers(1, count))
+        amounts = _AMOUNT * sums[chosen[:, 0]] * np.exp(rng.standard_normal(count))
         ends = []
         for part in (slice(0, worse), slice(worse, None)):
-            end = base.copy()
+            end = np.diag(sums)
             for (true, predicted), amount in zip(chosen[part], amounts[part], strict=True):
-                more = min(amount, max(end[true, true] - _LEFT * base[true, true], 0.0))
+                more = min(amount, max(end[true, true] - _LEFT * sums[true], 0.0))
                 more = more if pool.population is None else np.round(more * pool.population) / pool.population
                 end[true, predicted] += more
                 end[true, true] -= more
             ends.append(end)
         pairs.append((ends[0], ends[1]))
-    return _stacked(pairs, k)
+    return _stacked(pairs, prior.n_classes)
 
 
 def _random_trades(size: int, max_cells: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:

@@ -175,7 +175,6 @@ class TestSphere:
         np.testing.assert_allclose(pairs.gains, self.PRIOR.gain(pairs.first, pairs.second), atol=1e-12)
         assert not pairs.hypothetical.any()
 
-    @pytest.mark.xfail(strict=True, reason="a draw compared with itself gives the centre of the sphere on both sides")
     def test_nobody_is_asked_about_the_same_matrix_twice(self):
         pairs = self.source().candidates(weights_of(self.PRIOR, 60), np.random.default_rng(1))
         assert np.abs(pairs.gains).max(axis=1).min() > 1e-12

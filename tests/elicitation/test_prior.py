@@ -172,7 +172,6 @@ class TestOrders:
         with pytest.raises(Problem, match="a true and another predicted class, both from 0 to 2"):
             WeightPrior.of("lpm", 3, constraints=[NeverWorse(mistake, (0, 1))])
 
-    @pytest.mark.xfail(strict=True, reason="in dlpm mistakes of one truth weigh the same: to say so is no circle")
     def test_in_dlpm_two_mistakes_of_one_truth_are_in_order_anyway(self):
         prior = WeightPrior.of("dlpm", 3, constraints=[NeverWorse((0, 1), (0, 2))])
         assert prior.allowed(np.zeros((1, 3))).all()

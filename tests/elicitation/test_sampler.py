@@ -102,7 +102,6 @@ class TestMoves:
         # The difference of two ordered normals is half normal: sqrt(2) |z|.
         assert (after[:, 1] - after[:, 0]).mean() == pytest.approx(2 / np.sqrt(np.pi), abs=5 * 0.85 / np.sqrt(n))
 
-    @pytest.mark.xfail(strict=True, reason="the second angle of an ellipse follows from the first: no slice sampling")
     def test_many_moves_of_many_particles_show_no_bias(self):
         n, rounds = 20_000, 6
         x, rng = np.random.default_rng(7).standard_normal((n, 2)), np.random.default_rng(2)

@@ -196,7 +196,6 @@ class TestSittings:
             assert 0 <= progress.share < 1
             assert n + progress.fewest <= len(asked) + 3
 
-    @pytest.mark.xfail(strict=True, reason="the budget is looked at before what is known")
     def test_what_is_known_at_the_last_question_is_said_to_be_known(self):
         free = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=60, stop=True)
         _, asked = run(free, LinearOracle(-COSTS[:2, :2]))

@@ -21,7 +21,7 @@ from elicit_app.elicitation.agenda import (
     told,
 )
 from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.choosing import Goal, best_pair
+from elicit_app.elicitation.choosing import Chooser, Goal, best_pair
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.memory import Recent, beginnings
 from elicit_app.elicitation.pairs import PairSource, SpherePairs, frontier_pairs
@@ -58,6 +58,8 @@ class Bayes:
 
     Everything is a function of the seed and the history. Beliefs and questions are remembered by history, so that
     undo, resume and looking ahead cost one update.
+
+    For comparisons, `choose` and `response` may be replaced before the first question.
     """
 
     name = "bayes"
@@ -95,6 +97,7 @@ class Bayes:
         else:
             self.source = frontier_pairs(cases, population, max_cells, self.prior)
             self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "weights"
+        self.choose: Chooser = best_pair
         self._targets = self.source.random_gains(_TARGETS, self._chance(0, _TARGET))
         self.response = (ResponseModel.laboratory if space == "sphere" else ResponseModel)(self._scale())
         self._beliefs: Recent[Posterior] = Recent(_REMEMBERED)
@@ -142,7 +145,7 @@ class Bayes:
 
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
         if next_item(history, self.questions, self.checks) is None:
-            return "budget"
+            return self._enough(history) or "budget"
         return self._enough(history) if self._item(history) is None else None
 
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
@@ -189,7 +192,9 @@ class Bayes:
         if item is not None and item.kind == "check":
             return dominated(self._models, self.source.population, rng)
         pairs = self.source.candidates(belief.weights, rng)
-        chosen = best_pair(belief, pairs, self._goal, self._targets, self.strength)
+        # Who has said slightly or clearly once will say so again.
+        graded = self.strength or any(asked.answer.strength for asked in history)
+        chosen = self.choose(belief, pairs, self._goal, self._targets, graded)
         ends = pairs.first[chosen], pairs.second[chosen]
         a, b = ends if rng.integers(2) else ends[::-1]
         return Question(a, b, self.source.population, hypothetical=bool(pairs.hypothetical[chosen]))
