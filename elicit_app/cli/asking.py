@@ -14,7 +14,7 @@ from elicit_app.cli.beginning import ask_family, ask_guesses, prompt
 from elicit_app.cli.line_input import read_line
 from elicit_app.cli.simulated_answers import expert_weights, simulated
 from elicit_app.cli.terminal import Terminal
-from elicit_app.session.listing import SUFFIX, list_sessions, new_session_path, sessions_folder
+from elicit_app.session.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views import QuestionView, ResultView
@@ -82,7 +82,11 @@ def _run(wish: Wish, study: Study, path: Path, talk: Console, scratch: str | Non
     for note in study.notes:
         talk.print(note)
     read = lines if wish.simulate is None else simulated(session, wish.simulate, talk)
-    view = Terminal(session, talk, read, waits=wish.simulate is None and sys.stdin.isatty()).run()
+    try:
+        view = Terminal(session, talk, read, waits=wish.simulate is None and sys.stdin.isatty()).run()
+    except KeyboardInterrupt:
+        _tell(talk, f"\nLeft. Every answer is kept in {path}; go on with --session {path}.")
+        raise
     if view is None:
         _tell(talk, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
         return None
@@ -105,7 +109,7 @@ def _path(wish: Wish, study: Study, talk: Console, data: Path | None) -> Path:
     open_ones = [
         one
         for one in list_sessions(*([study.folder] if study.kind == "folder" and study.folder else []), data=data)
-        if one.path.parent == folder.resolve() and not one.finished and not one.problem and one.answers
+        if one.path.parent == folder.resolve() and one.digest == study.digest and can_go_on(one)
     ]
     if open_ones:
         last = open_ones[0]

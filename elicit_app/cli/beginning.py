@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 from elicit_app.cli.line_input import read_line
 from elicit_app.elicitation.questions import Family
 from elicit_app.session.events import Guess
-from elicit_app.study.model import Mistake, Study
+from elicit_app.session.guessing import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
+from elicit_app.study.model import Study
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,23 +26,20 @@ def ask_family(study: Study, talk: Console) -> Literal["dlpm", "lpm"]:
 
 def ask_guesses(study: Study, family: Family, talk: Console, most: int = 3) -> tuple[Guess, ...]:
     """Ask for a first guess of some ratios, before the first question; Enter skips one."""
-    words, (true, predicted) = study.wording, study.yardstick
-    asked: list[tuple[int, int | None, Mistake]]
-    if family == "dlpm":
-        asked = [(i, None, words.any_mistake[i]) for i in range(study.n_classes) if i != true]
-        yardstick = words.any_mistake[true]
-    else:
-        asked = [(i, j, words.mistakes[i, j]) for i, j in sorted(words.mistakes) if (i, j) != (true, predicted)]
-        yardstick = words.mistakes[true, predicted]
+    yardstick = mistake_of_key(study, yardstick_key(study, family))
     guesses = []
-    for i, j, mistake in asked[:most]:
-        asks = f"First guess: one {mistake.one} counts as how many {yardstick.many}? (Enter skips) "
-        line = prompt(talk, asks).strip()
-        try:
-            guesses.append(Guess(true=i, predicted=j, ratio=float(line.replace(",", "."))))
-        except ValueError:
-            if line:
-                talk.print(f"“{line}” is no number above 0: left out.")
+    for true, predicted in keys_to_guess(study, family, most):
+        mistake = mistake_of_key(study, (true, predicted))
+        asks = f"First guess: one {mistake.one} counts as how many {yardstick.many}? (20, 0.5 or 1/3; Enter skips) "
+        while True:
+            try:
+                ratio = ratio_typed(prompt(talk, asks))
+            except ValueError as error:
+                talk.print(f"{error}.")
+                continue
+            if ratio is not None:
+                guesses.append(Guess(true=true, predicted=predicted, ratio=ratio))
+            break
     return tuple(guesses)
 
 

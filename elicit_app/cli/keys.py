@@ -9,6 +9,7 @@ from elicit_app.session.views import Reply
 
 Command = Literal["undo", "redo", "stop", "full", "help", "unknown"]
 
+_ARROWS: dict[str, Reply] = {"d": "left", "c": "right", "b": "equal"}
 _REPLIES: dict[str, Reply] = {
     "1": "left",
     "a": "left",
@@ -17,6 +18,8 @@ _REPLIES: dict[str, Reply] = {
     "0": "equal",
     "=": "equal",
     "s": "unsure",
+    # What the arrow keys send, in both modes of a terminal: the keys of the window work here too.
+    **{f"\x1b{mode}{letter}": reply for mode in "[o" for letter, reply in _ARROWS.items()},
 }
 _COMMANDS: dict[str, Command] = {"u": "undo", "r": "redo", "q": "stop", "f": "full", "?": "help"}
 _STRENGTHS = {"+": Strength.CLEARLY, "-": Strength.SLIGHTLY}

@@ -57,7 +57,7 @@ def print_contradiction(
     console.print("The same pair, two answers. Which do you mean?")
     for key, answer in (("1", first), ("2", second)):
         console.print(f"{key}  question {answer.number}: {_said(answer, wording, family)}")
-    console.print("0  about equal        k  keep both answers")
+    console.print("0  about equal        k or Enter  keep both answers")
 
 
 def print_review(console: Console, view: ReviewView, wording: Wording, family: Family) -> None:

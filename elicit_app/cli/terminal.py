@@ -124,16 +124,10 @@ class Terminal:
         self._say(view.unsaved or view.sentence, style="bold")
         more = "m asks more questions, " if view.can_continue else ""
         self._say(f"{more}u takes back the last answer, Enter goes on to the result.")
-        line = self._read(None)
-        if line is None:
+        key = self._key("u", "q", *("m" if view.can_continue else ""))
+        if key is None:
             return self._leave()
-        key = line.strip().lower()
-        if key == "m" and view.can_continue:
-            self._runner.more()
-        elif key == "u":
-            self._runner.undo()
-        else:
-            self._runner.stop()
+        {"m": self._runner.more, "u": self._runner.undo}.get(key, self._runner.stop)()
         return True
 
     def _look_back(self, view: ReviewView) -> bool:
@@ -144,9 +138,9 @@ class Terminal:
         if view.contradictions:
             first, second = (view.answers[place] for place in view.contradictions[0])
             print_contradiction(self._console, first, second, wording, family)
-            line = self._read(None)
-            if line is not None:
-                kept = {"1": "first", "2": "second", "0": "equal"}.get(line.strip(), "both")
+            key = self._key("1", "2", "0", "k")
+            if key is not None:
+                kept = {"1": "first", "2": "second", "0": "equal"}.get(key, "both")
                 self._runner.resolve((first.number, second.number), cast(Kept, kept))
                 return True
         print_review(self._console, view, wording, family)
@@ -165,13 +159,29 @@ class Terminal:
             (self._runner.look_again if key == "l" else self._runner.take_out)(number)
         elif key == "u" and view.can_undo:
             self._runner.undo()
-        elif view.can_finish:
+        elif view.can_finish and (line is None or key in ("", "q") or not self._waits):
             self._runner.finish()
         elif line is None or key == "q":
             return False
         else:
+            if key:
+                self._say("That was not understood.")
             self._runner.review()
         return True
+
+    def _key(self, *keys: str) -> str | None:
+        """Return which of some keys was typed, or "" for Enter alone; None at the end of the input.
+
+        Who types is asked again; of lines in a pipe, which may never end, any other one is taken for Enter.
+        """
+        while (line := self._read(None)) is not None:
+            key = line.strip().lower()
+            if key in ("", *keys):
+                return key
+            if not self._waits:
+                return ""
+            self._say(f"“{key[:20]}” is none of {', '.join(keys)} and Enter.")
+        return None
 
     def _leave(self) -> bool:
         """The input has ended: show what is known so far and leave the session open."""

@@ -41,14 +41,14 @@ class Comparing(QObject):
         super().__init__(parent)
         self._pages, self._background, self._dialogs = pages, background, dialogs
         self._before: QWidget | None = None
-        self._folder = Path()
+        self._path = Path()
         self._view: ComparisonView | None = None
 
-    def compare(self, folder: Path) -> None:
-        """Compare all experts whose finished sessions lie in `folder`; "Back" leads to the page that is shown now."""
-        self._before, self._folder = self._pages.shown, folder
+    def compare(self, path: Path) -> None:
+        """Compare all experts who finished the study of a session; "Back" leads to the page that is shown now."""
+        self._before, self._path = self._pages.shown, path
         self.reading.emit()
-        self._background.run(lambda: _compared(folder), self._show, self.failed.emit)
+        self._background.run(lambda: _compared(path), self._show, self.failed.emit)
 
     def _show(self, view: ComparisonView) -> None:
         page = self._pages.compare
@@ -72,7 +72,7 @@ class Comparing(QObject):
         if view is None:
             return
         name = re.sub(r"[^\w]+", "-", view.pooled.name.lower()).strip("-")[:80] or "pooled"
-        path = self._dialogs.save(page, self._folder / f"{name}{ENDING}")
+        path = self._dialogs.save(page, self._path.parent / f"{name}{ENDING}")
         if path is None:
             return
         target = with_ending(path, ENDING)
@@ -83,10 +83,10 @@ class Comparing(QObject):
         )
 
 
-def _compared(folder: Path) -> ComparisonView:
-    from elicit_app.session.gathering import compare_folder
+def _compared(path: Path) -> ComparisonView:
+    from elicit_app.session.gathering import compare_experts
 
-    return compare_folder(folder)
+    return compare_experts(path)
 
 
 def _saved(view: ComparisonView, path: Path) -> Path:

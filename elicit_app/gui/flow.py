@@ -116,7 +116,7 @@ class Flow(QObject):
         comparing.failed.connect(self._comparing_trouble)
         comparing.left.connect(self.show_start)
         self.preparation.compare_wanted.connect(comparing.compare)
-        self._pages.start.compare_wanted.connect(lambda folder: comparing.compare(Path(folder)))
+        self._pages.start.compare_wanted.connect(lambda path: comparing.compare(Path(path)))
 
     # --- opening
 

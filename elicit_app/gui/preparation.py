@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class Preparation(QObject):
     """Emits `saved` with a study whose words were saved, `preparing`, then `began` with a session, and `left`.
 
-    Emits `resumed` with the file of a session that is gone on with instead, and `compare_wanted` with the folder of
-    the study's sessions.
+    Emits `resumed` with the file of a session that is gone on with instead, and `compare_wanted` with one of
+    the sessions to compare.
 
     Parameters
     ----------
@@ -60,6 +60,7 @@ class Preparation(QObject):
         super().__init__(parent)
         self._pages, self._background, self._dialogs, self._data = pages, background, dialogs, data
         self._study: Study | None = None
+        self._experts: tuple[SessionSummary, ...] = ()
         self.draw_seed: Callable[[], int] = lambda: secrets.randbits(32)
 
     def edit_words(self, study: Study, folder: Path | None) -> None:
@@ -85,7 +86,7 @@ class Preparation(QObject):
 
     def ask_before(self, study: Study) -> None:
         """Show what is asked before the first question."""
-        from elicit_app.session.listing import SUFFIX, finished_experts, sessions_folder, summary
+        from elicit_app.session.listing import finished_experts, sessions_folder, sessions_of
 
         page = self._pages.begin
         if self._pages.first_use("begin"):
@@ -96,17 +97,14 @@ class Preparation(QObject):
             page.compare_wanted.connect(self._compare)
         self._study = study
         folder = sessions_folder(study, self._data)
-        # Names begin with the moment the session was begun, so the newest comes first.
-        sessions = [summary(path) for path in sorted(folder.glob(f"*{SUFFIX}"), reverse=True)]
-        experts = len(finished_experts(sessions))
-        page.show_study(study, str(folder), self.draw_seed(), _to_go_on_with(sessions), experts)
+        sessions = sessions_of(folder, study.digest)
+        self._experts = finished_experts(sessions)
+        page.show_study(study, str(folder), self.draw_seed(), _to_go_on_with(sessions), len(self._experts))
         self._pages.show(page)
 
     def _compare(self) -> None:
-        from elicit_app.session.listing import sessions_folder
-
-        if self._study is not None:
-            self.compare_wanted.emit(sessions_folder(self._study, self._data))
+        if self._experts:
+            self.compare_wanted.emit(self._experts[-1].path)
 
     def _change_words(self) -> None:
         if self._study is not None:
@@ -124,7 +122,7 @@ class Preparation(QObject):
         self._pages.begin.say_problem(problem.sentence)
 
 
-def _to_go_on_with(sessions: list[SessionSummary]) -> ContinueView | None:
+def _to_go_on_with(sessions: tuple[SessionSummary, ...]) -> ContinueView | None:
     """Return the first of the sessions that is not finished."""
     from elicit_app.gui.start.overview import continue_view, unfinished
 

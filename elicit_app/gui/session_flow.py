@@ -33,7 +33,7 @@ from elicit_app.session.views import (
 class SessionFlow(QObject):
     """Runs one session at a time. Emits `left` when the expert goes back to the start, and `troubled` with a sentence.
 
-    Emits `compare_wanted` with the folder of the session, to see other experts beside this one.
+    Emits `compare_wanted` with the session file, to see other experts beside this one.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class SessionFlow(QObject):
 
     def _compare(self) -> None:
         if self._session is not None:
-            self.compare_wanted.emit(self._session.path.parent)
+            self.compare_wanted.emit(self._session.path)
 
     def _ask(self, request: str, *arguments: object) -> None:
         if self._runner is not None:

@@ -11,7 +11,7 @@ from elicit_app.session.header import check_study, read_setting, study_of
 from elicit_app.session.journal import Journal
 from elicit_app.session.journal_text import read
 from elicit_app.session.judging import count, prevalence
-from elicit_app.session.listing import SessionSummary, experts_in
+from elicit_app.session.listing import SessionSummary, finished_experts, sessions_of
 from elicit_app.session.pooling import Source, pool
 from elicit_app.session.results import result_view
 from elicit_app.session.scenarios import scenarios_of
@@ -19,28 +19,29 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Study
 
 
-def compare_folder(folder: Path, study: Study | None = None) -> ComparisonView:
-    """Compare all experts who have finished a study.
+def compare_experts(path: Path, study: Study | None = None) -> ComparisonView:
+    """Compare all experts who have finished the study of a session.
 
     Parameters
     ----------
-    folder : Path
-        Where the sessions of one study lie.
+    path : Path
+        A session; the others lie beside it and are about the same predictions.
     study : Study, optional
-        The study, where it is open already; else it is found as the sessions were begun.
+        The study, where it is open already; else it is found as the session was begun.
 
     Raises
     ------
     Problem
         Where fewer than two experts have a result.
     """
-    found = experts_in(folder)
+    mark = read(path).begun.study
+    found = finished_experts(sessions_of(path.parent, mark.digest))
     if len(found) < 2:
         raise Problem(
-            f"Comparing needs two experts who have finished: {folder} has {'one' if found else 'none'}. Let another "
-            "person answer, then compare."
+            f"Comparing needs two experts who have finished “{mark.title}”; there is {'one' if found else 'none'}. "
+            "Let another person answer, then compare."
         )
-    study = study or study_of(read(found[-1].path).begun.study, found[-1].path)
+    study = study or study_of(mark, path)
     experts, notes = [], []
     for one in found:
         try:

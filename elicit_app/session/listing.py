@@ -43,6 +43,8 @@ class SessionSummary:
         asking, stopped (looking back) or finished.
     problem : str
         Why it cannot be read, in one sentence; empty for a sound session.
+    digest : str
+        Of the study's predictions: two files of the same name may lie side by side.
     """
 
     path: Path
@@ -55,6 +57,7 @@ class SessionSummary:
     last: datetime | None = None
     phase: Phase = "asking"
     problem: str = ""
+    digest: str = ""
 
     @property
     def finished(self) -> bool:
@@ -137,7 +140,13 @@ def summary(path: Path) -> SessionSummary:
         most=most,
         last=state.last,
         phase=state.phase,
+        digest=state.begun.study.digest,
     )
+
+
+def can_go_on(one: SessionSummary) -> bool:
+    """Tell whether a session is begun, sound and not finished."""
+    return not one.finished and not one.problem and one.answers > 0
 
 
 def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary, ...]:
@@ -156,9 +165,11 @@ def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary
     return tuple(sorted(newest.values(), key=lambda one: (one.last, one.path)))
 
 
-def experts_in(folder: Path) -> tuple[SessionSummary, ...]:
-    """Return the experts whose finished sessions lie in a folder; see `finished_experts`."""
-    return finished_experts(summary(path) for path in sorted(folder.glob(f"*{SUFFIX}")))
+def sessions_of(folder: Path, digest: str) -> tuple[SessionSummary, ...]:
+    """Return the sessions in a folder that are about these very predictions, the one begun last first."""
+    # Names begin with the moment the session was begun.
+    found = (summary(path) for path in sorted(folder.glob(f"*{SUFFIX}"), reverse=True))
+    return tuple(one for one in found if one.digest == digest)
 
 
 def _still(state: SessionState) -> tuple[int, int]:

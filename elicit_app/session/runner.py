@@ -20,7 +20,7 @@ from elicit_app.elicitation.questions import Strength
 from elicit_app.problem import Problem
 from elicit_app.session.events import Kept
 from elicit_app.session.journal import UnwrittenProblem
-from elicit_app.session.listing import experts_in
+from elicit_app.session.listing import finished_experts, sessions_of
 from elicit_app.session.session import Session
 from elicit_app.session.showing import looking_again_view, question_view, review_view, sitting_over_view
 from elicit_app.session.views import (
@@ -294,7 +294,8 @@ class SessionRunner:
         from elicit_app.session.results import result_view
 
         view = result_view(self._session)
-        return replace(view, experts=max(len(experts_in(self._session.path.parent)), 1))
+        sessions = sessions_of(self._session.path.parent, self._session.study.digest)
+        return replace(view, experts=max(len(finished_experts(sessions)), 1))
 
     # --- the next question, before the click
 

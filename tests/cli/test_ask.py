@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from elicit_app.cli.asking import Wish, ask_in_terminal
+from elicit_app.cli.beginning import ask_guesses
 from elicit_app.cli.keys import read_key
 from elicit_app.cli.simulated_answers import WrongWeights
 from elicit_app.cli.terminal import Terminal
@@ -50,6 +52,10 @@ def typed(monkeypatch):
         ("f", None, None, "full"),
         ("?", None, None, "help"),
         ("3", None, None, "unknown"),
+        ("\x1b[D", "left", None, "unknown"),
+        ("\x1bOC", "right", None, "unknown"),
+        ("\x1b[B", "equal", None, "unknown"),
+        ("\x1b[A", None, None, "unknown"),
     ],
 )
 def test_keys(line, reply, strength, command):
@@ -148,6 +154,75 @@ def test_a_sitting_that_is_over_can_go_on(tmp_path):
     assert "Question 1, again" in shown
     assert "taken out" in shown
     assert result.answers == sittings[0] + 2
+
+
+def answered(tmp_path, lines, *, waits, number=6):
+    """Answer some questions, stop, and type `lines`; return the session's phase, what was shown, and what is left."""
+    session = Session.create(open_study("breast-cancer"), ProcedureSetting(seed=4), tmp_path / "x.session.jsonl")
+    console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
+    left = iter(lines)
+
+    def read(view):
+        if view is not None:
+            return "1" if view.number <= number else "q"
+        return next(left, None)
+
+    Terminal(session, console, read, waits=waits).run()
+    return session.state, console.file.getvalue(), list(left)
+
+
+def test_a_slip_at_the_review_does_not_finish_the_session(tmp_path):
+    state, shown, left = answered(tmp_path, ["x", "t 99", "", "unread"], waits=True)
+    assert shown.count("That was not understood.") == 2
+    assert (state.phase, left) == ("finished", ["unread"])
+
+
+def test_lines_of_a_pipe_without_end_come_to_an_end(tmp_path):
+    state, _, left = answered(tmp_path, ["1", "1", "1"], waits=False)
+    assert state.phase == "finished"
+    assert left
+
+
+def test_which_of_two_answers_was_meant_is_asked_until_it_is_said(tmp_path):
+    session = Session.create(open_study("breast-cancer"), ProcedureSetting(seed=4), tmp_path / "x.session.jsonl")
+    console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
+    keys, terminal = iter(["nonsense", "1"]), None
+
+    def read(view):
+        return next(keys, None)
+
+    terminal = Terminal(session, console, read, waits=True)
+    assert terminal._key("1", "2", "0", "k") == "1"
+    assert "“nonsense” is none of 1, 2, 0, k and Enter." in console.file.getvalue()
+    assert terminal._key("1") is None
+    terminal._runner.close()
+
+
+def test_a_first_guess_is_read_as_in_the_window(monkeypatch):
+    study = open_study("traffic-light")
+    console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("lots\n1/4\n\n1,500\n"))
+    guesses = ask_guesses(study, "lpm", console)
+    assert "“lots” is no number above 0." in console.file.getvalue()
+    assert [guess.ratio for guess in guesses] == [0.25, 1500]
+    assert ask_guesses(study, "lpm", console) == ()
+
+
+def test_another_file_of_the_same_name_is_another_study(typed, tmp_path, capsys):
+    files = []
+    for folder, seed in (("one", 1), ("two", 2)):
+        rng = np.random.default_rng(seed)
+        proba = rng.dirichlet(np.ones(2), 60)
+        path = tmp_path / folder / "predictions.csv"
+        path.parent.mkdir()
+        rows = [f"{'cat' if i % 2 else 'dog'},{p:.6f},{1 - p:.6f}" for i, p in enumerate(proba[:, 0])]
+        path.write_text("\n".join(["y_true,proba_cat,proba_dog", *rows]) + "\n")
+        files.append(str(path))
+    typed(["1"], tmp_path, study=files[0])
+    typed(["1"], tmp_path, study=files[1])
+    assert "unfinished session" not in capsys.readouterr().err
+    typed(["1"], tmp_path, study=files[0])
+    assert "There is an unfinished session (1 answer" in capsys.readouterr().err
 
 
 def test_a_simulated_expert_leaves_nothing_among_the_sessions(typed, tmp_path, capsys):

@@ -19,7 +19,7 @@ def until(descriptor, *texts):
     return seen
 
 
-@pytest.mark.parametrize(("typed", "prompts"), [("", [b"(Enter", b")"]), ("\n1\n", [b"Question 2,", b"> "])])
+@pytest.mark.parametrize(("typed", "prompts"), [("", [b"1/3;", b")"]), ("\n1\n", [b"Question 2,", b"> "])])
 def test_while_somebody_should_type(tmp_path, typed, prompts):
     window, terminal = os.openpty()
     command = [
@@ -48,5 +48,7 @@ def test_while_somebody_should_type(tmp_path, typed, prompts):
         finally:
             running.kill()
         assert running.stdout.read() == b""
+        if typed:
+            shown += until(window, b"Left. Every answer is kept in")
     assert b"Traceback" not in shown
     os.close(window)

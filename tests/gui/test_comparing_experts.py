@@ -177,10 +177,10 @@ def test_from_the_study_and_from_a_result_and_back_there(qtbot, window, finished
 
 def test_what_cannot_be_compared_is_said(qtbot, window, finished):
     (finished / "0.session.jsonl").unlink()
-    window.flow.comparing.compare(finished)
+    window.flow.comparing.compare(finished / "1.session.jsonl")
     error = on(qtbot, window, "error")
     assert error._title.text() == "These experts cannot be compared"
-    assert "has one" in error._sentence.text()
+    assert "there is one" in error._sentence.text()
 
 
 def test_one_expert_alone_is_offered_no_comparison(qtbot, window, finished):

@@ -8,8 +8,8 @@ import pytest
 
 from elicit_app.gui.settings import Settings, load_settings, save_settings
 from elicit_app.gui.setup.draft import flow, keys_of, matches, mistake_at, with_mistake, with_nouns
-from elicit_app.gui.setup.guesses import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.gui.start.dates import day_words, moment_words
+from elicit_app.session.guessing import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
 from elicit_app.study.model import Mistake
 from elicit_app.study.wording import default_wording
@@ -41,12 +41,12 @@ def test_every_mistake_has_words_and_is_found_by_them(wine):
     assert all(matches(wine, key, "") for key in keys)
 
 
-@pytest.mark.parametrize(("typed", "ratio"), [("20", 20), (" 0,5 ", 0.5), ("1/4", 0.25), ("", None)])
+@pytest.mark.parametrize(("typed", "ratio"), [("20", 20), (" 0,5 ", 0.5), ("1/4", 0.25), ("1,200", 1200), ("", None)])
 def test_a_guess_is_a_number_or_nothing(typed, ratio):
     assert ratio_typed(typed) == ratio
 
 
-@pytest.mark.parametrize("typed", ["0", "-3", "many", "1/0", "nan", "1e12"])
+@pytest.mark.parametrize("typed", ["0", "-3", "many", "1/0", "1/0.0", "1/", "nan", "1e12"])
 def test_what_is_no_guess_is_refused(typed):
     with pytest.raises(ValueError):
         ratio_typed(typed)

@@ -9,7 +9,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.session.comparing import choice, compare, disagreement, told_apart, wording_of
 from elicit_app.session.experts import Expert, MistakeRates, RateView
-from elicit_app.session.gathering import compare_folder
+from elicit_app.session.gathering import compare_experts
 from elicit_app.session.listing import SessionSummary, finished_experts
 from elicit_app.session.pooling import Source
 from elicit_app.session.procedures import ProcedureSetting
@@ -126,7 +126,7 @@ def folder(lumps, tmp_path_factory):
 
 
 def test_two_finished_sessions_are_compared_and_pooled(folder, lumps):
-    view = compare_folder(folder)
+    view = compare_experts(folder / "1.session.jsonl")
     assert view.names == ("Ada", "Ben")
     assert view.title == lumps.title
     missed = next(one for one in view.mistakes if not one.is_yardstick)
@@ -146,19 +146,19 @@ def test_two_finished_sessions_are_compared_and_pooled(folder, lumps):
 def test_a_session_that_is_open_can_be_compared(folder, lumps):
     with Session.open(folder / "1.session.jsonl", lumps) as open_one:
         before = open_one.path.read_bytes()
-        assert compare_folder(folder, lumps).names == ("Ada", "Ben")
+        assert compare_experts(folder / "2.session.jsonl", lumps).names == ("Ada", "Ben")
         assert open_one.path.read_bytes() == before
 
 
 def test_what_cannot_be_compared_is_left_out_and_said(lumps, tmp_path):
     finished(lumps, tmp_path / "1.session.jsonl", "Ada", 30.0)
-    with pytest.raises(Problem, match=r"two experts who have finished: .* has one"):
-        compare_folder(tmp_path)
+    with pytest.raises(Problem, match=r"two experts who have finished “.*”; there is one"):
+        compare_experts(tmp_path / "1.session.jsonl")
     finished(lumps, tmp_path / "2.session.jsonl", "Ben", 3.0, answers=2)
     with pytest.raises(Problem, match=r"Fewer than two .* Left out: Ben has too few answers\."):
-        compare_folder(tmp_path)
+        compare_experts(tmp_path / "1.session.jsonl")
     finished(lumps, tmp_path / "3.session.jsonl", "Cleo", 3.0)
-    assert compare_folder(tmp_path).notes == ("Left out: Ben has too few answers.",)
+    assert compare_experts(tmp_path / "1.session.jsonl").notes == ("Left out: Ben has too few answers.",)
 
 
 def test_files_bring_their_own_words():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
@@ -11,49 +10,9 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Label
 from elicit_app.gui.inputs import Field
 from elicit_app.gui.section import Block, Section
-from elicit_app.gui.setup.draft import Key, mistake_at
 from elicit_app.session.events import Guess
-from elicit_app.study.counting import confusion_rates
+from elicit_app.session.guessing import Key, keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
 from elicit_app.study.model import Study
-
-MOST_ROWS = 6
-
-
-def yardstick_key(study: Study, family: Family) -> Key:
-    """Return the mistake that the others are compared with, as the family tells mistakes apart."""
-    return (study.yardstick[0], None) if family == "dlpm" else study.yardstick
-
-
-def keys_to_guess(study: Study, family: Family) -> tuple[Key, ...]:
-    """Return the mistakes to ask about, in study order: of many, those that the models make most often."""
-    k, yardstick = study.n_classes, yardstick_key(study, family)
-    if family == "dlpm":
-        keys: list[Key] = [(i, None) for i in range(k)]
-    else:
-        keys = [(i, j) for i in range(k) for j in range(k) if i != j]
-    keys.remove(yardstick)
-    rates = sum((confusion_rates(m.y_true, m.y_proba.argmax(axis=1), k) for m in study.models), start=np.zeros((k, k)))
-    np.fill_diagonal(rates, 0.0)
-    often = sorted(keys, key=lambda key: -float(rates[key[0]].sum() if key[1] is None else rates[key[0], key[1]]))
-    return tuple(key for key in keys if key in often[:MOST_ROWS])
-
-
-def ratio_typed(text: str) -> float | None:
-    """Return a typed ratio: "20", "0.5", "1/3"; None where nothing was typed.
-
-    Raises
-    ------
-    ValueError
-        Where it is no number above 0.
-    """
-    text = text.strip().replace(",", ".")
-    if not text:
-        return None
-    above, _, below = text.partition("/")
-    ratio = float(above) / (float(below) if below else 1.0) if below != "0" else float("nan")
-    if not (0 < ratio < 1e9):
-        raise ValueError(f"“{text}” is no number above 0")
-    return ratio
 
 
 class _GuessField(Field):
@@ -79,7 +38,7 @@ class GuessesSection(Section):
     def show_study(self, study: Study, family: Family) -> None:
         """Ask about the mistakes of `study`; what was typed for the same mistake stays."""
         typed = {key: field.text() for key, field in self.fields.items()}
-        yardstick = mistake_at(study.wording, yardstick_key(study, family))
+        yardstick = mistake_of_key(study, yardstick_key(study, family))
         self.say(
             f"Roughly, how many {yardstick.many} is each of these as bad as? A number like 20, 0.5 or 1/3; "
             "leave empty what you have no idea of. It changes nothing: it stands beside the result."
@@ -90,7 +49,7 @@ class GuessesSection(Section):
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
         for row, key in enumerate(keys_to_guess(study, family)):
-            mistake = mistake_at(study.wording, key)
+            mistake = mistake_of_key(study, key)
             field = _GuessField(typed.get(key, ""), "no idea")
             field.setAccessibleName(f"One {mistake.one} is as bad as how many {yardstick.many}")
             grid.addWidget(Label(f"One {mistake.one} is as bad as", theme.Role.LABEL), row, 0)

@@ -11,7 +11,7 @@ from elicit_app.gui.start.cards import ContinueView
 from elicit_app.gui.start.dates import day_words, moment_words
 from elicit_app.gui.start.page import StartView
 from elicit_app.gui.start.rows import RowView
-from elicit_app.session.listing import SessionSummary, finished_experts, list_sessions
+from elicit_app.session.listing import SessionSummary, can_go_on, finished_experts, list_sessions
 from elicit_app.study import StudySummary, list_studies
 
 
@@ -36,8 +36,8 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
         if one is not current:
             recent.append(session_row(one, now))
         # The comparison stands below the newest session of its study.
-        if one.path.parent in compared:
-            recent.append(compared.pop(one.path.parent))
+        if (one.path.parent, one.digest) in compared:
+            recent.append(compared.pop((one.path.parent, one.digest)))
     begun = {one.path.parent.parent.resolve() for one in sessions}
     recent += [folder_row(folder) for folder in studies if folder.resolve() not in begun]
     examples = tuple(example_row(one) for one in list_studies() if one.kind == "bundled")
@@ -46,7 +46,7 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
 
 def unfinished(sessions: Iterable[SessionSummary]) -> SessionSummary | None:
     """Return the first session that can be gone on with: begun, sound, not finished."""
-    return next((one for one in sessions if not one.finished and not one.problem and one.answers), None)
+    return next(filter(can_go_on, sessions), None)
 
 
 def titled(title: str, expert: str | None) -> str:
@@ -87,17 +87,17 @@ def session_row(one: SessionSummary, now: datetime) -> RowView:
     return RowView(titled(one.title, one.expert), line, when, str(one.path))
 
 
-def compare_rows(sessions: Sequence[SessionSummary]) -> dict[Path, RowView]:
-    """Return a row for every folder of sessions in which two or more experts have finished."""
-    folders: dict[Path, list[SessionSummary]] = {}
+def compare_rows(sessions: Sequence[SessionSummary]) -> dict[tuple[Path, str], RowView]:
+    """Return a row for every study, by its folder and digest, that two or more experts have finished."""
+    studies: dict[tuple[Path, str], list[SessionSummary]] = {}
     for one in sessions:
-        folders.setdefault(one.path.parent, []).append(one)
+        studies.setdefault((one.path.parent, one.digest), []).append(one)
     rows = {}
-    for folder, own in folders.items():
+    for key, own in studies.items():
         experts = finished_experts(own)
         if len(experts) > 1:
-            line = f"Compare its {len(experts)} experts"
-            rows[folder] = RowView(experts[-1].title, line, "", str(folder), compares=True)
+            last = experts[-1]
+            rows[key] = RowView(last.title, f"Compare its {len(experts)} experts", "", str(last.path), compares=True)
     return rows
 
 

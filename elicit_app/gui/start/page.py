@@ -41,7 +41,7 @@ class StartView:
 class StartPage(ScrolledPage):
     """Shows a `StartView`.
 
-    Emits `study_wanted` and `session_wanted` with what to open, `compare_wanted` with a folder of sessions,
+    Emits `study_wanted` and `session_wanted` with what to open, `compare_wanted` with one of the sessions to compare,
     `files_dropped` with paths, `choose_wanted`,
     `folder_wanted`, `help_wanted` and `settings_wanted`.
     """

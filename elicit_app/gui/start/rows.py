@@ -31,7 +31,7 @@ class RowView:
     ref : str
         What to open: a study's name or a path.
     compares : bool
-        `ref` is a folder of sessions whose experts are to be compared.
+        `ref` is a session whose expert is to be compared with the others.
     """
 
     title: str
