@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import KeyCap, Label, PrimaryButton
-from elicit_app.gui.scrolled import Header, ScrolledPage
+from elicit_app.gui.scrolled import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.section import Section
 
 KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -63,6 +63,8 @@ class HelpPage(ScrolledPage):
         self.body.addWidget(_section("What is stored", Label(_STORED)))
         self.body.addStretch(1)
         self.done.clicked.connect(self.back_wanted)
+        leave_by_escape(self, self.back_wanted.emit)
+        self.first_focus: QWidget = self.done
         self.settle()
 
     def show_file_format(self) -> None:

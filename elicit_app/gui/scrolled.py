@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPalette, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -173,6 +175,13 @@ class ScrolledPage(Page):
         # The scroll bar takes its width from the right margin, so that the content does not move when it appears.
         right = max(self.area.viewport().width() - side - content, theme.S)
         self.body.setContentsMargins(side, theme.S, right, 0 if self.foot.count() else theme.S)
+
+
+def leave_by_escape(page: Page, leave: Callable[[], None]) -> None:
+    """Let Esc lead back from a page that one only looks at."""
+    escape = QShortcut(QKeySequence("Esc"), page, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+    escape.setAutoRepeat(False)
+    escape.activated.connect(leave)
 
 
 def _column() -> tuple[QWidget, QVBoxLayout]:

@@ -11,7 +11,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.controls import ListBox
 from elicit_app.gui.elements import Label, LinkButton, PrimaryButton
 from elicit_app.gui.inputs import CheckRow, ChoiceRow, named
-from elicit_app.gui.scrolled import Header, ScrolledPage
+from elicit_app.gui.scrolled import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.section import Section
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
 
@@ -55,6 +55,7 @@ class SettingsPage(ScrolledPage):
         self.body.addLayout(row)
         self.body.addStretch(1)
         self.done.clicked.connect(self.back_wanted)
+        leave_by_escape(self, self.back_wanted.emit)
         self.back.clicked.connect(self.back_wanted)
         self.text_size.activated.connect(self._changed)
         for check in (self.animation, self.numbers_only):

@@ -213,6 +213,12 @@ def test_help_and_settings_lead_back_to_where_one_was(qtbot, window):
     settings = on(qtbot, window, "settings")
     settings.done.click()
     assert window.pages.shown is begin
+    for key in (Qt.Key.Key_Escape, Qt.Key.Key_Return):
+        QTest.keyClick(begin, Qt.Key.Key_F1)
+        help_page = on(qtbot, window, "help")
+        assert help_page.done.hasFocus()
+        QTest.keyClick(help_page.done, key)
+        assert window.pages.shown is begin
 
 
 def test_settings_change_the_app_at_once_and_are_kept(qtbot, window, appearance, places):

@@ -9,7 +9,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.compare.expert_plot import ExpertPlot
 from elicit_app.gui.elements import Card, Label, LinkButton, PrimaryButton
 from elicit_app.gui.notice import Notice
-from elicit_app.gui.scrolled import Header, ScrolledPage
+from elicit_app.gui.scrolled import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.section import Section
 from elicit_app.session.comparing import POOLED
 from elicit_app.session.experts import ComparisonView, MistakeRates
@@ -55,6 +55,7 @@ class ComparePage(ScrolledPage):
         self.body.addStretch(1)
         self.save.clicked.connect(self.save_wanted)
         self.back.clicked.connect(self.back_wanted)
+        leave_by_escape(self, self.back_wanted.emit)
         self.settle()
 
     def show_view(self, view: ComparisonView) -> None:
