@@ -24,7 +24,8 @@ from elicit_app.elicitation.pairs import PairSet
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Matrix, Procedure
 from elicit_app.experiments.noise import Noise
-from elicit_app.experiments.simulation import Experts, Laboratory, Simulation, simulate
+from elicit_app.experiments.simulated import Simulation
+from elicit_app.experiments.simulation import Experts, Laboratory, simulate
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.study import open_study
 from elicit_app.study.model import Study

@@ -12,7 +12,7 @@ from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.pairs import PairSet
 from elicit_app.elicitation.questions import Matrix
 
-Goal = Literal["weights", "order", "closeness"]
+Goal = Literal["order", "closeness"]
 Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # as `best_pair`
 
 _READING, _PER_CELL = 12.0, 1.0  # effort of a question, in rows read: the page itself, and each mistake that differs
@@ -45,11 +45,11 @@ def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, gr
         What is believed now.
     pairs : PairSet
         Candidates.
-    goal : {"weights", "order", "closeness"}
-        What the answer shall tell most about, per effort of reading: the weights; the order of the target pairs
-        (expected predictive information, Bickford Smith et al. 2023), where there are more weights than answers can
-        pin down; or the weights in the family's normalisation, by expected squared error, among the pairs that tell
-        nearly most about the weights.
+    goal : {"order", "closeness"}
+        What the answer shall tell most about, for the effort of reading. closeness: the weights in the family's
+        normalisation, by expected squared error, among the pairs that tell nearly most about everything unknown.
+        order: which of two achievable matrices is better (expected predictive information, Bickford Smith et al.
+        2023), where there are more weights than answers can pin down.
     targets : ndarray of shape (n, m)
         Gains of random pairs of achievable matrices.
     graded : bool
@@ -58,11 +58,9 @@ def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, gr
     chances = belief.chances(pairs.gains, graded)
     told = _information(chances)
     effort = _READING + _PER_CELL * pairs.cells
-    if goal == "weights":
-        return _first_best(told / effort)
     if goal == "closeness":
         nearly = np.flatnonzero(told >= _NEARLY * told.max())
-        return int(nearly[_first_best(_spread_explained(chances[..., nearly], belief.samples))])
+        return int(nearly[_first_best(_spread_explained(chances[..., nearly], belief.samples) / effort[nearly])])
     shortlist = np.sort(np.argsort(-np.round(told / effort, _DECIMALS), kind="stable")[:_SHORTLIST])
     order = belief.weights @ targets.T > 0
     return int(shortlist[_first_best(_predictive(chances[..., shortlist], order) / effort[shortlist])])

@@ -96,7 +96,7 @@ class TestInformation:
 
 class TestChoice:
     @settings(deadline=None, max_examples=60)
-    @given(SEEDS, st.sampled_from(["weights", "order", "closeness"]), GRADED)
+    @given(SEEDS, st.sampled_from(["order", "closeness"]), GRADED)
     def test_the_same_pair_whatever_the_order_and_the_sides(self, seed, goal, graded):
         belief, gains, targets = any_belief(seed, least=0.5), gains_of(seed), gains_of(seed + 7, 20)
         assume(information(belief, gains).max() > 0.05)  # else all of them tell the same: nothing
@@ -110,12 +110,12 @@ class TestChoice:
 
     @settings(deadline=None, max_examples=40)
     @given(SEEDS, GRADED)
-    def test_of_pairs_as_easy_to_read_the_most_informative(self, seed, graded):
+    def test_for_closeness_nearly_the_most_informative(self, seed, graded):
         belief, gains = any_belief(seed), gains_of(seed)
-        chosen = best_pair(belief, asking(gains), "weights", gains, graded)
-        assert chosen == information(belief, gains, graded).round(9).argmax()
+        told = information(belief, gains, graded)
+        assert told[best_pair(belief, asking(gains), "closeness", gains, graded)] >= 0.9 * told.max()
 
-    @pytest.mark.parametrize("goal", ["weights", "order"])
+    @pytest.mark.parametrize("goal", ["order", "closeness"])
     def test_of_pairs_that_tell_the_same_the_one_easier_to_read(self, goal):
         logs = 1.5 * np.random.default_rng(3).standard_normal((80, 6))
         logs[:, 2:] = -60  # what nobody minds changes no answer
@@ -124,7 +124,7 @@ class TestChoice:
         targets = np.array([plain, [1.0, -2, 0, 0, 0, 0]])
         assert best_pair(sharp(logs), asking(gains), goal, targets) == 1
 
-    @pytest.mark.parametrize("goal", ["weights", "order", "closeness"])
+    @pytest.mark.parametrize("goal", ["order", "closeness"])
     def test_of_equal_pairs_the_first(self, goal):
         belief, gains = any_belief(2), gains_of(2)
         first = best_pair(belief, asking(gains), goal, gains)
@@ -150,4 +150,3 @@ class TestChoice:
         assert told[0] == pytest.approx(told[1])
         assert told[0] > 2 * told[2]
         assert best_pair(belief, asking(np.array([dull, small, large])), "closeness", np.array([large])) == 2
-        assert best_pair(belief, asking(np.array([dull, small, large])), "weights", np.array([large])) == 1

@@ -96,7 +96,7 @@ class Bayes:
             self.source, self._goal = SpherePairs(*sphere, self.prior), "closeness"
         else:
             self.source = frontier_pairs(cases, population, max_cells, self.prior)
-            self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "weights"
+            self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "closeness"
         self.choose: Chooser = best_pair
         self._targets = self.source.random_gains(_TARGETS, self._chance(0, _TARGET))
         self.response = (ResponseModel.laboratory if space == "sphere" else ResponseModel)(self._scale())
