@@ -145,7 +145,7 @@ def opened(name: str, folder: Path) -> Study | None:
 
 def measured(row: Row, study: Study, seed: int, jobs: int) -> Simulation:
     name = "bayes" if row.procedure == "random pairs" else row.procedure
-    setting = ProcedureSetting(procedure=name, seed=seed, **row.asks)  # type: ignore[arg-type]
+    setting = ProcedureSetting(procedure=name, seed=seed, **row.asks)
     strength = bool(row.asks.get("strength"))
     experts = Experts(noise=Noise.parse(row.noise), truth=row.truth, votes=row.votes, strength=strength)  # type: ignore[arg-type]
     if name != row.procedure:
