@@ -14,10 +14,11 @@ from elicit_app.cli.beginning import ask_family, ask_guesses, prompt
 from elicit_app.cli.line_input import read_line
 from elicit_app.cli.simulated_answers import expert_weights, simulated
 from elicit_app.cli.terminal import Terminal
-from elicit_app.session.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder
+from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.views import QuestionView, ResultView
+from elicit_app.session.views.asked import QuestionView
+from elicit_app.session.views.outcome import ResultView
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from elicit_app.study.writing import demand_writable
@@ -76,7 +77,7 @@ def _run(wish: Wish, study: Study, path: Path, talk: Console, scratch: str | Non
     from rich.console import Console
 
     from elicit_app.cli.result_text import print_result
-    from elicit_app.session.results import export
+    from elicit_app.session.results.result import export
 
     session = _go_on(wish, study, path, talk) if path.exists() else _begin(wish, study, path, talk)
     for note in study.notes:

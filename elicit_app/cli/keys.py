@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from elicit_app.elicitation.questions import Strength
-from elicit_app.session.views import Reply
+from elicit_app.session.views.asked import Reply
 
 Command = Literal["undo", "redo", "stop", "full", "help", "unknown"]
 

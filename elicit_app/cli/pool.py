@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from elicit_app.session.experts import ComparisonView
+    from elicit_app.session.experts.compared import ComparisonView
 
 
 def pool(
@@ -24,10 +24,10 @@ def pool(
     from rich.console import Console
 
     from elicit_app.cli.metric import load_metric
-    from elicit_app.session.comparing import compare
-    from elicit_app.session.experts import Expert
-    from elicit_app.session.pooling import Source
-    from elicit_app.session.pooling import pool as pooled_of
+    from elicit_app.session.experts.compared import Expert
+    from elicit_app.session.experts.comparing import compare
+    from elicit_app.session.experts.pooling import Source
+    from elicit_app.session.experts.pooling import pool as pooled_of
     from elicit_app.study.writing import demand_writable, write_whole
 
     if len(metrics) < 2:
@@ -47,7 +47,7 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
     """Print where experts disagree, every ratio of each of them, and what pooling means."""
     from rich.table import Table
 
-    from elicit_app.session.comparing import POOLED
+    from elicit_app.session.experts.comparing import POOLED
 
     table = Table(box=None, padding=(0, 2), show_edge=False)
     table.add_column("Mistake")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elicit_app.elicitation.questions import Family
-from elicit_app.session.branches import branches
-from elicit_app.session.ledger import ledger
-from elicit_app.session.sentences import preference, progress_words
-from elicit_app.session.views import AnsweredView, QuestionView, ReviewView
+from elicit_app.session.views.asked import AnsweredView, QuestionView, ReviewView
+from elicit_app.session.words.branches import branches
+from elicit_app.session.words.ledger import ledger
+from elicit_app.session.words.sentences import preference, progress_words
 from elicit_app.study.model import Wording
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elicit_app.session import result_words as words
-from elicit_app.session.views import ResultView
+from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.words import result_words as words
 from elicit_app.study.model import Study
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from elicit_app.cli.terminal import Read
     from elicit_app.elicitation.questions import Family, Matrix
     from elicit_app.session.session import Session
-    from elicit_app.session.views import QuestionView
+    from elicit_app.session.views.asked import QuestionView
 
 
 class WrongWeights(Problem):

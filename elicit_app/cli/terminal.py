@@ -9,18 +9,11 @@ from typing import TYPE_CHECKING, cast
 
 from elicit_app.cli.keys import HELP, LINE, read_key
 from elicit_app.problem import Problem
-from elicit_app.session.events import Kept
+from elicit_app.session.journal.events import Kept
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
-from elicit_app.session.views import (
-    ProblemView,
-    QuestionView,
-    ResultView,
-    ReviewView,
-    SittingOverView,
-    UnsavedView,
-    View,
-)
+from elicit_app.session.views.asked import QuestionView, ReviewView, SittingOverView, UnsavedView
+from elicit_app.session.views.outcome import ProblemView, ResultView, View
 
 if TYPE_CHECKING:
     from rich.console import Console

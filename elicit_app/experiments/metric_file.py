@@ -9,9 +9,9 @@ import numpy as np
 
 import elicit_app
 from elicit_app.experiments.simulated import Simulation
-from elicit_app.session.judging import count, prevalence
 from elicit_app.session.procedures import WrongPairing
-from elicit_app.session.results import consequences
+from elicit_app.session.results.judging import count, prevalence
+from elicit_app.session.results.result import consequences
 from elicit_app.study.writing import unwritten
 from metrics import ElicitedMetric, Provenance
 

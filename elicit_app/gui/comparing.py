@@ -15,7 +15,7 @@ from elicit_app.gui.pages import Pages
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
-    from elicit_app.session.experts import ComparisonView
+    from elicit_app.session.experts.compared import ComparisonView
 
 ENDING = ".metric.json"
 
@@ -84,7 +84,7 @@ class Comparing(QObject):
 
 
 def _compared(path: Path) -> ComparisonView:
-    from elicit_app.session.gathering import compare_experts
+    from elicit_app.session.experts.gathering import compare_experts
 
     return compare_experts(path)
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from elicit_app.problem import Problem
-from elicit_app.session.views import ResultView
+from elicit_app.session.views.outcome import ResultView
 from metrics.files.atomic_write import write_atomically
 
 
@@ -30,7 +30,7 @@ def save_format(view: ResultView, key: str, path: Path) -> Path:
         Too few answers, or the file cannot be written.
     """
     if key == "metric":
-        from elicit_app.session.results import export as export_metric
+        from elicit_app.session.results.result import export as export_metric
 
         return export_metric(view, path)
     from metrics.exports import export

@@ -12,14 +12,14 @@ from elicit_app.gui.question.keys import bind, bind_answers
 from elicit_app.gui.question.pair_page import PairPage
 from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.theme import Breakpoint
-from elicit_app.session.practice import (
+from elicit_app.session.questions.practice import (
     Feedback,
     PracticePair,
     practice_feedback,
     practice_ledger,
     practice_pairs,
 )
-from elicit_app.session.views import Reply
+from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.setup.begin_page import Beginning
     from elicit_app.gui.setup.study_page import EditedStudy
     from elicit_app.gui.start.cards import ContinueView
-    from elicit_app.session.listing import SessionSummary
+    from elicit_app.session.journal.listing import SessionSummary
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
@@ -86,7 +86,7 @@ class Preparation(QObject):
 
     def ask_before(self, study: Study) -> None:
         """Show what is asked before the first question."""
-        from elicit_app.session.listing import finished_experts, sessions_folder, sessions_of
+        from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
 
         page = self._pages.begin
         if self._pages.first_use("begin"):
@@ -143,7 +143,7 @@ def _saved(edited: EditedStudy) -> Study:
 
 def _created(beginning: Beginning, data: Path) -> Session:
     """Begin a session, its first question computed."""
-    from elicit_app.session.listing import new_session_path
+    from elicit_app.session.journal.listing import new_session_path
     from elicit_app.session.session import Session
 
     path = new_session_path(beginning.study, datetime.now(UTC), expert=beginning.expert or None, data=data)

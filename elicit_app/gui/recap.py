@@ -10,7 +10,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Label, LinkButton, PrimaryButton, Surface
 from elicit_app.gui.notice import Notice
 from elicit_app.gui.scrolled import ScrolledPage
-from elicit_app.session.views import RecapView
+from elicit_app.session.views.asked import RecapView
 
 _PAD = 28
 

@@ -22,7 +22,7 @@ from elicit_app.gui.window import Window
 from elicit_app.problem import Problem
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
-from elicit_app.session.views import QuestionView, Reply
+from elicit_app.session.views.asked import QuestionView, Reply
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
 

@@ -17,17 +17,8 @@ from elicit_app.gui.start.overview import titled
 from elicit_app.problem import Problem
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
-from elicit_app.session.views import (
-    ProblemView,
-    QuestionView,
-    RecapView,
-    Reply,
-    ResultView,
-    ReviewView,
-    SittingOverView,
-    UnsavedView,
-    View,
-)
+from elicit_app.session.views.asked import QuestionView, RecapView, Reply, ReviewView, SittingOverView, UnsavedView
+from elicit_app.session.views.outcome import ProblemView, ResultView, View
 
 
 class SessionFlow(QObject):

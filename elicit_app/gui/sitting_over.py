@@ -20,7 +20,7 @@ from elicit_app.gui.elements import (
 )
 from elicit_app.gui.notice import Notice
 from elicit_app.gui.scrolled import ScrolledPage
-from elicit_app.session.views import SittingOverView
+from elicit_app.session.views.asked import SittingOverView
 
 
 class SittingOverPage(ScrolledPage):

@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from elicit_app.session.answers_table import answers_csv as answers_csv
     from elicit_app.session.answers_table import export_answers as export_answers
-    from elicit_app.session.events import Guess as Guess
-    from elicit_app.session.listing import SessionSummary as SessionSummary
-    from elicit_app.session.listing import data_folder as data_folder
-    from elicit_app.session.listing import list_sessions as list_sessions
-    from elicit_app.session.listing import new_session_path as new_session_path
-    from elicit_app.session.listing import sessions_folder as sessions_folder
+    from elicit_app.session.journal.events import Guess as Guess
+    from elicit_app.session.journal.listing import SessionSummary as SessionSummary
+    from elicit_app.session.journal.listing import data_folder as data_folder
+    from elicit_app.session.journal.listing import list_sessions as list_sessions
+    from elicit_app.session.journal.listing import new_session_path as new_session_path
+    from elicit_app.session.journal.listing import sessions_folder as sessions_folder
     from elicit_app.session.procedures import ProcedureSetting as ProcedureSetting
     from elicit_app.session.procedures import procedure_for as procedure_for
-    from elicit_app.session.results import export as export
-    from elicit_app.session.results import result_view as result_view
+    from elicit_app.session.results.result import export as export
+    from elicit_app.session.results.result import result_view as result_view
     from elicit_app.session.runner import SessionRunner as SessionRunner
     from elicit_app.session.session import Session as Session
 
 _NAMES = {
     "answers_table": ("answers_csv", "export_answers"),
-    "events": ("Guess",),
-    "listing": ("SessionSummary", "data_folder", "list_sessions", "new_session_path", "sessions_folder"),
+    "journal.events": ("Guess",),
+    "journal.listing": ("SessionSummary", "data_folder", "list_sessions", "new_session_path", "sessions_folder"),
     "procedures": ("ProcedureSetting", "procedure_for"),
-    "results": ("export", "result_view"),
+    "results.result": ("export", "result_view"),
     "runner": ("SessionRunner",),
     "session": ("Session",),
 }

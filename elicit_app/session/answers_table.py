@@ -7,11 +7,11 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from elicit_app.session.asking import to_reply
-from elicit_app.session.entries import Entry
-from elicit_app.session.events import Answered
+from elicit_app.session.journal.entries import Entry
+from elicit_app.session.journal.events import Answered
+from elicit_app.session.journal.state import SessionState, apply
+from elicit_app.session.questions.asking import to_reply
 from elicit_app.session.session import Session
-from elicit_app.session.state import SessionState, apply
 from elicit_app.study.writing import write_whole
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from elicit_app.elicitation.questions import Matrix, Outcome
-from elicit_app.session import result_words as words
-from elicit_app.session.ratios import ratios_of
-from elicit_app.session.sentences import last_words, progress_words
+from elicit_app.session.results.ratios import ratios_of
+from elicit_app.session.results.tolerances import tolerance_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.showing import last_answer, question_view
-from elicit_app.session.tolerances import tolerance_of
-from elicit_app.session.views import RatioView, RecapView
+from elicit_app.session.views.asked import RecapView
+from elicit_app.session.views.figures import RatioView
+from elicit_app.session.words import result_words as words
+from elicit_app.session.words.sentences import last_words, progress_words
 from elicit_app.study.model import Study
 
 TOO_EARLY = "It is too early to say which mistake you mind most."

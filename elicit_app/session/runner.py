@@ -18,20 +18,13 @@ from typing import Final
 
 from elicit_app.elicitation.questions import Strength
 from elicit_app.problem import Problem
-from elicit_app.session.events import Kept
-from elicit_app.session.journal import UnwrittenProblem
-from elicit_app.session.listing import finished_experts, sessions_of
+from elicit_app.session.journal.events import Kept
+from elicit_app.session.journal.listing import finished_experts, sessions_of
+from elicit_app.session.journal.writing import UnwrittenProblem
 from elicit_app.session.session import Session
 from elicit_app.session.showing import looking_again_view, question_view, review_view, sitting_over_view
-from elicit_app.session.views import (
-    ProblemView,
-    QuestionView,
-    RecapView,
-    Reply,
-    SittingOverView,
-    UnsavedView,
-    View,
-)
+from elicit_app.session.views.asked import QuestionView, RecapView, Reply, SittingOverView, UnsavedView
+from elicit_app.session.views.outcome import ProblemView, View
 
 Listener = Callable[[View], None]
 Act = Callable[[], None]
@@ -291,7 +284,7 @@ class SessionRunner:
 
     def _result(self) -> View:
         # Judging models pulls in more than the first question needs.
-        from elicit_app.session.results import result_view
+        from elicit_app.session.results.result import result_view
 
         view = result_view(self._session)
         sessions = sessions_of(self._session.path.parent, self._session.study.digest)

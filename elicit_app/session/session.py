@@ -19,9 +19,9 @@ from elicit_app.elicitation.questions import (
     Strength,
 )
 from elicit_app.problem import Problem
-from elicit_app.session.asking import Asking, only_of_preference, stand, to_choice
-from elicit_app.session.entries import OutOfPlaceError
-from elicit_app.session.events import (
+from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
+from elicit_app.session.journal.entries import OutOfPlaceError
+from elicit_app.session.journal.events import (
     Answered,
     Changed,
     Continued,
@@ -39,14 +39,14 @@ from elicit_app.session.events import (
     TakenOut,
     Undone,
 )
-from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
-from elicit_app.session.journal import Journal
-from elicit_app.session.pairs import as_pair
+from elicit_app.session.journal.pairs import as_pair
+from elicit_app.session.journal.state import apply
+from elicit_app.session.journal.writing import Journal
 from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.questions.asking import Asking, only_of_preference, stand, to_choice
+from elicit_app.session.questions.steps import Steps
 from elicit_app.session.sitting import budget_of, first_step, for_person, note_about, untimed
-from elicit_app.session.state import apply
-from elicit_app.session.steps import Steps
-from elicit_app.session.views import Reply
+from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 
 FEWEST_TO_EXPORT = 5

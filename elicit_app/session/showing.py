@@ -8,13 +8,13 @@ import numpy as np
 
 from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose
 from elicit_app.problem import Problem
-from elicit_app.session.asking import to_reply
-from elicit_app.session.entries import Entry
-from elicit_app.session.events import Answered, CountRows, Pair, Stood
-from elicit_app.session.fitting import contradictions, misfits
-from elicit_app.session.pairs import same_pair
+from elicit_app.session.journal.entries import Entry
+from elicit_app.session.journal.events import Answered, CountRows, Pair, Stood
+from elicit_app.session.journal.pairs import same_pair
+from elicit_app.session.questions.asking import to_reply
+from elicit_app.session.results.fitting import contradictions, misfits
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.views import AnsweredView, Fit, QuestionView, ReviewView, SittingOverView
+from elicit_app.session.views.asked import AnsweredView, Fit, QuestionView, ReviewView, SittingOverView
 
 _OVER = {
     "budget": "{answers} answers, all kept. That is a sitting: see the result, or go on.",

@@ -15,7 +15,7 @@ from elicit_app.cli.simulated_answers import WrongWeights
 from elicit_app.cli.terminal import Terminal
 from elicit_app.elicitation.questions import Strength
 from elicit_app.problem import Problem
-from elicit_app.session.listing import list_sessions
+from elicit_app.session.journal.listing import list_sessions
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study

@@ -9,9 +9,9 @@ from elicit_app.gui.compare.expert_plot import apart_words
 from elicit_app.gui.compare.page import MOST, ComparePage, furthest
 from elicit_app.gui.dialogs import Dialogs
 from elicit_app.gui.flow import Places
-from elicit_app.session.comparing import compare
-from elicit_app.session.experts import Expert
-from elicit_app.session.pooling import Source
+from elicit_app.session.experts.compared import Expert
+from elicit_app.session.experts.comparing import compare
+from elicit_app.session.experts.pooling import Source
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study

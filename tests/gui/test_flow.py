@@ -13,7 +13,7 @@ from elicit_app.gui.app import make_window
 from elicit_app.gui.dialogs import Dialogs
 from elicit_app.gui.flow import Places
 from elicit_app.gui.settings import load_settings
-from elicit_app.session.journal_text import read
+from elicit_app.session.journal.reading import read
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study

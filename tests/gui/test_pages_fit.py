@@ -25,7 +25,7 @@ from elicit_app.gui.start.rows import RowView
 from elicit_app.problem import Finding
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.recapping import recap_view
-from elicit_app.session.results import result_view
+from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.showing import review_view, sitting_over_view
 

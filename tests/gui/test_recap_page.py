@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.recap import RecapPage
-from elicit_app.session.views import RecapView
+from elicit_app.session.views.asked import RecapView
 
 VIEW = RecapView(
     answers=6,

@@ -14,7 +14,7 @@ from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.results.ratio_box import RatioBox
 from elicit_app.gui.review.page import NOTHING_CHOSEN, ReviewPage
 from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.results import result_view
+from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.showing import review_view
 from elicit_app.study import open_study

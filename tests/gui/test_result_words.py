@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elicit_app.gui.results.axis import LinearAxis, LogAxis, ShareAxis, slider_axis
-from elicit_app.session import result_words as words
-from elicit_app.session.cost_lines import CostLines
-from elicit_app.session.views import ModelView, RatioView
+from elicit_app.session.views.cost_lines import CostLines
+from elicit_app.session.views.figures import ModelView, RatioView
+from elicit_app.session.words import result_words as words
 from elicit_app.study.model import Mistake
 from elicit_app.study.wording import default_wording
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from elicit_app.session.events import (
+from elicit_app.session.journal.events import (
     Answered,
     Begun,
     Changed,

@@ -7,7 +7,9 @@ from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.recapping import TOO_EARLY, minds_words, recap_view
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
-from elicit_app.session.views import QuestionView, RatioView, RecapView, ResultView
+from elicit_app.session.views.asked import QuestionView, RecapView
+from elicit_app.session.views.figures import RatioView
+from elicit_app.session.views.outcome import ResultView
 from elicit_app.study import open_study
 
 

@@ -6,18 +6,12 @@ import threading
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.session.journal_text import read
+from elicit_app.session.journal.reading import read
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
-from elicit_app.session.views import (
-    ProblemView,
-    QuestionView,
-    ResultView,
-    ReviewView,
-    SittingOverView,
-    UnsavedView,
-)
+from elicit_app.session.views.asked import QuestionView, ReviewView, SittingOverView, UnsavedView
+from elicit_app.session.views.outcome import ProblemView, ResultView
 
 PATIENCE = 60
 

@@ -10,9 +10,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import Choice, Outcome, Purpose, Step
 from elicit_app.problem import Problem
-from elicit_app.session.events import Guess, Noted
-from elicit_app.session.journal import Journal
-from elicit_app.session.journal_text import read
+from elicit_app.session.journal.events import Guess, Noted
+from elicit_app.session.journal.reading import read
+from elicit_app.session.journal.writing import Journal
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.session.showing import question_view

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from elicit_app.gui.results import marks
 from elicit_app.gui.results.axis import LogAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session import result_words as words
-from elicit_app.session.experts import MistakeRates, RateView
+from elicit_app.session.experts.compared import MistakeRates, RateView
+from elicit_app.session.words import result_words as words
 
 POOLED = "all pooled"
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere

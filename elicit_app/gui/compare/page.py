@@ -11,9 +11,9 @@ from elicit_app.gui.elements import Card, Label, LinkButton, PrimaryButton
 from elicit_app.gui.notice import Notice
 from elicit_app.gui.scrolled import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.section import Section
-from elicit_app.session.comparing import POOLED
-from elicit_app.session.experts import ComparisonView, MistakeRates
-from elicit_app.session.result_words import amount
+from elicit_app.session.experts.compared import ComparisonView, MistakeRates
+from elicit_app.session.experts.comparing import POOLED
+from elicit_app.session.words.result_words import amount
 
 MOST = 8
 """Mistakes that are shown; with many classes the ones that are furthest apart."""

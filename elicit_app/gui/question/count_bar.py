@@ -13,8 +13,8 @@ from elicit_app.gui.elements import Glyph, paint_glyph, side_colours
 from elicit_app.gui.question.measures import Sizes
 from elicit_app.gui.question.squares import OUTLINE, Bar, Scale
 from elicit_app.gui.theme import Role, em, font
-from elicit_app.session.ledger import Row, letter_of
-from elicit_app.session.views import Side
+from elicit_app.session.views.asked import Side
+from elicit_app.session.words.ledger import Row, letter_of
 
 BESIDE_NUMBER = 18
 """Between the digits and the squares."""

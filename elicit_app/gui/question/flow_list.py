@@ -11,9 +11,9 @@ from elicit_app.gui.question.breaking import breakable, wrapped_height
 from elicit_app.gui.question.flow_place import SIGN, more_font, number_font, said_font, truth_font, truth_line
 from elicit_app.gui.question.full_picture import FullPicture
 from elicit_app.gui.theme import em
-from elicit_app.session.branches import Branch, Leaf
-from elicit_app.session.ledger import letter_of
-from elicit_app.session.views import Side
+from elicit_app.session.views.asked import Side
+from elicit_app.session.words.branches import Branch, Leaf
+from elicit_app.session.words.ledger import letter_of
 
 _HEAD, _TRUTH, _LEAF = 32, 26, 22
 _CENTRE, _WRAP = Qt.AlignmentFlag.AlignCenter, Qt.TextFlag.TextWordWrap

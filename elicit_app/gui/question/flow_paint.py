@@ -19,9 +19,9 @@ from elicit_app.gui.question.flow_place import (
     truth_width,
 )
 from elicit_app.gui.theme import Role, em, font
-from elicit_app.session.branches import Branch, Leaf
-from elicit_app.session.ledger import letter_of
-from elicit_app.session.views import Side
+from elicit_app.session.views.asked import Side
+from elicit_app.session.words.branches import Branch, Leaf
+from elicit_app.session.words.ledger import letter_of
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _INWARDS = {"left": Qt.AlignmentFlag.AlignRight, "right": Qt.AlignmentFlag.AlignLeft}

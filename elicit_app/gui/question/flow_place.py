@@ -10,8 +10,8 @@ from PySide6.QtGui import QFont, QFontMetricsF
 from elicit_app.gui import theme
 from elicit_app.gui.question.breaking import wrapped_height
 from elicit_app.gui.theme import Role, em, font
-from elicit_app.session.branches import Branch, Leaf
-from elicit_app.session.views import Side
+from elicit_app.session.views.asked import Side
+from elicit_app.session.words.branches import Branch, Leaf
 
 BESIDE_NUMBER = 10
 SIGN = 10

@@ -13,7 +13,7 @@ from elicit_app.gui.question.flow_paint import FlowPainter
 from elicit_app.gui.question.flow_place import flow_place, leaf_heights
 from elicit_app.gui.question.full_picture import FullPicture
 from elicit_app.gui.theme import em
-from elicit_app.session.branches import Branch
+from elicit_app.session.words.branches import Branch
 
 
 class Air(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.elicitation.questions import Counts
-from elicit_app.session.branches import Branch, branches
+from elicit_app.session.words.branches import Branch, branches
 from elicit_app.study.model import Wording
 
 MOST_CLASSES = 5

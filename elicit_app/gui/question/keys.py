@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.elicitation.questions import Strength
-from elicit_app.session.views import Reply
+from elicit_app.session.views.asked import Reply
 
 ANSWER_KEYS: dict[str, tuple[Reply, Strength | None]] = {
     "Left": ("left", None),

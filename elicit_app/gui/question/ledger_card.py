@@ -20,7 +20,7 @@ from elicit_app.gui.question.measures import Plan, plan
 from elicit_app.gui.question.row import LedgerRow
 from elicit_app.gui.question.scale_memory import ScaleMemory
 from elicit_app.gui.theme import Breakpoint
-from elicit_app.session.ledger import LedgerView
+from elicit_app.session.words.ledger import LedgerView
 from elicit_app.study.model import Wording
 
 _INSET = theme.S

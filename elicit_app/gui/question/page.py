@@ -16,9 +16,9 @@ from elicit_app.gui.question.keys import bind, bind_answers
 from elicit_app.gui.question.pair_page import PairPage
 from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.theme import Breakpoint, em
-from elicit_app.session.ledger import ledger
-from elicit_app.session.sentences import progress_words, undo_words
-from elicit_app.session.views import QuestionView, Reply, UnsavedView
+from elicit_app.session.views.asked import QuestionView, Reply, UnsavedView
+from elicit_app.session.words.ledger import ledger
+from elicit_app.session.words.sentences import progress_words, undo_words
 from elicit_app.study.model import Study
 
 LOCK_MS = 350

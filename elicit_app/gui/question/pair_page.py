@@ -17,7 +17,7 @@ from elicit_app.gui.question.strip import StripBand
 from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.scrolled import QuietScrollBar
 from elicit_app.gui.theme import Breakpoint, em
-from elicit_app.session.ledger import LedgerView, counted
+from elicit_app.session.words.ledger import LedgerView, counted
 from elicit_app.study.model import Study, Wording
 
 _ANSWERS_AT_MOST = 0.4

@@ -13,7 +13,7 @@ from elicit_app.gui.question.count_bar import CountBar, label_height
 from elicit_app.gui.question.measures import Plan, plan
 from elicit_app.gui.question.squares import SMALLEST_OF_FIVE, Scale
 from elicit_app.gui.theme import Breakpoint, em
-from elicit_app.session.ledger import Row
+from elicit_app.session.words.ledger import Row
 
 _BAR_AIR, _BAR_AIR_TIGHT = 8, 4
 """Free height above and below bars and "12 more", together; in tight rows half of it."""

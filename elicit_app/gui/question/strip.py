@@ -10,7 +10,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import box, paint_badge, paint_glyph
 from elicit_app.gui.question.strip_text import Part, StripText, strip_text
 from elicit_app.gui.theme import Breakpoint, em
-from elicit_app.session.ledger import Strip
+from elicit_app.session.words.ledger import Strip
 
 _AFTER_BADGE = 14
 _AIR = 12

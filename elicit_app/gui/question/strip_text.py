@@ -9,7 +9,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 from elicit_app.gui.elements import Glyph
 from elicit_app.gui.theme import Breakpoint, Role, em, font
-from elicit_app.session.ledger import Strip
+from elicit_app.session.words.ledger import Strip
 
 
 class Word(NamedTuple):

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from elicit_app.session.views import RatioView
+from elicit_app.session.views.figures import RatioView
 
 _STEPS = (1.0, 2.0, 5.0)
 

@@ -13,8 +13,8 @@ from elicit_app.gui.elements.shapes import focus_ring
 from elicit_app.gui.results import marks
 from elicit_app.gui.results.axis import LogAxis, ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session import result_words as words
-from elicit_app.session.cost_lines import Segment
+from elicit_app.session.views.cost_lines import Segment
+from elicit_app.session.words import result_words as words
 
 STEPS = 1000
 _CENTRE = Qt.AlignmentFlag.AlignCenter

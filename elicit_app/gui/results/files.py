@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label, OutlineButton
-from elicit_app.session.views import ResultView
+from elicit_app.session.views.outcome import ResultView
 
 
 class FileFormat(NamedTuple):

@@ -13,8 +13,8 @@ from elicit_app.gui.results import marks
 from elicit_app.gui.results.axis import LinearAxis
 from elicit_app.gui.results.model_columns import CENTRE, RIGHT, Columns, text_between, weighted
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session import result_words as words
-from elicit_app.session.views import ModelView
+from elicit_app.session.views.figures import ModelView
+from elicit_app.session.words import result_words as words
 
 
 def sentence(model: ModelView, yardsticks: str) -> str:

@@ -10,10 +10,10 @@ from elicit_app.gui.results.axis import slider_axis
 from elicit_app.gui.results.break_even import BreakEvenTrack, Scale
 from elicit_app.gui.results.model_table import ModelTable
 from elicit_app.gui.results.ratio_box import RatioBox
-from elicit_app.session import result_words as words
-from elicit_app.session.cost_lines import CostLines
-from elicit_app.session.ledger import counted
-from elicit_app.session.views import ResultView
+from elicit_app.session.views.cost_lines import CostLines
+from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.words import result_words as words
+from elicit_app.session.words.ledger import counted
 from elicit_app.study.model import Mistake, Study
 
 

@@ -15,7 +15,7 @@ from elicit_app.gui.results.prevalence import PrevalencePane
 from elicit_app.gui.results.tabs import TabStrip
 from elicit_app.gui.results.told import ToldPane
 from elicit_app.gui.scrolled import Header, ScrolledPage
-from elicit_app.session.views import ResultView
+from elicit_app.session.views.outcome import ResultView
 from elicit_app.study.model import Study
 
 

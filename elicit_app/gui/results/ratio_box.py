@@ -6,7 +6,7 @@ from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui.controls import DecimalBox
-from elicit_app.session import result_words as words
+from elicit_app.session.words import result_words as words
 
 LOWEST, HIGHEST = 0.001, 10_000.0
 

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from elicit_app.gui.results import marks
 from elicit_app.gui.results.axis import LogAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session import result_words as words
-from elicit_app.session.views import RatioView
+from elicit_app.session.views.figures import RatioView
+from elicit_app.session.words import result_words as words
 from elicit_app.study.model import Wording
 
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere

@@ -12,8 +12,9 @@ from elicit_app.gui.results import marks
 from elicit_app.gui.results.ratio_plot import RatioPlot, rows_of
 from elicit_app.gui.results.rich import StressedLabel
 from elicit_app.gui.results.trust import TrustCard
-from elicit_app.session import result_words as words
-from elicit_app.session.views import RatioView, ResultView
+from elicit_app.session.views.figures import RatioView
+from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.words import result_words as words
 from elicit_app.study.model import Mistake, Study
 
 NO_BREAK = "\N{NO-BREAK SPACE}"

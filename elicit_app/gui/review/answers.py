@@ -8,8 +8,8 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelInd
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui.elements import Glyph
-from elicit_app.session.sentences import preference
-from elicit_app.session.views import AnsweredView, Fit
+from elicit_app.session.views.asked import AnsweredView, Fit
+from elicit_app.session.words.sentences import preference
 from elicit_app.study.model import Wording
 
 Index = QModelIndex | QPersistentModelIndex

@@ -13,8 +13,8 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, FlatButton, Glyph, GlyphSign, Label, OutlineButton, Surface
 from elicit_app.gui.review.answers import answer_words
-from elicit_app.session.events import Kept
-from elicit_app.session.views import AnsweredView
+from elicit_app.session.journal.events import Kept
+from elicit_app.session.views.asked import AnsweredView
 from elicit_app.study.model import Wording
 
 

@@ -14,7 +14,7 @@ from elicit_app.gui.review.answers import AnswersModel, answer_words
 from elicit_app.gui.review.contradiction import ContradictionCard
 from elicit_app.gui.review.table import AnswersTable
 from elicit_app.gui.scrolled import Header, ScrolledPage
-from elicit_app.session.views import ReviewView
+from elicit_app.session.views.asked import ReviewView
 from elicit_app.study.model import Wording
 
 NOTHING_CHOSEN = "Choose an answer to look at it again"

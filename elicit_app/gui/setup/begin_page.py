@@ -17,7 +17,7 @@ from elicit_app.gui.section import Section
 from elicit_app.gui.setup.asking import AskingSection
 from elicit_app.gui.setup.guesses import GuessesSection
 from elicit_app.gui.start.cards import ContinueCard, ContinueView
-from elicit_app.session.events import Guess
+from elicit_app.session.journal.events import Guess
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.study.model import Study
 

@@ -10,8 +10,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Label
 from elicit_app.gui.inputs import Field
 from elicit_app.gui.section import Block, Section
-from elicit_app.session.events import Guess
-from elicit_app.session.guessing import Key, keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
+from elicit_app.session.journal.events import Guess
+from elicit_app.session.questions.guessing import Key, keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
 from elicit_app.study.model import Study
 
 

@@ -33,7 +33,7 @@ from elicit_app.gui.inputs import CountedField, Field, named
 from elicit_app.gui.scrolled import QuietScrollBar
 from elicit_app.gui.section import Section
 from elicit_app.gui.setup.draft import Key, flow, keys_of, matches, mistake_at, with_mistake
-from elicit_app.session.ledger import ARROW
+from elicit_app.session.words.ledger import ARROW
 from elicit_app.study.model import Mistake, Study
 from elicit_app.study.wording import LONGEST_CONSEQUENCE
 

@@ -11,7 +11,7 @@ from elicit_app.gui.start.cards import ContinueView
 from elicit_app.gui.start.dates import day_words, moment_words
 from elicit_app.gui.start.page import StartView
 from elicit_app.gui.start.rows import RowView
-from elicit_app.session.listing import SessionSummary, can_go_on, finished_experts, list_sessions
+from elicit_app.session.journal.listing import SessionSummary, can_go_on, finished_experts, list_sessions
 from elicit_app.study import StudySummary, list_studies
 
 

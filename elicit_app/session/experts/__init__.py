@@ -1,0 +1,1 @@
+"""Several experts beside each other, and their metrics made one."""

@@ -1,0 +1,172 @@
+"""Experts beside each other: their ratios, where they disagree most, which model each would take, and all pooled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from elicit_app.session.experts.compared import ComparisonView, Expert, MistakeRates, RateView
+from elicit_app.session.experts.pooling import Source, aligned, pool
+from elicit_app.session.views.figures import ModelView
+from elicit_app.session.words.result_words import amount, cheapest_words, many
+from elicit_app.study.model import Mistake, Wording
+from elicit_app.study.wording import default_wording
+from metrics import ElicitedMetric, exchange_rates
+from metrics.elicited.exchange import ExchangeRate
+
+POOLED = (
+    "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4. Its "
+    "range says how well this mean is known, not how far the experts are apart."
+)
+# What is this close is not worth a sentence of its own.
+_SAME = 1.05
+
+
+def compare(
+    experts: Sequence[Expert],
+    title: str,
+    *,
+    wording: Wording | None = None,
+    pooled_models: Sequence[ModelView] = (),
+    pooled: ElicitedMetric | None = None,
+    notes: tuple[str, ...] = (),
+) -> ComparisonView:
+    """Compare experts.
+
+    Parameters
+    ----------
+    experts : sequence of Expert
+        At least two, about the same classes.
+    title : str
+        What they are about.
+    wording : Wording, optional
+        The words of the domain; by default those that the metrics carry.
+    pooled_models : sequence of ModelView
+        The study's models under the pooled metric.
+    pooled : ElicitedMetric, optional
+        The pooled metric, where it was made already.
+    notes : tuple of str
+        What was left out.
+
+    Raises
+    ------
+    Problem
+        As `pooling.aligned`.
+    """
+    sources = aligned([expert.source for expert in experts])
+    names = told_apart([expert.name for expert in experts])
+    pooled = pooled or pool(sources)
+    wording = wording or wording_of(sources[0].metric)
+    mistakes = _mistakes(sources, pooled, wording)
+    headline, detail = disagreement(mistakes, names)
+    parts = [_made_of(name, source.metric) for name, source in zip(names, sources, strict=True)]
+    return ComparisonView(
+        title=title,
+        names=names,
+        mistakes=mistakes,
+        headline=headline,
+        detail=detail,
+        choice=choice([expert.models for expert in experts], names, pooled_models),
+        made_of=f"Made of {', '.join(parts[:-1])} and {parts[-1]}.",
+        pooled=pooled,
+        wording=wording,
+        notes=notes,
+    )
+
+
+def told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names, with a number where two are the same."""
+    counts = {name: sum(other == name for other in names) for name in names}
+    return tuple(
+        name if counts[name] == 1 else f"{name} ({1 + sum(other == name for other in names[:place])})"
+        for place, name in enumerate(names)
+    )
+
+
+def wording_of(metric: ElicitedMetric) -> Wording:
+    """Return the words that a metric carries, completed by plain ones."""
+    plain, place = default_wording(metric.classes), {name: i for i, name in enumerate(metric.classes)}
+    mistakes, any_mistake = dict(plain.mistakes), list(plain.any_mistake)
+    for told in metric.consequences:
+        true = place[told.true]
+        usual = any_mistake[true] if told.predicted is None else mistakes[true, place[told.predicted]]
+        words = Mistake(told.name or usual.name, told.one or usual.one, told.many or usual.many, told.consequence)
+        if told.predicted is None:
+            any_mistake[true] = words
+        else:
+            mistakes[true, place[told.predicted]] = words
+    return replace(plain, mistakes=mistakes, any_mistake=tuple(any_mistake))
+
+
+def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wording) -> tuple[MistakeRates, ...]:
+    each = [exchange_rates(source.metric) for source in sources]
+    return tuple(
+        MistakeRates(
+            true=of_all.true,
+            predicted=of_all.predicted,
+            mistake=wording.any_mistake[of_all.true]
+            if of_all.predicted is None
+            else wording.mistakes[of_all.true, of_all.predicted],
+            rates=tuple(_rate(rates[place]) for rates in each),
+            pooled=_rate(of_all),
+            is_yardstick=of_all.is_yardstick,
+        )
+        for place, of_all in enumerate(exchange_rates(pooled))
+    )
+
+
+def _rate(rate: ExchangeRate) -> RateView:
+    return RateView(rate.ratio, rate.low, rate.high)
+
+
+def _made_of(name: str, metric: ElicitedMetric) -> str:
+    questions, when = metric.provenance.questions, metric.created.astimezone()
+    answers = f"{questions} answer{'' if questions == 1 else 's'}, " if questions else ""
+    return f"{name} ({answers}{when.day} {when:%B} {when.year})"
+
+
+def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tuple[str, str]:
+    """Return in words where the experts disagree most: a headline, and what each says.
+
+    A difference that their ranges do not explain comes before a larger one that they do.
+    """
+    yardstick = next(one for one in mistakes if one.is_yardstick).mistake
+    others = [one for one in mistakes if not one.is_yardstick]
+    clear = [one for one in others if one.apart]
+    widest = max(clear or others, key=lambda one: one.factor)
+    if widest.factor < _SAME:
+        return "They agree", "No mistake counts more for one of them than for another."
+    most, least = widest.ends
+    told = (
+        f"For {names[most]} one {widest.mistake.one} counts as much as "
+        f"{many(widest.rates[most].said, yardstick)}, for {names[least]} as much as {widest.rates[least].said}"
+    )
+    times = f": {amount(widest.factor)} times as much." if math.isfinite(widest.factor) else "."
+    if widest.apart:
+        unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
+        return f"They disagree most about {widest.mistake.many}", f"{told}{times} {unlike}"
+    if widest.apart is None:
+        return (
+            f"They differ most about {widest.mistake.many}",
+            f"{told}{times} Without ranges nobody can say how sure that is.",
+        )
+    return (
+        "No clear disagreement",
+        f"They differ most about {widest.mistake.many}. {told}{times} Their plausible ranges meet, so more answers "
+        "could bring them together.",
+    )
+
+
+def choice(models: Sequence[Sequence[ModelView]], names: Sequence[str], pooled: Sequence[ModelView] = ()) -> str:
+    """Return in words which model is cheapest for each expert; empty where there are fewer than two models."""
+    if not all(len(own) > 1 for own in models):
+        return ""
+    found = [cheapest_words(own) for own in models]
+    of_all = f" Pooled: {cheapest_words(pooled)}." if pooled else ""
+    if len(set(found)) > 1:
+        said = [f"For {name}: {one}." for name, one in zip(names, found, strict=True)]
+        return f"Cheapest {said[0][0].lower()}{said[0][1:]} {' '.join(said[1:])}{of_all}"
+    if pooled and cheapest_words(pooled) == found[0]:
+        return f"Cheapest for each of them, and pooled: {found[0]}."
+    return f"Cheapest for each of them: {found[0]}.{of_all}"

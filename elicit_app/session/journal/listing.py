@@ -1,0 +1,191 @@
+"""Which sessions there are, and where they lie; reading them is quick and never fails as a whole."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from elicit_app.problem import Problem
+from elicit_app.session.journal.entries import OutOfPlaceError
+from elicit_app.session.journal.events import Answered
+from elicit_app.session.journal.reading import read
+from elicit_app.session.journal.state import Phase, SessionState, fold
+from elicit_app.study.model import Study
+
+SUFFIX = ".session.jsonl"
+
+
+@dataclass(frozen=True)
+class SessionSummary:
+    """A session as a list shows it.
+
+    Parameters
+    ----------
+    path : Path
+        The session file.
+    title : str
+        Of the study; the file's name where it cannot be read.
+    study : str
+        The study's name; empty where it cannot be read.
+    expert : str or None
+        Whose answers these are.
+    answers : int
+        Answers given.
+    fewest, most : int
+        Questions still to come, as the procedure judged at the last answer.
+    last : datetime or None
+        When the last answer was given (UTC), or the session begun.
+    phase : str
+        asking, stopped (looking back) or finished.
+    problem : str
+        Why it cannot be read, in one sentence; empty for a sound session.
+    digest : str
+        Of the study's predictions: two files of the same name may lie side by side.
+    """
+
+    path: Path
+    title: str
+    study: str = ""
+    expert: str | None = None
+    answers: int = 0
+    fewest: int = 0
+    most: int = 0
+    last: datetime | None = None
+    phase: Phase = "asking"
+    problem: str = ""
+    digest: str = ""
+
+    @property
+    def finished(self) -> bool:
+        """Tell whether the expert has asked for the result."""
+        return self.phase == "finished"
+
+
+def data_folder() -> Path:
+    """Return the user's data folder, where sessions on bundled studies and single files are kept."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("elicit", appauthor=False))
+
+
+def sessions_folder(study: Study, data: Path | None = None) -> Path:
+    """Return where the sessions of a study lie.
+
+    Parameters
+    ----------
+    study : Study
+        A study folder keeps its own sessions; those of bundled studies and single files lie in `data`.
+    data : Path, optional
+        By default `data_folder()`.
+    """
+    if study.kind == "folder" and study.folder is not None:
+        return study.folder / "sessions"
+    return (data or data_folder()) / "sessions" / _slug(study.name)
+
+
+def new_session_path(study: Study, now: datetime, *, expert: str | None = None, data: Path | None = None) -> Path:
+    """Return a file name for a session that begins now; no such file exists yet."""
+    folder = sessions_folder(study, data)
+    stem = f"{now:%Y-%m-%d-%H%M%S}" + (f"-{_slug(expert)}" if expert else "")
+    number, path = 1, folder / f"{stem}{SUFFIX}"
+    while path.exists():
+        number += 1
+        path = folder / f"{stem}-{number}{SUFFIX}"
+    return path
+
+
+def list_sessions(*studies: Path, data: Path | None = None) -> tuple[SessionSummary, ...]:
+    """Return the sessions in the data folder and in study folders, the last answered first.
+
+    Parameters
+    ----------
+    *studies : Path
+        Study folders.
+    data : Path, optional
+        By default `data_folder()`.
+
+    Returns
+    -------
+    tuple of SessionSummary
+        A file that cannot be read is in it, with its problem, after the others.
+    """
+    folders = [study / "sessions" for study in studies]
+    paths = {path.resolve() for folder in folders for path in folder.glob(f"*{SUFFIX}")}
+    paths |= {path.resolve() for path in ((data or data_folder()) / "sessions").glob(f"*/*{SUFFIX}")}
+    summaries = [summary(path) for path in sorted(paths)]
+    sound = sorted((one for one in summaries if one.last is not None), key=_last, reverse=True)
+    return (*sound, *(one for one in summaries if one.last is None))
+
+
+def summary(path: Path) -> SessionSummary:
+    """Read one session for a list; a file that cannot be read has a problem instead of numbers."""
+    try:
+        state = fold(read(path).events)
+    except Problem as problem:
+        return SessionSummary(path, path.name, problem=problem.sentence)
+    except OutOfPlaceError as error:
+        return SessionSummary(path, path.name, problem=f"{path} was changed from outside ({error}).")
+    fewest, most = _still(state)
+    return SessionSummary(
+        path=path,
+        title=state.begun.study.title,
+        study=state.begun.study.name,
+        expert=state.begun.expert,
+        answers=len(state.entries),
+        fewest=fewest,
+        most=most,
+        last=state.last,
+        phase=state.phase,
+        digest=state.begun.study.digest,
+    )
+
+
+def can_go_on(one: SessionSummary) -> bool:
+    """Tell whether a session is begun, sound and not finished."""
+    return not one.finished and not one.problem and one.answers > 0
+
+
+def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary, ...]:
+    """Return one finished session for each expert, the newest, in the order of their last answers.
+
+    Names that differ in capitals or spaces are one expert; sessions without a name count as different people.
+    """
+    newest: dict[object, SessionSummary] = {}
+    for one in sessions:
+        if not one.finished or one.problem or one.last is None:
+            continue
+        key: object = " ".join(one.expert.casefold().split()) if one.expert else one.path
+        other = newest.get(key)
+        if other is None or (other.last is not None and one.last > other.last):
+            newest[key] = one
+    return tuple(sorted(newest.values(), key=lambda one: (one.last, one.path)))
+
+
+def sessions_of(folder: Path, digest: str) -> tuple[SessionSummary, ...]:
+    """Return the sessions in a folder that are about these very predictions, the one begun last first."""
+    # Names begin with the moment the session was begun.
+    found = (summary(path) for path in sorted(folder.glob(f"*{SUFFIX}"), reverse=True))
+    return tuple(one for one in found if one.digest == digest)
+
+
+def _still(state: SessionState) -> tuple[int, int]:
+    back = state.undone[-1] if state.undone else None
+    if isinstance(back, Answered) and back.still is not None:
+        return back.still.fewest, back.still.most
+    still = state.entries[-1].event.still if state.entries else None
+    return (max(still.fewest - 1, 0), max(still.most - 1, 0)) if still else (0, 0)
+
+
+def _last(one: SessionSummary) -> datetime:
+    assert one.last is not None
+    return one.last
+
+
+def _slug(text: str) -> str:
+    """Return a file name's part of letters, digits and hyphens."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-").lower()[:40] or "session"

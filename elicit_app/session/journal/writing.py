@@ -1,0 +1,248 @@
+"""The journal: events appended to a file, each on the disk before it counts, by one writer at a time."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from elicit_app.problem import Problem
+from elicit_app.session.journal.events import Event, Recovered, to_line
+from elicit_app.session.journal.lock import take_lock
+from elicit_app.session.journal.reading import Contents, parse, reason, remedy
+from elicit_app.study.writing import demand_writable
+
+_KEPT = 4096
+
+
+class UnwrittenProblem(Problem):
+    """An event that could not be written: it does not count as given, nothing before it is lost, try again."""
+
+
+class Journal:
+    """An open journal: the one writer of its file.
+
+    Use `Journal.create` or `Journal.open`; close it, or use it in a `with`.
+    """
+
+    def __init__(self, path: Path, descriptor: int, data: bytes) -> None:
+        self.path = path
+        self._descriptor = descriptor
+        self._digest = hashlib.sha256(data)
+        self._length = len(data)
+        self._stamp = os.fstat(descriptor).st_mtime_ns
+        self._dirty = False
+
+    @classmethod
+    def create(cls, path: Path, events: Sequence[Event]) -> Journal:
+        """Begin a journal; the file appears with all of `events` in it, or not at all.
+
+        Raises
+        ------
+        Problem
+            When the file exists, or its folder cannot be written.
+        """
+        demand_writable(path)
+        data = b"".join(map(to_line, events))
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with temporary.open("wb") as file:
+                file.write(data)
+                file.flush()
+                _to_disk(file.fileno())
+            _move_to_new(temporary, path)
+            _folder_to_disk(path.parent)
+        except OSError as error:
+            if path.is_file():
+                raise Problem(f"There is already a session in {path}. Open it, or choose another name.") from None
+            raise Problem(
+                f"A session cannot be begun in {path.parent} ({reason(error)}). {remedy(error)}, then try again."
+            ) from error
+        finally:
+            with suppress(OSError):
+                temporary.unlink()
+        return cls.open(path)[0]
+
+    @classmethod
+    def open(cls, path: Path) -> tuple[Journal, Contents]:
+        """Open a journal for writing, and return it with what it holds.
+
+        An unfinished last line is cut off and kept as text in a `Recovered` event.
+
+        Raises
+        ------
+        Problem
+            When it cannot be read or written, is damaged, or is open elsewhere.
+        """
+        try:
+            descriptor = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        except FileNotFoundError:
+            raise Problem(f"There is no session file {path}. Begin a new session, or give the right path.") from None
+        except OSError as error:
+            if path.is_dir():
+                raise Problem(f"{path} is a folder: give the path of a session file.") from None
+            raise Problem(f"{path} cannot be opened for writing ({reason(error)}). {remedy(error)}.") from error
+        try:
+            if not take_lock(descriptor):
+                raise Problem(f"{path} is open in another window or terminal. Close it there, then open it here.")
+            data = _read_all(descriptor)
+            contents = parse(data, path)
+            journal = cls(path, descriptor, data)
+            if contents.tail or not contents.ended:
+                contents = journal._recover(data, contents)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return journal, contents
+
+    @classmethod
+    def closed(cls, path: Path) -> Journal:
+        """Return a journal that takes nothing, for a session that is only looked at, wherever else it is open."""
+        journal = cls(path, os.open(path, os.O_RDONLY), b"")
+        journal.close()
+        return journal
+
+    def _recover(self, data: bytes, contents: Contents) -> Contents:
+        """Cut off the unfinished line, end the last complete one, and say so in the journal."""
+        self._length, self._digest = contents.length, hashlib.sha256(data[: contents.length])
+        self._dirty = True
+        if not contents.ended:
+            self._write(b"\n")
+            return Contents(contents.events, contents.length + 1, b"", ended=True)
+        event = Recovered(at=datetime.now(UTC), dropped=contents.tail.decode(errors="replace")[:_KEPT])
+        self._write(to_line(event))
+        return Contents((*contents.events, event), self._length, b"", ended=True)
+
+    def append(self, event: Event) -> None:
+        """Write one event; when this returns, it is on the disk.
+
+        Raises
+        ------
+        UnwrittenProblem
+            When it could not be written; the file then holds what it held before, and `append` may be called again.
+        """
+        what = "This answer" if event.kind == "answered" else "This change"
+        if self._descriptor < 0:
+            raise UnwrittenProblem(f"{what} could not be written: the session is closed. Open it again.")
+        if not self._untouched():
+            raise UnwrittenProblem(
+                f"{what} was not written: another program changed, moved or deleted {self.path}. "
+                "Put the file back as it was, then try again; nothing of yours was overwritten."
+            )
+        try:
+            self._write(to_line(event))
+        except OSError as error:
+            raise UnwrittenProblem(
+                f"{what} could not be written ({reason(error)}). {remedy(error)}, then try again; "
+                "nothing before it is lost."
+            ) from error
+
+    def _write(self, line: bytes) -> None:
+        """Append bytes and bring them to the disk, or leave the file as it was."""
+        if self._dirty:
+            os.ftruncate(self._descriptor, self._length)
+        self._dirty = True
+        os.lseek(self._descriptor, self._length, os.SEEK_SET)
+        try:
+            rest = line
+            while rest:
+                rest = rest[os.write(self._descriptor, rest) :]
+            _to_disk(self._descriptor)
+        except OSError:
+            self._take_back()
+            raise
+        self._dirty = False
+        self._length += len(line)
+        self._digest.update(line)
+        self._stamp = os.fstat(self._descriptor).st_mtime_ns
+
+    def _take_back(self) -> None:
+        """Remove a half-written line now if the disk allows it, else before the next write."""
+        try:
+            os.ftruncate(self._descriptor, self._length)
+        except OSError:
+            return
+        self._dirty = False
+        self._stamp = os.fstat(self._descriptor).st_mtime_ns
+
+    def _untouched(self) -> bool:
+        """Tell whether the file still is the one that this journal wrote, byte for byte."""
+        ours = os.fstat(self._descriptor)
+        try:
+            there = self.path.stat()
+        except OSError:
+            return False
+        if (ours.st_ino, ours.st_dev) != (there.st_ino, there.st_dev):
+            return False
+        if not self._dirty and ours.st_size == self._length and ours.st_mtime_ns == self._stamp:
+            return True
+        # Some network disks change the time later by themselves: only other bytes count.
+        data = _read_all(self._descriptor)
+        if self._dirty:
+            # What follows is our own half-written line, still to be removed.
+            data = data[: self._length]
+        if hashlib.sha256(data).digest() != self._digest.digest():
+            return False
+        self._stamp = ours.st_mtime_ns
+        return True
+
+    def close(self) -> None:
+        """Close the file and let go of the lock; closing twice does nothing."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _read_all(descriptor: int) -> bytes:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    parts = []
+    while part := os.read(descriptor, 1 << 20):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _to_disk(descriptor: int) -> None:
+    if sys.platform == "darwin":
+        import fcntl
+
+        # On macOS fsync leaves the bytes in the drive's own memory.
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(descriptor)
+
+
+def _move_to_new(temporary: Path, path: Path) -> None:
+    """Give the file its name, never over another one."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Some disks know no second name for a file: there, look first.
+        if path.exists():
+            raise FileExistsError(errno.EEXIST, "exists", str(path)) from None
+        temporary.replace(path)
+
+
+def _folder_to_disk(folder: Path) -> None:
+    if sys.platform == "win32":
+        return
+    # Not every disk can do it for a folder, and the file itself is safe already.
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

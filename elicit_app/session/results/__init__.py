@@ -1,0 +1,1 @@
+"""What comes of the answers: ratios, models judged, and how far all of it can be trusted."""

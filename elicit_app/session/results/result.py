@@ -1,0 +1,145 @@
+"""The result of a session: the elicited metric, the ratios in words, the models judged, and what can be exported."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import elicit_app
+from elicit_app.elicitation.questions import Outcome
+from elicit_app.problem import Problem
+from elicit_app.session.journal.state import SessionState
+from elicit_app.session.results.judging import count, prevalence, scenarios_of
+from elicit_app.session.results.ratios import headline_of, ratios_of
+from elicit_app.session.results.tolerances import tolerance_of
+from elicit_app.session.results.trusting import trust_of
+from elicit_app.session.session import FEWEST_TO_EXPORT, Session
+from elicit_app.session.views.outcome import ResultView
+from elicit_app.study.model import Mistake, Study
+from elicit_app.study.writing import unwritten
+from metrics import Consequence, ElicitedMetric, Provenance, Quality
+
+
+def result_view(session: Session) -> ResultView:
+    """Return everything the result pages show.
+
+    Raises
+    ------
+    Problem
+        Where there is no answer yet.
+    """
+    if not session.state.informative:
+        raise Problem("There is no result yet: answer at least one question first.")
+    outcome = session.outcome()
+    study, state = session.study, session.state
+    counted = count(study)
+    shares = prevalence(study, counted)
+    draft = metric_of(session, outcome, tuple(map(float, shares)), Quality())
+    tolerance = tolerance_of(session.procedure(), outcome)
+    ratios = ratios_of(draft, outcome, study.yardstick, state.guesses, tolerance)
+    trust = trust_of(session, outcome, ratios)
+    metric = metric_of(session, outcome, tuple(map(float, shares)), trust.quality)
+    scenarios = scenarios_of(study, counted, metric, shares) if counted else None
+    return ResultView(
+        metric=metric,
+        ratios=ratios,
+        headline=headline_of(ratios),
+        trust=trust.findings,
+        trust_sentence=trust.sentence,
+        held_out=trust.held_out,
+        models=scenarios.at() if scenarios is not None else (),
+        answers=len(state.entries),
+        date=_day(state),
+        can_export=session.can_export,
+        journal=session.path,
+        notes=(*outcome.notes, *state.notes),
+        stopped=outcome.stopped,
+        can_continue=session.continuation() is not None,
+        scenarios=scenarios,
+    )
+
+
+def metric_of(session: Session, outcome: Outcome, shares: tuple[float, ...], quality: Quality) -> ElicitedMetric:
+    """Return the elicited metric with where it comes from."""
+    study, begun = session.study, session.state.begun
+    true, predicted = study.yardstick
+    return ElicitedMetric.from_weights(
+        study.classes,
+        outcome.weights,
+        outcome.family,
+        name=study.title if begun.expert is None else f"{study.title}, {begun.expert}",
+        created=session.state.last or begun.at,
+        intervals=outcome.intervals,
+        samples=outcome.samples,
+        prevalence=shares,
+        population=study.population,
+        consequences=consequences(study, outcome.family == "dlpm"),
+        yardstick=(study.classes[true], study.classes[predicted]),
+        provenance=Provenance(
+            procedure=session.procedure().name,
+            version=elicit_app.__version__,
+            parameters=dict(begun.setting),
+            seed=begun.seed,
+            questions=outcome.questions,
+            study_digest=_hexadecimal(study.digest),
+            answers_digest=answers_digest(session.state),
+            expert=begun.expert,
+        ),
+        quality=quality,
+    )
+
+
+def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
+    """Return the study's words for each mistake; one per true class where any wrong answer is equally bad."""
+    words, names = study.wording, study.classes
+    told: list[tuple[str, str | None, Mistake]]
+    if any_mistake:
+        told = [(names[i], None, words.any_mistake[i]) for i in range(len(names))]
+    else:
+        told = [(names[i], names[j], words.mistakes[i, j]) for i, j in sorted(words.mistakes)]
+    return tuple(
+        Consequence(true, predicted, mistake.name, mistake.one, mistake.many, mistake.consequence)
+        for true, predicted, mistake in told
+    )
+
+
+def answers_digest(state: SessionState) -> str:
+    """Return the SHA-256 of the questions and answers that count, in order, whatever time they were given at."""
+    used = [
+        [pair.a, pair.b, answer.choice.value, answer.strength and answer.strength.value]
+        for index, (_, answer) in zip(state.used, state.history, strict=True)
+        for pair in [state.entries[index].event.pair]
+    ]
+    return hashlib.sha256(json.dumps(used, separators=(",", ":")).encode()).hexdigest()
+
+
+def export(view: ResultView, path: Path) -> Path:
+    """Write the elicited metric file, whole or not at all, and return where.
+
+    Raises
+    ------
+    Problem
+        Under five informative answers, or where the file cannot be written.
+    """
+    if not view.can_export:
+        raise Problem(
+            f"A metric file needs at least {FEWEST_TO_EXPORT} answers that say something; ask for more questions first."
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        view.metric.save(path)
+    except OSError as error:
+        raise unwritten(path, error) from error
+    return path
+
+
+def _hexadecimal(digest: str) -> str | None:
+    return digest.removeprefix("sha256:") or None
+
+
+def _day(state: SessionState) -> str:
+    """Return the day of the last answer where the expert is: "20 November 2025"."""
+    assert state.last is not None
+    local = state.last.astimezone()
+    return f"{local.day} {local:%B} {local.year}"

@@ -1,0 +1,225 @@
+"""Can the result be trusted? What was found about the answers, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from elicit_app.elicitation.questions import Choice, Outcome, Purpose
+from elicit_app.session.journal.state import SessionState
+from elicit_app.session.results.fitting import misfits, repeats
+from elicit_app.session.session import Session
+from elicit_app.session.views.figures import HeldOutView, RatioView, TrustView
+from elicit_app.session.words.result_words import flow_of, percent, value_of
+from elicit_app.study.model import Study
+from metrics import Quality, Tally
+
+if TYPE_CHECKING:
+    from elicit_app.elicitation.trust import TrustReport
+
+_NAMED = 4
+_MOST_ODD = 0.25
+_PREFERENCES = (Choice.A, Choice.B)
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+# Headline and detail of what the answers together give away; see `Suspicion`.
+_SUSPICIONS = {
+    "random": (
+        "The answers do not hang together",
+        "Repeats, plain questions and the rest say different things, as if the numbers had not been looked at.",
+    ),
+    "reversed": (
+        "The worse side seems to have been chosen throughout",
+        "The answers agree with each other, but not where one side was plainly better. Were they meant the other way?",
+    ),
+    "changed": (
+        "Later answers say something else than earlier ones",
+        "A view may have changed, or attention. To look at the early answers again settles it.",
+    ),
+    "lexicographic": (
+        "One mistake outweighs all others",
+        "By how much cannot be told from these questions: read its number as at least that.",
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Trust:
+    """What was found about a result, in words and in numbers."""
+
+    findings: tuple[TrustView, ...]
+    sentence: str
+    held_out: tuple[HeldOutView, ...]
+    quality: Quality
+
+
+def trust_of(session: Session, outcome: Outcome, ratios: tuple[RatioView, ...]) -> Trust:
+    """Return how far the answers support the result.
+
+    Parameters
+    ----------
+    session : Session
+        With at least one answer.
+    outcome : Outcome
+        What was learned from all answers.
+    ratios : tuple of RatioView
+        For what is only bounded.
+    """
+    from elicit_app.elicitation.trust import trust_report
+
+    state, procedure = session.state, session.procedure()
+    report = trust_report(procedure, state.history, [state.entries[index].event.left for index in state.used])
+    same, repeated = repeats(state.entries)
+    chosen, failed = _checks(state)
+    odd = sorted(misfits(state, procedure, outcome))
+    told = [index + 1 for index, asked in zip(state.used, state.history, strict=True) if _says(asked.answer.choice)]
+    explained = Tally(len(told) - len(set(odd) & set(told)), len(told))
+    held_out = _held_out(report)
+    tested = bool(repeated or chosen or failed or held_out)
+    findings = (
+        *_repeats_found(state, chosen, failed),
+        *_fits_found(explained, [number for number in odd if number not in failed]),
+        *_held_out_found(report),
+        *_suspicions_found(state, report),
+        *_bounded_found(session.study, ratios),
+    )
+    return Trust(
+        findings=findings,
+        sentence=_sentence(findings, tested=tested, hardly=report.verdict == "untrusted"),
+        held_out=held_out,
+        quality=Quality(
+            repeats_agreed=Tally(same, repeated) if repeated else None,
+            answers_explained=explained if told else None,
+            held_out_agreement=Tally(held_out[0].right, held_out[0].total) if held_out else None,
+        ),
+    )
+
+
+def _says(choice: Choice) -> bool:
+    return choice is not Choice.UNSURE
+
+
+def _checks(state: SessionState) -> tuple[int, list[int]]:
+    """Return how often the plainly better side was chosen at first, and the numbers where it was not."""
+    from elicit_app.elicitation.trust import better_side
+
+    failed, chosen = [], 0
+    for number, entry in enumerate(state.entries, start=1):
+        if entry.event.pair.purpose is not Purpose.CHECK or entry.taken_out or not _says(entry.given.choice):
+            continue
+        if entry.given.choice is better_side(np.array(entry.event.pair.a), np.array(entry.event.pair.b)):
+            chosen += 1
+        else:
+            failed.append(number)
+    return chosen, failed
+
+
+def _repeats_found(state: SessionState, chosen: int, failed: Sequence[int]) -> list[TrustView]:
+    """Return what was answered twice, and what was said where one side was plainly better."""
+    same, repeated = repeats(state.entries)
+    plain = f"The plainly better side, shown {'once' if chosen == 1 else f'{chosen} times'}, was chosen"
+    found = []
+    if repeated:
+        headline = f"{same} of {_plural(repeated, 'repeat')}: same answer"
+        found.append(TrustView(2 * same > repeated, headline, f"{plain}." if chosen else ""))
+    elif chosen:
+        found.append(TrustView(True, plain))
+    detail = "One side had fewer mistakes of some kinds and no more of any other."
+    return [*found, *(TrustView(False, "The plainly better side was not chosen", detail, number) for number in failed)]
+
+
+def _fits_found(explained: Tally, odd: Sequence[int]) -> list[TrustView]:
+    if not explained.of:
+        return []
+    good = explained.of - explained.agreed <= _MOST_ODD * explained.of
+    found = [TrustView(good, f"{explained.agreed} of {_plural(explained.of, 'answer')} fit these numbers")]
+    found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in odd[:_NAMED]]
+    if len(odd) > _NAMED:
+        found.append(TrustView(False, f"Nor do {len(odd) - _NAMED} more: the review shows them"))
+    return found
+
+
+def _held_out(report: TrustReport) -> tuple[HeldOutView, ...]:
+    kept = report.held_out
+    if kept is None:
+        return ()
+    rules = (("this result", kept.learned), ("F1 score", kept.f1), ("accuracy", kept.accuracy))
+    return tuple(HeldOutView(name, right, kept.total) for name, right in rules)
+
+
+def _held_out_found(report: TrustReport) -> list[TrustView]:
+    poor = report.suspicion("no_better")
+    if report.held_out is None or poor is None:
+        return []
+    detail = f"Agreement on {report.held_out.total} answers, each kept aside once:"
+    no_better = " no better than a plain score" if poor.flagged else ""
+    return [TrustView(not poor.flagged, f"It predicts answers it was not shown{no_better}", detail)]
+
+
+def _suspicions_found(state: SessionState, report: TrustReport) -> list[TrustView]:
+    """Return the suspicions that nothing else in the panel says."""
+    found = []
+    for suspicion in report.suspicions:
+        if not suspicion.flagged:
+            continue
+        if suspicion.name == "same_side":
+            found.append(_side_found(state))
+        elif suspicion.name == "insensitive":
+            detail = (
+                f"Such answers are expected to name the better of two results {percent(suspicion.value)} of the time."
+            )
+            found.append(TrustView(False, "Many answers are close to a coin toss", detail))
+        elif suspicion.name == "random" and _steadily_worse(report):
+            found.append(TrustView(False, *_SUSPICIONS["reversed"]))
+        elif suspicion.name in _SUSPICIONS:
+            found.append(TrustView(False, *_SUSPICIONS[suspicion.name]))
+    return found
+
+
+def _steadily_worse(report: TrustReport) -> bool:
+    """Tell whether every repeat agrees and every plain question went wrong, which clicking without looking is not."""
+    return 0 < report.repeats.total == report.repeats.right and report.checks.total > report.checks.right == 0
+
+
+def _side_found(state: SessionState) -> TrustView:
+    """Return on which side nearly all preferences were."""
+    asked = zip(state.used, state.history, strict=True)
+    left = [
+        answer.choice == state.entries[index].event.left
+        for index, (_, answer) in asked
+        if answer.choice in _PREFERENCES
+    ]
+    side, most = ("A", sum(left)) if 2 * sum(left) > len(left) else ("B", len(left) - sum(left))
+    detail = "Sides are random, so about half of them would be expected."
+    return TrustView(False, f"{most} of {_plural(len(left), 'preference')} went to side {side}", detail)
+
+
+def _bounded_found(study: Study, ratios: tuple[RatioView, ...]) -> list[TrustView]:
+    bounded = [view for view in ratios if view.bounded]
+    if not bounded:
+        return []
+    told = [f"{_capital(flow_of(view, study.wording))}: {value_of(view)}." for view in bounded[:3]]
+    more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
+    headline = "One mistake is only bounded" if len(bounded) == 1 else f"{len(bounded)} mistakes are only bounded"
+    return [TrustView(False, headline, " ".join([*told, *more, "No question could tell more."]))]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _sentence(findings: Sequence[TrustView], *, tested: bool, hardly: bool) -> str:
+    bad = sum(not finding.good for finding in findings)
+    if bad == 0:
+        return "Yes, as far as the answers can tell." if tested else "There are too few answers to tell."
+    if hardly or 2 * bad > len(findings) + 1:
+        return "Hardly: see the reservations below."
+    number = _NUMBERS[bad] if bad < len(_NUMBERS) else str(bad)
+    return f"Mostly, with {number} reservation{'' if bad == 1 else 's'}."
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

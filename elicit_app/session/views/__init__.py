@@ -1,0 +1,1 @@
+"""Frozen views of a session: all that a window or a terminal is given to show."""

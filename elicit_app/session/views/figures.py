@@ -1,0 +1,59 @@
+"""The figures of a result, one view each: a ratio, a model, a finding, how many held-out answers a rule predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from elicit_app.elicitation.questions import Counts
+
+
+@dataclass(frozen=True)
+class RatioView:
+    """How bad one mistake is compared with the yardstick: estimate, 50 % and 90 % ranges (hi inf: only bounded below).
+
+    `predicted` is None where the family says any wrong answer for the same truth is equally bad.
+    `bounded` is True where no question of this query space could tell more than the 90 % range.
+    """
+
+    true: int
+    predicted: int | None
+    ratio: float
+    half: tuple[float, float] | None
+    ninety: tuple[float, float] | None
+    bounded: bool
+    guess: float | None
+    is_yardstick: bool
+
+
+@dataclass(frozen=True)
+class TrustView:
+    """One finding about how far the result can be trusted; `question` is the number of the answer it is about."""
+
+    good: bool
+    headline: str
+    detail: str = ""
+    question: int | None = None
+
+
+@dataclass(frozen=True)
+class HeldOutView:
+    """How many of the answers kept aside each rule predicts: this result, F1 score, accuracy."""
+
+    name: str
+    right: int
+    total: int
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """One model judged by the elicited metric; `difference` is to the first model, with its 90 % range."""
+
+    name: str
+    rank: int
+    cost: float
+    difference: float
+    difference_range: tuple[float, float] | None
+    mpcs: float
+    accuracy: float
+    probability_best: float | None
+    rates: Counts

@@ -1,0 +1,54 @@
+"""The view of a result as a whole, the view of work that could not be done, and every view that a session shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elicit_app.problem import Finding
+from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
+from elicit_app.session.views.figures import HeldOutView, ModelView, RatioView, TrustView
+
+if TYPE_CHECKING:
+    from elicit_app.session.views.scenarios import Scenarios
+    from metrics import ElicitedMetric
+
+
+@dataclass(frozen=True, eq=False)
+class ResultView:
+    """Everything the result pages show. Costs of models are per population, in units of the yardstick mistake.
+
+    `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended;
+    `scenarios` judges the models at another prevalence, None where the study has no models; `experts` is how many
+    experts have finished this study, this one included.
+    """
+
+    metric: ElicitedMetric
+    ratios: tuple[RatioView, ...]
+    headline: RatioView
+    trust: tuple[TrustView, ...]
+    trust_sentence: str
+    held_out: tuple[HeldOutView, ...]
+    models: tuple[ModelView, ...]
+    answers: int
+    date: str
+    can_export: bool
+    journal: Path | None
+    notes: tuple[str, ...] = ()
+    stopped: str = "expert"
+    can_continue: bool = True
+    unsaved: str = ""
+    scenarios: Scenarios | None = None
+    experts: int = 1
+
+
+@dataclass(frozen=True)
+class ProblemView:
+    """Work that could not be done, in one sentence; what stood before still stands."""
+
+    sentence: str
+    findings: tuple[Finding, ...] = ()
+
+
+View = QuestionView | RecapView | UnsavedView | SittingOverView | ReviewView | ResultView | ProblemView

@@ -1,0 +1,328 @@
+"""A pair of confusion matrices in words: which kinds of mistake differ, by how much, and what stays the same.
+
+Pure presentation: no toolkit, no clock, no session. The window, the terminal and screen readers say the same thing
+because all of them read a `LedgerView`. Rows of a matrix are true classes, columns are predicted classes; *left* is
+what the person sees as A, *right* as B.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from elicit_app.elicitation.questions import Counts, Family
+from elicit_app.problem import Problem
+from elicit_app.session.views.asked import Side
+from elicit_app.study.model import Mistake, Wording
+
+Letter = Literal["A", "B"]
+ARROW = "\N{RIGHTWARDS ARROW}"
+SOMETHING_ELSE = "something else"
+
+
+def letter_of(side: Side) -> Letter:
+    """Return the letter a side is called by: left is A."""
+    return "A" if side == "left" else "B"
+
+
+def opposite(side: Side) -> Side:
+    """Return the other side."""
+    return "right" if side == "left" else "left"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kind of mistake that differs.
+
+    Parameters
+    ----------
+    true : int
+        Index of the true class.
+    predicted : int or None
+        Index of the predicted class; None stands for any wrong answer.
+    mistake : Mistake
+        Its words.
+    truth, said : str
+        The true class and what the model says, in the words of the domain.
+    truths : str
+        The true class as it is counted: "melanomas".
+    total : int
+        Cases of the true class, the same on both sides.
+    left, right : int
+        Cases with this mistake in A and in B.
+    """
+
+    true: int
+    predicted: int | None
+    mistake: Mistake
+    truth: str
+    truths: str
+    said: str
+    total: int
+    left: int
+    right: int
+
+    @property
+    def surplus(self) -> int:
+        """Return how many more the larger side has."""
+        return abs(self.left - self.right)
+
+    @property
+    def larger(self) -> Side:
+        """Return the side with more of this mistake."""
+        return "left" if self.left > self.right else "right"
+
+    @property
+    def surplus_words(self) -> str:
+        """Return what stands above the surplus: "12 more"."""
+        return f"{self.surplus:,} more"
+
+    @property
+    def flow(self) -> str:
+        """Return truth and prediction: "of 120 melanomas", arrow, "called naevus"."""
+        return f"of {self.total:,} {self.truths} {ARROW} called {self.said}"
+
+    @property
+    def rates(self) -> tuple[str, str]:
+        """Return the class-conditional rates of A and B: "26 %", "16 %"."""
+        return rate_words(self.left, self.right, self.total)
+
+    def count(self, side: Side) -> int:
+        """Return the cases with this mistake on one side."""
+        return self.left if side == "left" else self.right
+
+    def change(self, side: Side) -> str:
+        """Return how `side` differs from the other one: "12 fewer missed melanomas"."""
+        more = self.count(side) > self.count(opposite(side))
+        noun = self.mistake.one if self.surplus == 1 else self.mistake.many
+        return f"{self.surplus:,} {'more' if more else 'fewer'} {noun}"
+
+    def spoken(self, side: Side) -> str:
+        """Return the name of a cell for a screen reader."""
+        other = letter_of(opposite(side))
+        more = "more" if self.count(side) > self.count(opposite(side)) else "fewer"
+        return (
+            f"Truth {self.truth}, model says {self.said}: {self.count(side):,} of {self.total:,} "
+            f"in {letter_of(side)}, {self.surplus:,} {more} than {other}."
+        )
+
+
+class Fold(NamedTuple):
+    """What has no row of its own: kinds that are the same, kinds that differ less, and who is told the right thing."""
+
+    same_kinds: int
+    same_cases: int
+    other_kinds: int
+    other_left: int
+    other_right: int
+    correct_left: int
+    correct_right: int
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The difference in one sentence about one side, its fewer first.
+
+    Parameters
+    ----------
+    subject : {"A", "B"}
+        The side the sentence is about.
+    fewer, more : tuple of str
+        "12 fewer missed melanomas"; "85 more needless excisions".
+    """
+
+    subject: Letter
+    fewer: tuple[str, ...]
+    more: tuple[str, ...]
+
+    @property
+    def reference(self) -> Letter:
+        """Return the side that the subject is compared with."""
+        return "A" if self.subject == "B" else "B"
+
+    @property
+    def changes(self) -> str:
+        """Return all changes in one line, fewer first; empty where nothing differs."""
+        return ", ".join((*self.fewer, *self.more))
+
+    @property
+    def sentence(self) -> str:
+        """Return the whole sentence: "B: 12 fewer missed melanomas, 85 more needless excisions than A"."""
+        return f"{self.subject}: {self.changes or 'the same'} {'than' if self.changes else 'as'} {self.reference}"
+
+
+@dataclass(frozen=True)
+class LedgerView:
+    """All that is said about a pair.
+
+    Parameters
+    ----------
+    rows : tuple of Row
+        What differs, in study order, at most the number of rows asked for.
+    fold : Fold
+        What has no row.
+    fold_sentence : str
+        The same in words.
+    strip : Strip
+        The difference in one sentence.
+    headline : str
+        The question.
+    cases : str
+        "1,000 patients".
+    """
+
+    rows: tuple[Row, ...]
+    fold: Fold
+    fold_sentence: str
+    strip: Strip
+    headline: str
+    cases: str
+
+    def spoken(self, number: int) -> str:
+        """Return the name of the ledger of question `number` for a screen reader."""
+        strip = self.strip
+        compared = f"{strip.subject} compared with {strip.reference}: {strip.changes or 'nothing differs'}"
+        return f"Question {number}. For {self.cases}. {compared}."
+
+
+def ledger(
+    left: Counts,
+    right: Counts,
+    wording: Wording,
+    population: int,
+    family: Family,
+    max_rows: int = 4,
+    subject: Side = "right",
+) -> LedgerView:
+    """Say in words how two confusion matrices differ.
+
+    Parameters
+    ----------
+    left, right : ndarray of int64, shape (k, k)
+        Cases of the two results; rows are true classes and have the same sums on both sides.
+    wording : Wording
+        The words of the domain.
+    population : int
+        The number of cases of either matrix.
+    family : str
+        dlpm and dlfpm count any wrong answer for a class as one kind of mistake, lpm and lfpm tell them apart.
+    max_rows : int
+        The largest differences get rows, at most this many; the rest is one folded line.
+    subject : {"left", "right"}
+        The side that the strip's sentence is about.
+
+    Raises
+    ------
+    Problem
+        Where the row sums of the two matrices differ: such a pair compares populations, not classifiers.
+    """
+    kinds = all_rows(left, right, wording, family)
+    differing = [row for row in kinds if row.surplus]
+    largest = sorted(differing, key=lambda row: -row.surplus)[:max_rows]
+    rows = tuple(row for row in differing if row in largest)
+    rest = [row for row in differing if row not in largest]
+    same = [row for row in kinds if not row.surplus]
+    fold = Fold(
+        same_kinds=len(same),
+        same_cases=sum(row.left for row in same),
+        other_kinds=len(rest),
+        other_left=sum(row.left for row in rest),
+        other_right=sum(row.right for row in rest),
+        correct_left=int(np.trace(left)),
+        correct_right=int(np.trace(right)),
+    )
+    cases = counted(population, wording)
+    return LedgerView(
+        rows=rows,
+        fold=fold,
+        fold_sentence=fold_words(fold, wording),
+        strip=strip_of(rows, subject),
+        headline=f"For {cases}, which result would you rather have?",
+        cases=cases,
+    )
+
+
+def all_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
+    """Return every kind of mistake of `family` in study order: by true class, then by predicted class."""
+    totals = left.sum(axis=1)
+    if left.shape != right.shape or not np.array_equal(totals, right.sum(axis=1)):
+        raise Problem(
+            "The two results of this question do not have the same number of cases in every true class, so they "
+            "cannot be compared; make the study again from predictions of the same cases"
+        )
+    rows = []
+    for i, total in enumerate(totals.tolist()):
+        truth, truths = wording.class_one[i], wording.class_one[i] if total == 1 else wording.class_many[i]
+        if family in ("dlpm", "dlfpm"):
+            wrong = (total - int(left[i, i]), total - int(right[i, i]))
+            said = wording.class_one[1 - i] if len(totals) == 2 else SOMETHING_ELSE
+            rows.append(Row(i, None, wording.any_mistake[i], truth, truths, said, total, *wrong))
+            continue
+        for j in range(len(totals)):
+            if j != i:
+                cell = (int(left[i, j]), int(right[i, j]))
+                said = wording.class_one[j]
+                rows.append(Row(i, j, wording.mistakes[i, j], truth, truths, said, total, *cell))
+    return tuple(rows)
+
+
+def strip_of(rows: tuple[Row, ...], subject: Side) -> Strip:
+    """Return the sentence about `subject`: what it has fewer of, then what it has more of."""
+    fewer = tuple(row.change(subject) for row in rows if row.surplus and row.larger != subject)
+    more = tuple(row.change(subject) for row in rows if row.surplus and row.larger == subject)
+    return Strip(letter_of(subject), fewer, more)
+
+
+def counted(cases: int, wording: Wording) -> str:
+    """Return a number of cases with its noun: "1,000 patients", "1 patient"."""
+    return f"{cases:,} {wording.case if cases == 1 else wording.cases}"
+
+
+_PEOPLE = {
+    *("patients", "people", "persons", "children", "adults", "women", "men", "infants", "newborns", "students"),
+    *("applicants", "customers", "clients", "users", "employees", "passengers", "drivers", "donors", "borrowers"),
+}
+
+
+def fold_words(fold: Fold, wording: Wording) -> str:
+    """Return the folded line: kinds that differ less, kinds that are the same, or else who is told the right thing."""
+    parts = []
+    if fold.other_kinds:
+        kinds = _kinds(fold.other_kinds, "differs less", "differ less")
+        parts.append(f"{kinds}: {counted(fold.other_left, wording)} in A, {fold.other_right:,} in B")
+    if fold.same_kinds:
+        kinds = _kinds(fold.same_kinds, "is the same in A and B", "are the same in A and B")
+        parts.append(f"{kinds}: {counted(fold.same_cases, wording)}")
+    if parts:
+        return "; ".join(parts)
+    numbers = f"{fold.correct_left:,} in A, {fold.correct_right:,} in B"
+    if wording.cases.split()[0].lower() in _PEOPLE:
+        return f"Everyone else is told the right thing: {numbers}"
+    return f"All other {wording.cases} get the right answer: {numbers}"
+
+
+def _kinds(number: int, one: str, many: str) -> str:
+    return f"1 other kind of mistake {one}" if number == 1 else f"{number} other kinds of mistake {many}"
+
+
+def rate_words(left: int, right: int, total: int) -> tuple[str, str]:
+    """Return two class-conditional rates in per cent; with decimals where whole ones would hide that they differ."""
+    for decimals in (0, 1, 2):
+        words = _per_cent(left, total, decimals), _per_cent(right, total, decimals)
+        if left == right or words[0] != words[1]:
+            break
+    return words
+
+
+def _per_cent(count: int, total: int, decimals: int) -> str:
+    share = 100 * count / total if total else 0.0
+    shown = math.floor(share * 10**decimals + 0.5) / 10**decimals
+    step = f"{10.0**-decimals:.{decimals}f}"
+    if shown == 0 and count:
+        return f"< {step} %"
+    if shown == 100 and count < total:
+        return f"> {100 - 10.0**-decimals:.{decimals}f} %"
+    return f"{shown:.{decimals}f} %"

@@ -1,0 +1,122 @@
+"""What is said about answers and progress, in the window and in the terminal."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from elicit_app.elicitation.questions import Counts, Family, Progress
+from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, Side
+from elicit_app.session.words.ledger import Row, ledger, opposite
+from elicit_app.study.model import Wording
+
+
+class Preference(NamedTuple):
+    """An answer without sides: what was preferred, and what the other result had to offer instead, which may be empty.
+
+    Both read in the same direction: 12 fewer of one mistake rather than 85 fewer of another.
+    """
+
+    preferred: str
+    rather_than: str
+
+    @property
+    def sentence(self) -> str:
+        """Return the answer inside a sentence: "you preferred 12 fewer missed melanomas", "about equal"."""
+        if self.preferred.startswith(("About equal", "Cannot say")):
+            return self.preferred[0].lower() + self.preferred[1:]
+        return f"you preferred {self.preferred}"
+
+
+def preference(
+    left: Counts,
+    right: Counts,
+    reply: Reply,
+    wording: Wording,
+    family: Family,
+    *,
+    asked_again_as: int | None = None,
+) -> Preference:
+    """Say what an answer meant, whichever side stood left.
+
+    Parameters
+    ----------
+    left, right : ndarray of int64, shape (k, k)
+        Cases of the pair as it was shown; rows are true classes.
+    reply : {"left", "right", "equal", "unsure"}
+        The answer.
+    wording : Wording
+        The words of the domain.
+    family : str
+        Which kinds of mistake are told apart.
+    asked_again_as : int or None
+        The number of the question that asked an unsure answer again.
+    """
+    if reply == "unsure":
+        again = f", asked again as {asked_again_as}" if asked_again_as is not None else ""
+        return Preference(f"Cannot say{again}", "")
+    rows = _largest(left, right, wording, family)
+    if reply == "equal":
+        return Preference(f"About equal: {', '.join(_differences(rows))}", "")
+    chosen: Side = reply
+    gained = ", ".join(row.change(chosen) for row in rows if row.larger != chosen)
+    forgone = ", ".join(row.change(opposite(chosen)) for row in rows if row.larger == chosen)
+    more = ", ".join(row.change(chosen) for row in rows)
+    return Preference(gained or more, forgone)
+
+
+def _largest(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
+    return ledger(left, right, wording, int(left.sum()), family).rows
+
+
+def _differences(rows: tuple[Row, ...]) -> list[str]:
+    return [f"{row.surplus:,} {row.mistake.one if row.surplus == 1 else row.mistake.many}" for row in rows]
+
+
+def undo_words(previous: AnsweredView | None, wording: Wording, family: Family) -> str:
+    """Return the tooltip of Undo: "Take back answer 6: you preferred 12 fewer missed melanomas"."""
+    if previous is None:
+        return "There is no answer to take back yet"
+    said = preference(previous.left, previous.right, previous.reply, wording, family)
+    return f"Take back answer {previous.number}: {said.sentence}"
+
+
+def last_words(last: AnsweredView, wording: Wording, family: Family) -> str:
+    """Say an answer and what was forgone: "You preferred 12 fewer missed melanomas rather than 85 fewer ..."."""
+    said = preference(last.left, last.right, last.reply, wording, family)
+    rather = f" rather than {said.rather_than}" if said.rather_than else ""
+    return f"{said.sentence[:1].upper()}{said.sentence[1:]}{rather}."
+
+
+class ProgressWords(NamedTuple):
+    """How far the sitting is: "Question 7,", "about 5 to 8 more", and the same for a screen reader."""
+
+    question: str
+    rest: str
+    spoken: str
+
+    @property
+    def line(self) -> str:
+        """Return both parts as one line."""
+        return f"{self.question} {self.rest}".strip()
+
+
+def progress_words(view: QuestionView) -> ProgressWords:
+    """Say how far the sitting is."""
+    progress = view.progress
+    question = f"Question {view.number},"
+    if view.last or progress.most == 0:
+        return ProgressWords(question, "last one", f"{_share_words(progress)}, last question")
+    fewest, most = progress.fewest, progress.most
+    rest = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}" if fewest else f"up to {most:,}"
+    about = "about " if fewest else ""
+    return ProgressWords(question, f"{about}{rest} more", f"{_share_words(progress)}, {rest} questions left")
+
+
+def _share_words(progress: Progress) -> str:
+    share = progress.share
+    if share < 0.15:
+        return "Little known yet"
+    for limit, words in ((0.4, "About a quarter known"), (0.65, "About half known"), (0.9, "Most of it known")):
+        if share < limit:
+            return words
+    return "Nearly all known"

@@ -1,0 +1,180 @@
+"""Experts beside each other: which sessions count, where they disagree in words, and what is said of models."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elicit_app.problem import Problem
+from elicit_app.session.experts.compared import Expert, MistakeRates, RateView
+from elicit_app.session.experts.comparing import choice, compare, disagreement, told_apart, wording_of
+from elicit_app.session.experts.gathering import compare_experts
+from elicit_app.session.experts.pooling import Source
+from elicit_app.session.journal.listing import SessionSummary, finished_experts
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.session import Session
+from elicit_app.session.views.figures import ModelView
+from elicit_app.study import open_study
+from elicit_app.study.model import Mistake
+from metrics import Consequence, ElicitedMetric, Provenance
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MISSED = Mistake("Missed melanoma", "missed melanoma", "missed melanomas")
+NEEDLESS = Mistake("Needless excision", "needless excision", "needless excisions")
+HARMLESS = Mistake("Harmless mix-up", "harmless mix-up", "harmless mix-ups")
+
+
+def rates(true, mistake, *found, yardstick=False):
+    made = tuple(RateView(*one) for one in found)
+    return MistakeRates(true, None, mistake, made, made[0], yardstick)
+
+
+UNIT = rates(1, NEEDLESS, (1, 1, 1), (1, 1, 1), yardstick=True)
+
+
+def test_a_difference_that_ranges_do_not_explain_comes_first():
+    missed = rates(0, MISSED, (12.0, 6.0, 20.0), (2.0, 1.0, 4.0))
+    harmless = rates(2, HARMLESS, (0.01, 0.001, 2.0), (0.5, 0.01, 3.0))
+    headline, detail = disagreement((missed, UNIT, harmless), ("Ada", "Ben"))
+    assert headline == "They disagree most about missed melanomas"
+    assert detail == (
+        "For Ada one missed melanoma counts as much as 12 needless excisions, for Ben as much as 2: 6 times as much. "
+        "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
+    )
+
+
+def test_ranges_that_meet_are_no_clear_disagreement():
+    headline, detail = disagreement((rates(0, MISSED, (4.0, 1.0, 9.0), (8.0, 2.0, 20.0)), UNIT), ("Ada", "Ben"))
+    assert headline == "No clear disagreement"
+    assert "For Ben one missed melanoma counts as much as 8 needless excisions, for Ada as much as 4" in detail
+    assert "more answers could bring them together" in detail
+
+
+def test_without_ranges_nobody_knows():
+    headline, detail = disagreement((rates(0, MISSED, (4.0, None, None), (8.0, 2.0, 20.0)), UNIT), ("Ada", "Ben"))
+    assert headline == "They differ most about missed melanomas"
+    assert detail.endswith("Without ranges nobody can say how sure that is.")
+
+
+def test_agreement_is_said_and_nothing_is_infinitely_less():
+    same = rates(0, MISSED, (4.0, 1.0, 9.0), (4.0, 2.0, 20.0))
+    assert disagreement((same, UNIT), ("Ada", "Ben"))[0] == "They agree"
+    nothing = rates(0, MISSED, (4.0, 1.0, 9.0), (0.0, 0.0, 0.5))
+    detail = disagreement((nothing, UNIT), ("Ada", "Ben"))[1]
+    assert "For Ada one missed melanoma counts as much as 4 needless excisions, for Ben as much as 0. Their" in detail
+
+
+def model(name, rank):
+    return ModelView(name, rank, 1.0, 0.0, None, 1.0, 0.9, None, np.eye(2, dtype=np.int64))
+
+
+def test_which_model_is_cheapest_for_whom():
+    a, b = (model("A", 1), model("B", 2)), (model("B", 1), model("A", 2))
+    tied = (model("A", 1), model("B", 1))
+    assert choice((a, a), ("Ada", "Ben"), a) == "Cheapest for each of them, and pooled: A."
+    assert choice((a, a), ("Ada", "Ben"), tied) == "Cheapest for each of them: A. Pooled: A and B are tied."
+    assert choice((a, b), ("Ada", "Ben"), tied) == "Cheapest for Ada: A. For Ben: B. Pooled: A and B are tied."
+    assert choice((a[:1], a[:1]), ("Ada", "Ben")) == ""
+
+
+def test_names_that_are_the_same_get_numbers():
+    assert told_apart(("Ada", "Ben", "Ada")) == ("Ada (1)", "Ben", "Ada (2)")
+
+
+def summary(name, expert, hours, *, phase="finished", problem=""):
+    last = None if problem else NOON + timedelta(hours=hours)
+    return SessionSummary(Path(name), "Lumps", "lumps", expert, 12, last=last, phase=phase, problem=problem)
+
+
+def test_each_expert_counts_once_by_the_newest_finished_session():
+    found = finished_experts(
+        [
+            summary("a", "Ada", 1),
+            summary("b", "  ada ", 5),
+            summary("c", "Ben", 3),
+            summary("d", "Cleo", 4, phase="stopped"),
+            summary("e", None, 2),
+            summary("f", None, 6),
+            summary("g", "Dora", 0, problem="damaged"),
+        ]
+    )
+    assert [one.path.name for one in found] == ["e", "c", "b", "f"]
+
+
+@pytest.fixture(scope="module")
+def lumps():
+    return open_study("breast-cancer")
+
+
+def finished(study, path, expert, missed, *, answers=9):
+    """Finish a session of somebody for whom one missed cancer counts as `missed` needless biopsies."""
+    costs = np.array([[0, missed], [1.0, 0]])
+    with Session.create(study, ProcedureSetting(seed=5, questions=answers), path, expert=expert) as session:
+        while (asking := session.asking()) is not None:
+            a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
+            session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "a") else "right")
+        session.finish()
+
+
+@pytest.fixture(scope="module")
+def folder(lumps, tmp_path_factory):
+    made = tmp_path_factory.mktemp("sessions")
+    finished(lumps, made / "1.session.jsonl", "Ada", 30.0)
+    finished(lumps, made / "2.session.jsonl", "Ben", 0.3)
+    return made
+
+
+def test_two_finished_sessions_are_compared_and_pooled(folder, lumps):
+    view = compare_experts(folder / "1.session.jsonl")
+    assert view.names == ("Ada", "Ben")
+    assert view.title == lumps.title
+    missed = next(one for one in view.mistakes if not one.is_yardstick)
+    assert missed.rates[0].ratio > 1 > missed.rates[1].ratio
+    assert missed.pooled.ratio == pytest.approx(np.sqrt(missed.rates[0].ratio * missed.rates[1].ratio))
+    assert "For Ada one missed cancer counts as much as " in view.detail
+    assert missed.apart
+    assert view.headline == "They disagree most about missed cancers"
+    assert view.made_of.startswith("Made of Ada (13 answers, ")
+    of = view.pooled.provenance.parameters["of"]
+    assert [part["source"] for part in of] == ["1.session.jsonl", "2.session.jsonl"]
+    assert view.pooled.name == f"{lumps.title}, Ada and Ben pooled"
+    assert view.pooled.population == lumps.population
+    assert "Cheapest for" in view.choice
+
+
+def test_a_session_that_is_open_can_be_compared(folder, lumps):
+    with Session.open(folder / "1.session.jsonl", lumps) as open_one:
+        before = open_one.path.read_bytes()
+        assert compare_experts(folder / "2.session.jsonl", lumps).names == ("Ada", "Ben")
+        assert open_one.path.read_bytes() == before
+
+
+def test_what_cannot_be_compared_is_left_out_and_said(lumps, tmp_path):
+    finished(lumps, tmp_path / "1.session.jsonl", "Ada", 30.0)
+    with pytest.raises(Problem, match=r"two experts who have finished “.*”; there is one"):
+        compare_experts(tmp_path / "1.session.jsonl")
+    finished(lumps, tmp_path / "2.session.jsonl", "Ben", 3.0, answers=2)
+    with pytest.raises(Problem, match=r"Fewer than two .* Left out: Ben has too few answers\."):
+        compare_experts(tmp_path / "1.session.jsonl")
+    finished(lumps, tmp_path / "3.session.jsonl", "Cleo", 3.0)
+    assert compare_experts(tmp_path / "1.session.jsonl").notes == ("Left out: Ben has too few answers.",)
+
+
+def test_files_bring_their_own_words():
+    words = (Consequence("sick", "well", "Missed illness", "missed illness", "missed illnesses"),)
+    made = [
+        ElicitedMetric.from_cost_matrix(
+            ("sick", "well"), [[0, 1], [cost, 0]], consequences=words, yardstick=("well", "sick"), name=name
+        )
+        for name, cost in (("a", 0.1), ("b", 0.5))
+    ]
+    view = compare([Expert(one.name, Source(f"{one.name}.json", one)) for one in made], "files")
+    assert "one missed illness counts as much as 10 " in view.detail
+    assert view.choice == ""
+    assert wording_of(made[0]).mistakes[1, 0].name == "Well called sick"
+    any_wrong = ElicitedMetric.from_weights(
+        ("a", "b", "c"), (1, 1, 1), "dlpm", consequences=(Consequence("a", None, "Lost a"),), provenance=Provenance()
+    )
+    assert wording_of(any_wrong).any_mistake[0].name == "Lost a"
+    assert wording_of(any_wrong).any_mistake[1].name == "B called something else"

@@ -1,0 +1,270 @@
+import os
+import resource
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from elicit_app.problem import Problem
+from elicit_app.session.journal.events import Noted, Recovered, to_line
+from elicit_app.session.journal.reading import parse, read
+from elicit_app.session.journal.writing import Journal, UnwrittenProblem
+
+EXTRA = Noted(at=datetime(2025, 3, 2, tzinfo=UTC), sentence="written after the repair")
+
+
+def create(path, events):
+    return Journal.create(path, events)
+
+
+def test_what_was_appended_is_read_again(journal_path, a_session):
+    with create(journal_path, a_session[:2]) as journal:
+        for event in a_session[2:]:
+            journal.append(event)
+    assert list(read(journal_path).events) == a_session
+
+
+def test_every_event_is_on_the_disk_when_append_returns(journal_path, a_session):
+    with create(journal_path, a_session[:1]) as journal:
+        for count, event in enumerate(a_session[1:], start=2):
+            journal.append(event)
+            assert list(read(journal_path).events) == a_session[:count]
+
+
+def test_cut_at_any_byte_it_loads_or_is_refused_in_one_sentence(journal_path, a_session):
+    data = b"".join(map(to_line, a_session))
+    whole = [0]
+    for event in a_session:
+        whole.append(whole[-1] + len(to_line(event)))
+    journal_path.parent.mkdir()
+    for cut in range(len(data) + 1):
+        # The newline is not part of the event: a cut just before it loses nothing.
+        complete = sum(end - 1 <= cut for end in whole[1:])
+        if complete == 0:
+            with pytest.raises(Problem, match="holds no session yet"):
+                parse(data[:cut], journal_path)
+            continue
+        assert list(parse(data[:cut], journal_path).events) == a_session[:complete]
+        # Opening for writing repairs the file: the disk is asked at the ends of lines and here and there.
+        if cut % 29 == 0 or min(abs(cut - end) for end in whole) <= 1:
+            repaired(journal_path, data[:cut], a_session[:complete])
+
+
+def repaired(path, data, expected):
+    path.write_bytes(data)
+    journal, contents = Journal.open(path)
+    journal.append(EXTRA)
+    journal.close()
+    kept = [event for event in contents.events if not isinstance(event, Recovered)]
+    assert kept == expected
+    assert list(read(path).events) == [*contents.events, EXTRA], "what was recovered is on the disk"
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_any_damage_before_the_last_line_is_refused_or_leaves_other_events_alone(tmp_path, a_session, data):
+    lines = [to_line(event) for event in a_session]
+    place = data.draw(st.integers(0, len(lines) - 2))
+    byte = data.draw(st.integers(0, len(lines[place]) - 2))
+    value = data.draw(st.integers(0, 255))
+    damaged = bytearray(b"".join(lines))
+    damaged[sum(map(len, lines[:place])) + byte] = value
+    try:
+        events = parse(bytes(damaged), tmp_path / "x").events
+    except Problem as problem:
+        said = problem.sentence
+        events = None
+    assert (len(events) == len(a_session)) if events else (str(tmp_path / "x") in said and "\n" not in said)
+
+
+@pytest.mark.parametrize(
+    ("first", "words"),
+    [
+        (b'{"format": "elicit-session", "version": 2, "new": 1}\n', "written by a newer elicit"),
+        (b'{"format": "something", "version": 1}\n', "is not a session of elicit"),
+        (b'{"format": "elicit-session"}\n', "names no proper session version"),
+        (b'{"format": "elicit-session", "version": 0}\n', "names no proper session version"),
+        (b'{"format": "elicit-session", "version": true}\n', "names no proper session version"),
+        (b"[1, 2]\n", "is not a session of elicit"),
+        (b"[" * 100_000 + b"\n", "is not a session of elicit"),
+        (b"\x00\xff\n", "is not a session of elicit"),
+        (b'{"format": "elicit-session", "version": 1\n', "is damaged in line 1"),
+        (b"", "holds no session yet"),
+    ],
+)
+def test_foreign_files_are_refused_in_words(tmp_path, first, words):
+    path = tmp_path / "x.session.jsonl"
+    path.write_bytes(first)
+    with pytest.raises(Problem, match=words):
+        read(path)
+
+
+def test_a_missing_file_and_a_folder_are_refused_in_words(tmp_path):
+    for act in (read, Journal.open):
+        with pytest.raises(Problem, match="There is no session file"):
+            act(tmp_path / "none.session.jsonl")
+        with pytest.raises(Problem, match=r"cannot be read|is a folder"):
+            act(tmp_path)
+
+
+def test_a_second_beginning_and_a_session_in_the_way_are_refused(journal_path, a_session, write):
+    create(journal_path, a_session[:1]).close()
+    before = journal_path.read_bytes()
+    with pytest.raises(Problem, match="already a session"):
+        create(journal_path, [write.begun("Another")])
+    assert journal_path.read_bytes() == before
+    assert [path.name for path in journal_path.parent.iterdir()] == [journal_path.name], "no leftovers"
+    journal_path.write_bytes(before + to_line(a_session[0]))
+    with pytest.raises(Problem, match="damaged in line 2"):
+        Journal.open(journal_path)
+
+
+def test_two_writers_are_refused_until_the_first_closes(journal_path, a_session):
+    first = create(journal_path, a_session[:1])
+    with pytest.raises(Problem, match="open in another window"):
+        Journal.open(journal_path)
+    first.close()
+    Journal.open(journal_path)[0].close()
+
+
+def test_the_lock_goes_when_its_process_is_killed(journal_path, a_session):
+    create(journal_path, a_session[:1]).close()
+    program = (
+        "import sys, time; from pathlib import Path; from elicit_app.session.journal.writing import Journal\n"
+        f"journal = Journal.open(Path({str(journal_path)!r}))[0]; print('open', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "open\n"
+        with pytest.raises(Problem, match="open in another window"):
+            Journal.open(journal_path)
+        child.kill()
+    Journal.open(journal_path)[0].close()
+
+
+@pytest.fixture
+def file_limit():
+    """Lets files grow no further than a number of bytes: a real write that stops halfway, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("room", [0, 1, 40])
+def test_a_full_disk_loses_nothing_and_trying_again_works(journal_path, a_session, file_limit, room):
+    with create(journal_path, a_session[:2]) as journal:
+        before = journal_path.read_bytes()
+        file_limit(len(before) + room)
+        for _ in range(2):
+            with pytest.raises(UnwrittenProblem, match=r"This answer could not be written \(the disk is full\)"):
+                journal.append(a_session[2])
+        file_limit(resource.RLIM_INFINITY)
+        assert journal_path.read_bytes() == before
+        journal.append(a_session[2])
+    assert list(read(journal_path).events) == a_session[:3]
+
+
+def test_when_the_disk_does_not_confirm_the_answer_is_not_given(journal_path, a_session, monkeypatch):
+    with create(journal_path, a_session[:2]) as journal:
+        before = journal_path.read_bytes()
+
+        def refuse(descriptor: int) -> None:
+            raise OSError(5, "Input/output error")
+
+        # No disk fails on demand: this is the one call that has to be told to.
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", refuse)
+            with pytest.raises(UnwrittenProblem, match="input/output error"):
+                journal.append(a_session[2])
+        assert journal_path.read_bytes() == before
+        journal.append(a_session[2])
+    assert len(read(journal_path).events) == 3
+
+
+def test_a_half_line_that_could_not_be_removed_is_removed_before_the_next_write(journal_path, a_session, monkeypatch):
+    with create(journal_path, a_session[:2]) as journal:
+
+        def refuse(*_: object) -> None:
+            raise OSError(5, "Input/output error")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", refuse)
+            patch.setattr(os, "ftruncate", refuse)
+            with pytest.raises(UnwrittenProblem):
+                journal.append(a_session[2])
+        journal.append(a_session[3])
+    assert list(read(journal_path).events) == [*a_session[:2], a_session[3]]
+
+
+def test_a_file_changed_underneath_is_refused_and_left_alone(journal_path, a_session):
+    with create(journal_path, a_session[:2]) as journal:
+        other = journal_path.read_bytes().replace(b"lesions", b"lessons")
+        with journal_path.open("r+b") as file:
+            file.write(other)
+        with pytest.raises(UnwrittenProblem, match="another program changed"):
+            journal.append(a_session[2])
+        assert journal_path.read_bytes() == other
+
+
+def test_a_file_that_is_moved_away_can_be_put_back(journal_path, a_session):
+    aside = journal_path.with_name("aside")
+    with create(journal_path, a_session[:2]) as journal:
+        journal_path.rename(aside)
+        with pytest.raises(UnwrittenProblem, match="moved or deleted"):
+            journal.append(a_session[2])
+        aside.rename(journal_path)
+        journal.append(a_session[2])
+    assert len(read(journal_path).events) == 3
+
+
+def test_a_touched_file_with_the_same_bytes_is_no_change(journal_path, a_session):
+    with create(journal_path, a_session[:2]) as journal:
+        os.utime(journal_path)
+        journal.append(a_session[2])
+        journal.append(a_session[3])
+    assert len(read(journal_path).events) == 4
+
+
+def test_a_closed_journal_refuses(journal_path, a_session):
+    journal = create(journal_path, a_session[:2])
+    journal.close()
+    journal.close()
+    with pytest.raises(UnwrittenProblem, match="the session is closed"):
+        journal.append(a_session[2])
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="an administrator may write everywhere")
+def test_a_folder_that_may_not_be_written_is_said(tmp_path, a_session):
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(Problem, match="not allowed"):
+            create(tmp_path / "x.session.jsonl", a_session[:1])
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_a_file_where_the_folder_should_be_is_said(tmp_path, a_session):
+    (tmp_path / "sessions").write_text("in the way")
+    with pytest.raises(Problem, match="sessions is a file, not a folder"):
+        create(tmp_path / "sessions" / "x.session.jsonl", a_session[:1])
+    assert [file.name for file in tmp_path.iterdir()] == ["sessions"]
+
+
+def test_a_change_from_outside_is_noticed_even_after_a_failed_write(journal_path, a_session, monkeypatch):
+    with create(journal_path, a_session[:2]) as journal:
+
+        def refuse(*_: object) -> None:
+            raise OSError(5, "Input/output error")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", refuse)
+            patch.setattr(os, "ftruncate", refuse)
+            with pytest.raises(UnwrittenProblem):
+                journal.append(a_session[2])
+        with journal_path.open("r+b") as file:
+            file.write(b"?")
+        with pytest.raises(UnwrittenProblem, match="another program changed"):
+            journal.append(a_session[2])

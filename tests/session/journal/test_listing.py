@@ -1,0 +1,51 @@
+from datetime import UTC, datetime
+
+from elicit_app.session.journal.events import Finished, to_line
+from elicit_app.session.journal.listing import list_sessions, new_session_path, sessions_folder, summary
+from elicit_app.study import open_study
+
+
+def written(path, events):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(map(to_line, events)))
+    return path
+
+
+def test_a_summary_says_where_a_session_stands(tmp_path, write):
+    events = [write.begun(), write.answered("a"), write.answered("b"), write.undone()]
+    one = summary(written(tmp_path / "x.session.jsonl", events))
+    assert (one.title, one.expert, one.answers, one.problem) == ("Läsionen", "Dr. Š", 1, "")
+    assert (one.fewest, one.most) == (3, 9), "what was still to come before the answer that was undone"
+    assert one.last == events[2].at or one.last == events[1].at
+    assert not one.finished
+    events += [write.redone(), Finished(at=write.at())]
+    two = summary(written(tmp_path / "y.session.jsonl", events))
+    assert (two.answers, two.fewest, two.most, two.finished) == (2, 2, 8, True)
+
+
+def test_listing_never_fails_and_puts_the_last_answered_first(tmp_path, write):
+    data, study = tmp_path / "data", tmp_path / "study"
+    first = written(data / "sessions" / "wine" / "a.session.jsonl", [write.begun(), write.answered()])
+    second = written(study / "sessions" / "b.session.jsonl", [write.begun(), write.answered()])
+    cut = written(study / "sessions" / "c.session.jsonl", [])
+    foreign = written(data / "sessions" / "wine" / "d.session.jsonl", [])
+    foreign.write_bytes(b"\xff\xfe\x00garbage\n{}\n")
+    senseless = written(study / "sessions" / "e.session.jsonl", [write.begun(), write.undone()])
+    (study / "sessions" / "folder.session.jsonl").mkdir()
+    (study / "sessions" / "notes.txt").write_text("not a session")
+    listed = list_sessions(study, data=data)
+    assert [one.path.name for one in listed[:2]] == [second.name, first.name]
+    assert {one.path.name for one in listed[2:]} == {cut.name, foreign.name, senseless.name, "folder.session.jsonl"}
+    assert all(one.problem.count("\n") == 0 and one.problem for one in listed[2:])
+    assert list_sessions(tmp_path / "nowhere", data=tmp_path / "nothing") == ()
+
+
+def test_sessions_of_bundled_studies_lie_in_the_data_folder(tmp_path):
+    study = open_study("traffic-light")
+    assert sessions_folder(study, tmp_path) == tmp_path / "sessions" / "traffic-light"
+    now = datetime(2025, 11, 20, 10, 42, 7, tzinfo=UTC)
+    path = new_session_path(study, now, expert="Dr. Müller / Łódź", data=tmp_path)
+    assert path.name == "2025-11-20-104207-dr-muller-odz.session.jsonl"
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert new_session_path(study, now, expert="Dr. Müller / Łódź", data=tmp_path).name.endswith("-2.session.jsonl")

@@ -1,0 +1,82 @@
+"""Practice pairs: one mistake differs, so one side is better whatever one values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elicit_app.session.questions.practice import practice_feedback, practice_ledger, practice_pairs
+from elicit_app.study.model import Law, Predictions, Study
+from elicit_app.study.wording import default_wording
+
+
+def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, law: bool = False, stated: bool = False) -> Study:
+    rng = np.random.default_rng(seed)
+    y_true = (np.arange(240) % k).astype(np.int64)
+    scores = rng.random((240, k)) + skill * np.eye(k)[y_true]
+    proba = scores / scores.sum(axis=1, keepdims=True)
+    return Study(
+        name="made-up",
+        title="Made up",
+        classes=tuple("abcdefghij"[:k]),
+        models=() if law else (Predictions("model", y_true, proba),),
+        population=1000,
+        stated_prevalence=tuple(np.arange(1, k + 1) / sum(range(1, k + 1))) if stated else None,
+        wording=default_wording(list("abcdefghij"[:k]), "patient", "patients"),
+        yardstick=(1, 0),
+        kind="synthetic" if law else "file",
+        law=Law(proba, 0.01) if law else None,
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(2, 10),
+    st.integers(0, 50),
+    st.sampled_from([0.0, 0.4, 5.0]),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(["lpm", "dlpm"]),
+)
+def test_one_side_is_better_and_only_one_thing_differs(k, seed, skill, law, stated, family) -> None:
+    made = study(k, seed=seed, skill=skill, law=law, stated=stated)
+    first, second = practice_pairs(made)
+    assert (first.better, second.better) == ("right", "left")
+    for pair in (first, second):
+        better, worse = (pair.left, pair.right) if pair.better == "left" else (pair.right, pair.left)
+        assert pair.left.min() >= 0
+        assert pair.right.min() >= 0
+        assert pair.left.sum() == pair.right.sum() == 1000
+        np.testing.assert_array_equal(pair.left.sum(axis=1), pair.right.sum(axis=1))
+        moved = worse - better
+        assert np.trace(moved) < 0
+        assert np.count_nonzero(moved - np.diag(np.diag(moved))) == 1
+        (row,) = practice_ledger(pair, made, family).rows
+        assert row.larger != pair.better
+    assert practice_ledger(first, made, family).rows[0].true == 1
+
+
+def test_the_second_pair_is_about_another_truth() -> None:
+    made = study(3)
+    first, second = practice_pairs(made)
+    assert practice_ledger(first, made, "dlpm").rows[0].true != practice_ledger(second, made, "dlpm").rows[0].true
+
+
+@pytest.mark.parametrize(("reply", "right"), [("right", True), ("left", False), ("equal", False), ("unsure", False)])
+def test_feedback(reply, right) -> None:
+    made = study()
+    pair = practice_pairs(made)[0]
+    said = practice_feedback(pair, reply, made, "lpm")
+    gain = practice_ledger(pair, made, "lpm").strip.changes
+    assert said.right is right
+    if right:
+        assert said.headline == "You chose B, and B is better whatever you value"
+        assert said.sentence == (
+            f"B has {gain} and nothing else differs. In the real questions each side is better at something, and "
+            "there is no right answer: only yours counts."
+        )
+    else:
+        assert said.headline == f"Look once more: B has {gain} and nothing else differs"
+        assert said.sentence == "Outlined squares are how many more there are on that side."

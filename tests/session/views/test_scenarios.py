@@ -1,0 +1,130 @@
+"""Laws of other prevalences: today's own gives today's numbers, classes may be renamed, only shares change."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from elicit_app.session.results.judging import count, judged, prevalence, scenarios_of
+from elicit_app.study import open_study
+from elicit_app.study.model import Predictions
+from metrics import ElicitedMetric, confusion_matrix, meta_pattern_concern_score
+
+COSTS = np.array([[0, 1.0, 0.8], [0.1, 0, 0.2], [0.05, 0.02, 0]])
+OFF = ~np.eye(3, dtype=bool)
+SHARES = arrays(np.float64, 3, elements=st.floats(0.01, 1.0))
+
+
+@pytest.fixture(scope="module")
+def traffic():
+    return open_study("traffic-light")
+
+
+def metric_of(study, draws=200):
+    rng = np.random.default_rng(1)
+    samples = -COSTS[OFF] * np.exp(0.4 * rng.standard_normal((draws, 6)))
+    return ElicitedMetric.from_weights(study.classes, -COSTS[OFF], "lpm", samples=samples)
+
+
+def made(study, metric=None):
+    counted = count(study)
+    return scenarios_of(study, counted, metric or metric_of(study), prevalence(study, counted))
+
+
+def by_name(views):
+    return {view.name: view for view in views}
+
+
+def test_the_own_prevalence_gives_todays_numbers(traffic):
+    scenarios, metric = made(traffic), metric_of(traffic)
+    shares = np.bincount(traffic.models[0].y_true, minlength=3)
+    views = by_name(scenarios.at(shares))
+    unit, weight = COSTS[traffic.yardstick], np.array([1.0, 0.2, 0.05])
+    for model in traffic.models:
+        view = views[model.name]
+        decided = model.y_proba.argmax(axis=1)
+        table = np.asarray(confusion_matrix(model.y_true, decided)) / len(decided)
+        assert view.cost == pytest.approx(traffic.population * (table * COSTS).sum() / unit, rel=1e-12)
+        assert view.accuracy == pytest.approx((decided == model.y_true).mean(), rel=1e-12)
+        concern = meta_pattern_concern_score(
+            model.y_true,
+            model.y_proba,
+            release_factors=metric.release_factors(),
+            sample_weight=weight[model.y_true],
+        )
+        assert view.mpcs == pytest.approx(float(concern), rel=1e-9)
+    for one, other in zip(scenarios.at(), judged(traffic, count(traffic), metric), strict=True):
+        assert (one.name, one.rank, one.cost, one.mpcs) == (other.name, other.rank, other.cost, other.mpcs)
+
+
+@settings(max_examples=20)
+@given(shares=SHARES)
+def test_another_prevalence_is_what_counting_such_cases_would_give(traffic, shares):
+    """Stated as the study's prevalence, the same shares give the same figures."""
+    stated = replace(traffic, stated_prevalence=tuple(shares / shares.sum()))
+    metric = metric_of(traffic)
+    expected = judged(stated, count(stated), metric)
+    for one, other in zip(made(traffic, metric).at(shares), expected, strict=True):
+        assert (one.name, one.rank) == (other.name, other.rank)
+        assert one.cost == pytest.approx(other.cost, rel=1e-9)
+        assert one.mpcs == pytest.approx(other.mpcs, rel=1e-9)
+        assert one.probability_best == pytest.approx(other.probability_best)
+        assert np.array_equal(one.rates, other.rates)
+
+
+@settings(max_examples=20)
+@given(shares=SHARES, order=st.permutations(range(3)))
+def test_the_order_of_the_classes_does_not_matter(traffic, shares, order):
+    order = list(order)
+    place = np.argsort(order)
+    models = tuple(Predictions(one.name, place[one.y_true], one.y_proba[:, order]) for one in traffic.models)
+    yardstick = tuple(int(place[i]) for i in traffic.yardstick)
+    classes = tuple(traffic.classes[i] for i in order)
+    turned = replace(traffic, classes=classes, models=models, yardstick=yardstick)
+    metric = ElicitedMetric.from_cost_matrix(classes, COSTS[np.ix_(order, order)])
+    plain = ElicitedMetric.from_cost_matrix(traffic.classes, COSTS)
+    there, here = by_name(made(turned, metric).at(shares[order])), by_name(made(traffic, plain).at(shares))
+    for name, view in here.items():
+        assert there[name].rank == view.rank
+        assert there[name].cost == pytest.approx(view.cost, rel=1e-9)
+        assert there[name].mpcs == pytest.approx(view.mpcs, rel=1e-9)
+
+
+@given(shares=SHARES, true=st.integers(0, 2), share=st.floats(0.001, 0.999))
+@settings(max_examples=40)
+def test_one_share_changes_and_the_others_keep_their_proportions(traffic, shares, true, share):
+    scenarios = made(traffic, ElicitedMetric.from_cost_matrix(traffic.classes, COSTS))
+    after = scenarios.with_share(shares, true, share)
+    assert after.sum() == pytest.approx(1)
+    assert after[true] == share
+    one, other = (i for i in range(3) if i != true)
+    assert after[one] * shares[other] == pytest.approx(after[other] * shares[one])
+    assert scenarios.with_share(after, true, shares[true] / shares.sum()) == pytest.approx(shares / shares.sum())
+    costs = dict(zip(scenarios.names, scenarios.lines(shares, true).costs(share), strict=True))
+    assert costs == pytest.approx({view.name: view.cost for view in scenarios.at(after)})
+    assert sum(scenarios.cases(after)) == traffic.population
+
+
+def test_only_what_is_possible_is_taken(traffic):
+    scenarios = made(traffic)
+    for wrong in (0, 1, -0.2, float("nan")):
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            scenarios.with_share(scenarios.own, 0, wrong)
+    for shares in ((0, 0, 0), (1, -1, 1), (float("nan"), 1, 1)):
+        with pytest.raises(ValueError, match="shares"):
+            scenarios.at(shares)
+    assert scenarios.with_share((0, 1, 0), 1, 0.5) == pytest.approx([0.25, 0.5, 0.25])
+
+
+def test_a_class_without_cases_is_not_asked_about():
+    study = open_study("traffic-light")
+    models = tuple(
+        Predictions(one.name, one.y_true[one.y_true != 1], one.y_proba[one.y_true != 1]) for one in study.models
+    )
+    scenarios = made(replace(study, models=models, yardstick=(2, 0)))
+    assert scenarios.known == (0, 2)
+    assert scenarios.own[1] == 0
+    assert scenarios.with_share(scenarios.own, 0, 0.3) == pytest.approx([0.3, 0, 0.7])
