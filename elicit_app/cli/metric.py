@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from elicit_app.problem import Problem
-
-if TYPE_CHECKING:
-    from metrics import ElicitedMetric
+from elicit_app.cli.pool import pool
+from elicit_app.cli.reading_metric import load_metric
 
 MetricFile = Annotated[Path, typer.Argument(metavar="METRIC", help="An elicited metric file (*.metric.json).")]
 
 
 def register(app: typer.Typer) -> None:
     """Add `metric` with its commands."""
-    from elicit_app.cli.pool import pool
-
     group = typer.Typer(
         no_args_is_help=True, rich_markup_mode=None, help="Show, check, export and pool elicited metrics."
     )
@@ -28,28 +24,6 @@ def register(app: typer.Typer) -> None:
     group.command()(export)
     group.command()(pool)
     app.add_typer(group, name="metric")
-
-
-def load_metric(path: Path) -> ElicitedMetric:
-    """Return the metric of a file that people named.
-
-    Raises
-    ------
-    Problem
-        The file is missing, damaged, of a newer version, or contradicts itself; said in one sentence.
-    """
-    from metrics import ElicitedMetric
-
-    if path.is_dir():
-        raise Problem(f"{path} is a folder: name an elicited metric file (*.metric.json).")
-    try:
-        return ElicitedMetric.load(path)
-    except FileNotFoundError as error:
-        raise Problem(f"There is no file {path}: name an elicited metric file (*.metric.json).") from error
-    except OSError as error:
-        raise Problem(f"{path} cannot be read ({error.strerror or error}).") from error
-    except ValueError as error:
-        raise Problem(str(error)) from error
 
 
 def show(metric: MetricFile) -> None:

@@ -23,7 +23,7 @@ def pool(
     """Compare experts and pool their metrics: ratio by ratio the geometric mean, with where it comes from."""
     from rich.console import Console
 
-    from elicit_app.cli.metric import load_metric
+    from elicit_app.cli.reading_metric import load_metric
     from elicit_app.session.experts.compared import Expert
     from elicit_app.session.experts.comparing import compare
     from elicit_app.session.experts.pooling import Source

@@ -46,7 +46,7 @@ def score(
     ] = None,
 ) -> None:
     """Judge models by what their mistakes cost; files may be larger than memory."""
-    from elicit_app.cli.metric import load_metric
+    from elicit_app.cli.reading_metric import load_metric
     from elicit_app.study.making import distinct_names
     from elicit_app.study.reading import numbering_notes, rescaling_notes
     from elicit_app.study.scoring import ranked

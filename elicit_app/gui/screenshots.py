@@ -17,7 +17,7 @@ from elicit_app.elicitation.oracles import LogitOracle
 from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import application, make_window
-from elicit_app.gui.flow import Places
+from elicit_app.gui.flow.between_sessions import Places
 from elicit_app.gui.window import Window
 from elicit_app.problem import Problem
 from elicit_app.session.procedures import ProcedureSetting

@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.compare.expert_plot import ExpertPlot
 from elicit_app.gui.elements import Card, Label, LinkButton, PrimaryButton
-from elicit_app.gui.notice import Notice
-from elicit_app.gui.scrolled import Header, ScrolledPage, leave_by_escape
-from elicit_app.gui.section import Section
+from elicit_app.gui.parts.notice import Notice
+from elicit_app.gui.parts.scrolled import Header, ScrolledPage, leave_by_escape
+from elicit_app.gui.parts.section import Section
 from elicit_app.session.experts.compared import ComparisonView, MistakeRates
 from elicit_app.session.experts.comparing import POOLED
 from elicit_app.session.words.result_words import amount

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
 
 from elicit_app.elicitation.questions import Family, Strength
 from elicit_app.gui.elements import FlatButton, Glyph, OutlineButton
-from elicit_app.gui.notice import Notice
+from elicit_app.gui.parts.notice import Notice
 from elicit_app.gui.question.break_card import BreakCard
 from elicit_app.gui.question.keys import bind, bind_answers
 from elicit_app.gui.question.pair_page import PairPage

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, Page
+from elicit_app.gui.parts.scrolled import QuietScrollBar
 from elicit_app.gui.question.answers import Answers
 from elicit_app.gui.question.count_bar import side_width
 from elicit_app.gui.question.ledger_card import LedgerCard
 from elicit_app.gui.question.measures import Plan, frame, plan, sizes
 from elicit_app.gui.question.strip import StripBand
 from elicit_app.gui.question.top_bar import TopBar
-from elicit_app.gui.scrolled import QuietScrollBar
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.words.ledger import LedgerView, counted
 from elicit_app.study.model import Study, Wording

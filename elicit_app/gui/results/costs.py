@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Label
+from elicit_app.gui.parts.section import Block
 from elicit_app.gui.results.files import FilesCard
 from elicit_app.gui.results.matrix_grid import Cell, MatrixGrid
-from elicit_app.gui.section import Block
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.words import result_words as words
 from elicit_app.study.model import Study

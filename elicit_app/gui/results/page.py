@@ -7,14 +7,14 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton
-from elicit_app.gui.notice import Notice
+from elicit_app.gui.parts.notice import Notice
+from elicit_app.gui.parts.scrolled import Header, ScrolledPage
 from elicit_app.gui.results.costs import CostsPane
 from elicit_app.gui.results.files import METRIC, TOO_FEW
 from elicit_app.gui.results.models import ModelsPane
 from elicit_app.gui.results.prevalence import PrevalencePane
 from elicit_app.gui.results.tabs import TabStrip
 from elicit_app.gui.results.told import ToldPane
-from elicit_app.gui.scrolled import Header, ScrolledPage
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.study.model import Study
 

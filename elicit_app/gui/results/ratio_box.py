@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QWidget
 
-from elicit_app.gui.controls import DecimalBox
+from elicit_app.gui.parts.controls import DecimalBox
 from elicit_app.session.words import result_words as words
 
 LOWEST, HIGHEST = 0.001, 10_000.0

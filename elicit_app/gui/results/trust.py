@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVB
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
-from elicit_app.gui.section import Block
+from elicit_app.gui.parts.section import Block
 from elicit_app.session.views.figures import HeldOutView, TrustView
 from elicit_app.session.views.outcome import ResultView
 

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Glyph, Label, LinkButton, OutlineButton, PrimaryButton
-from elicit_app.gui.notice import Notice
+from elicit_app.gui.parts.notice import Notice
+from elicit_app.gui.parts.scrolled import Header, ScrolledPage
 from elicit_app.gui.review.answers import AnswersModel, answer_words
 from elicit_app.gui.review.contradiction import ContradictionCard
 from elicit_app.gui.review.table import AnswersTable
-from elicit_app.gui.scrolled import Header, ScrolledPage
 from elicit_app.session.views.asked import ReviewView
 from elicit_app.study.model import Wording
 

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.controls import ListBox, NumberBox
 from elicit_app.gui.elements import Label, LinkButton
-from elicit_app.gui.inputs import CheckRow, named
-from elicit_app.gui.section import Section
+from elicit_app.gui.parts.controls import ListBox, NumberBox
+from elicit_app.gui.parts.inputs import CheckRow, named
+from elicit_app.gui.parts.section import Section
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.sitting import SITTING
 

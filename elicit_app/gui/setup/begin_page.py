@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import LinkButton, OutlineButton, PrimaryButton
-from elicit_app.gui.inputs import ChoiceRow, Field
-from elicit_app.gui.notice import Notice
-from elicit_app.gui.scrolled import Header, ScrolledPage
-from elicit_app.gui.section import Section
+from elicit_app.gui.parts.inputs import ChoiceRow, Field
+from elicit_app.gui.parts.notice import Notice
+from elicit_app.gui.parts.scrolled import Header, ScrolledPage
+from elicit_app.gui.parts.section import Section
 from elicit_app.gui.setup.asking import AskingSection
 from elicit_app.gui.setup.guesses import GuessesSection
 from elicit_app.gui.start.cards import ContinueCard, ContinueView

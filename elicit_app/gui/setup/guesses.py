@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label
-from elicit_app.gui.inputs import Field
-from elicit_app.gui.section import Block, Section
+from elicit_app.gui.parts.inputs import Field
+from elicit_app.gui.parts.section import Block, Section
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.questions.guessing import Key, keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
 from elicit_app.study.model import Study

@@ -29,9 +29,9 @@ from PySide6.QtWidgets import (
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Label, Surface, box
-from elicit_app.gui.inputs import CountedField, Field, named
-from elicit_app.gui.scrolled import QuietScrollBar
-from elicit_app.gui.section import Section
+from elicit_app.gui.parts.inputs import CountedField, Field, named
+from elicit_app.gui.parts.scrolled import QuietScrollBar
+from elicit_app.gui.parts.section import Section
 from elicit_app.gui.setup.draft import Key, flow, keys_of, matches, mistake_at, with_mistake
 from elicit_app.session.words.ledger import ARROW
 from elicit_app.study.model import Mistake, Study

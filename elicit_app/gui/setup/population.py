@@ -9,10 +9,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QGridLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.controls import DecimalBox, ListBox
 from elicit_app.gui.elements import Label
-from elicit_app.gui.inputs import ChoiceRow, named
-from elicit_app.gui.section import Block, Section
+from elicit_app.gui.parts.controls import DecimalBox, ListBox
+from elicit_app.gui.parts.inputs import ChoiceRow, named
+from elicit_app.gui.parts.section import Block, Section
 from elicit_app.study.counting import POPULATIONS, population_for, prevalence_of
 from elicit_app.study.model import Study
 from metrics.classification.frequencies import natural_frequencies

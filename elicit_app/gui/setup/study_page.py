@@ -10,12 +10,12 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.controls import ListBox
 from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton
-from elicit_app.gui.inputs import Field, named
-from elicit_app.gui.notice import Notice
-from elicit_app.gui.scrolled import Header, ScrolledPage
-from elicit_app.gui.section import Block, Section
+from elicit_app.gui.parts.controls import ListBox
+from elicit_app.gui.parts.inputs import Field, named
+from elicit_app.gui.parts.notice import Notice
+from elicit_app.gui.parts.scrolled import Header, ScrolledPage
+from elicit_app.gui.parts.section import Block, Section
 from elicit_app.gui.setup.draft import flow, with_nouns
 from elicit_app.gui.setup.mistakes import MistakesSection
 from elicit_app.gui.setup.population import PopulationSection

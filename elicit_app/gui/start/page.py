@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton, Surface
-from elicit_app.gui.notice import Notice
-from elicit_app.gui.scrolled import ScrolledPage
+from elicit_app.gui.parts.notice import Notice
+from elicit_app.gui.parts.scrolled import ScrolledPage
 from elicit_app.gui.start.cards import ContinueCard, ContinueView, DropCard
 from elicit_app.gui.start.rows import RowCard, RowView
 

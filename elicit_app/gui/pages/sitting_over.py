@@ -18,8 +18,8 @@ from elicit_app.gui.elements import (
     PrimaryButton,
     Surface,
 )
-from elicit_app.gui.notice import Notice
-from elicit_app.gui.scrolled import ScrolledPage
+from elicit_app.gui.parts.notice import Notice
+from elicit_app.gui.parts.scrolled import ScrolledPage
 from elicit_app.session.views.asked import SittingOverView
 
 

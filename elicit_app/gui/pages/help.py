@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import KeyCap, Label, PrimaryButton
-from elicit_app.gui.scrolled import Header, ScrolledPage, leave_by_escape
-from elicit_app.gui.section import Section
+from elicit_app.gui.parts.scrolled import Header, ScrolledPage, leave_by_escape
+from elicit_app.gui.parts.section import Section
 
 KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("Left", "1"), "A is better"),

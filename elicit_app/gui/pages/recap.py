@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Label, LinkButton, PrimaryButton, Surface
-from elicit_app.gui.notice import Notice
-from elicit_app.gui.scrolled import ScrolledPage
+from elicit_app.gui.parts.notice import Notice
+from elicit_app.gui.parts.scrolled import ScrolledPage
 from elicit_app.session.views.asked import RecapView
 
 _PAD = 28

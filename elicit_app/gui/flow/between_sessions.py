@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from elicit_app.gui.bridge import Background
-from elicit_app.gui.comparing import Comparing
-from elicit_app.gui.dialogs import Dialogs
-from elicit_app.gui.pages import Pages
-from elicit_app.gui.preparation import Preparation, close_session, free_folder
+from elicit_app.gui.flow.bridge import Background
+from elicit_app.gui.flow.comparing import Comparing
+from elicit_app.gui.flow.dialogs import Dialogs
+from elicit_app.gui.flow.pages import Pages
+from elicit_app.gui.flow.preparation import Preparation, close_session, free_folder
 from elicit_app.gui.settings import Settings
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
-    from elicit_app.gui.error import Trouble
-    from elicit_app.gui.session_flow import SessionFlow
+    from elicit_app.gui.flow.in_session import SessionFlow
+    from elicit_app.gui.pages.error import Trouble
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
@@ -202,7 +202,7 @@ class Flow(QObject):
     def _sessions(self) -> SessionFlow:
         """Return what runs sessions; it is made when the first one begins."""
         if self._session_flow is None:
-            from elicit_app.gui.session_flow import SessionFlow
+            from elicit_app.gui.flow.in_session import SessionFlow
 
             flow = SessionFlow(self._pages, self.background, self._dialogs, self)
             flow.left.connect(self.show_start)
@@ -215,7 +215,7 @@ class Flow(QObject):
     # --- trouble
 
     def _trouble(self, problem: Problem, source: Path) -> None:
-        from elicit_app.gui.error import Trouble
+        from elicit_app.gui.pages.error import Trouble
 
         if source.exists():
             self._show_trouble(Trouble.of_file(problem, source))
@@ -223,20 +223,20 @@ class Flow(QObject):
             self._show_trouble(Trouble("This study cannot be opened", problem.sentence, problem.findings))
 
     def _session_trouble(self, problem: Problem, path: Path) -> None:
-        from elicit_app.gui.error import Trouble
+        from elicit_app.gui.pages.error import Trouble
 
         title = "This session cannot be opened"
         self._show_trouble(Trouble(title, problem.sentence, problem.findings, path))
 
     @Slot(object)
     def _comparing_trouble(self, problem: Problem) -> None:
-        from elicit_app.gui.error import Trouble
+        from elicit_app.gui.pages.error import Trouble
 
         self._show_trouble(Trouble("These experts cannot be compared", problem.sentence, problem.findings))
 
     @Slot(object)
     def _session_problem(self, sentence: str) -> None:
-        from elicit_app.gui.error import Trouble
+        from elicit_app.gui.pages.error import Trouble
 
         self._show_trouble(Trouble("The session cannot go on", sentence))
 

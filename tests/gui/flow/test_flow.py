@@ -10,8 +10,8 @@ from PySide6.QtGui import QGuiApplication, QPalette
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.app import make_window
-from elicit_app.gui.dialogs import Dialogs
-from elicit_app.gui.flow import Places
+from elicit_app.gui.flow.between_sessions import Places
+from elicit_app.gui.flow.dialogs import Dialogs
 from elicit_app.gui.settings import load_settings
 from elicit_app.session.journal.reading import read
 from elicit_app.session.procedures import ProcedureSetting

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton
-from elicit_app.gui.scrolled import ScrolledPage
+from elicit_app.gui.parts.scrolled import ScrolledPage
 
 
 class OpeningPage(ScrolledPage):

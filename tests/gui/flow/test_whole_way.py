@@ -11,8 +11,8 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.app import make_window
-from elicit_app.gui.dialogs import Dialogs
-from elicit_app.gui.flow import Places
+from elicit_app.gui.flow.between_sessions import Places
+from elicit_app.gui.flow.dialogs import Dialogs
 from metrics import ElicitedMetric
 
 COSTS = np.array([[0, 6, 2], [1, 0, 0.6], [0.4, 1.5, 0]])

@@ -21,8 +21,8 @@ from elicit_app.gui.elements import (
     OutlineButton,
     PrimaryButton,
 )
-from elicit_app.gui.scrolled import ScrolledPage
-from elicit_app.gui.section import Block
+from elicit_app.gui.parts.scrolled import ScrolledPage
+from elicit_app.gui.parts.section import Block
 from elicit_app.problem import Finding, Problem
 
 _NUMBERS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from elicit_app.gui.bridge import Background
-from elicit_app.gui.dialogs import Dialogs
-from elicit_app.gui.pages import Pages
+from elicit_app.gui.flow.bridge import Background
+from elicit_app.gui.flow.dialogs import Dialogs
+from elicit_app.gui.flow.pages import Pages
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.controls import HEIGHT, CheckSquare, RadioDot
 from elicit_app.gui.elements import Label, box
+from elicit_app.gui.parts.controls import HEIGHT, CheckSquare, RadioDot
 
 
 class Field(QLineEdit):

@@ -8,11 +8,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.controls import ListBox
 from elicit_app.gui.elements import Label, LinkButton, PrimaryButton
-from elicit_app.gui.inputs import CheckRow, ChoiceRow, named
-from elicit_app.gui.scrolled import Header, ScrolledPage, leave_by_escape
-from elicit_app.gui.section import Section
+from elicit_app.gui.parts.controls import ListBox
+from elicit_app.gui.parts.inputs import CheckRow, ChoiceRow, named
+from elicit_app.gui.parts.scrolled import Header, ScrolledPage, leave_by_escape
+from elicit_app.gui.parts.section import Section
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
 
 _APPEARANCES: tuple[tuple[Appearance, str], ...] = (

@@ -7,8 +7,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.app import make_window
 from elicit_app.gui.compare.expert_plot import apart_words
 from elicit_app.gui.compare.page import MOST, ComparePage, furthest
-from elicit_app.gui.dialogs import Dialogs
-from elicit_app.gui.flow import Places
+from elicit_app.gui.flow.between_sessions import Places
+from elicit_app.gui.flow.dialogs import Dialogs
 from elicit_app.session.experts.compared import Expert
 from elicit_app.session.experts.comparing import compare
 from elicit_app.session.experts.pooling import Source
