@@ -25,6 +25,8 @@ T = TypeVar("T")
 _BLOCK_CELLS = 160_000
 # A number per row takes less than 128 KiB, from where on C libraries fetch memory anew for every array.
 _MOST_ROWS = 16_000
+# Rows are turned into columns in smaller pieces, because each is read once for every column.
+_COPIED_CELLS = 40_000
 _RUNS = 8
 # Below this many cells a second thread costs more than it brings.
 _THREADED_CELLS = 2_000_000
@@ -93,11 +95,13 @@ class Block:
     @cached_property
     def columns(self) -> NDArray[Any]:
         """Return the probabilities by class, shape (k, b), those of one class next to each other in memory."""
-        columns: NDArray[Any] = self.rows.T
-        if columns.strides[1] == columns.itemsize:
-            return columns  # column after column already, as pandas and polars keep them: not to be written to
-        columns = self.space.array("columns", self.rows.shape[::-1], self.rows.dtype)
-        np.copyto(columns, self.rows.T)
+        by_class: NDArray[Any] = self.rows.T
+        if by_class.strides[1] == by_class.itemsize:
+            return by_class  # column after column already, as pandas and polars keep them: not to be written to
+        columns: NDArray[Any] = self.space.array("columns", self.rows.shape[::-1], self.rows.dtype)
+        step = max(_COPIED_CELLS // len(columns), 1)
+        for start in range(0, len(self.rows), step):
+            np.copyto(columns[:, start : start + step], by_class[:, start : start + step])
         return columns
 
     @cached_property

@@ -22,6 +22,7 @@ from metrics.batches.blocks import Block
 from metrics.batches.predictions import ProbabilityAccumulator
 from metrics.inputs.arguments import class_weights, square_matrix, whole_number
 from metrics.inputs.labels import Classes
+from metrics.inputs.probabilities import ROW_SUM_TOLERANCE
 
 TrueConcern = Literal["sum", "count"]
 
@@ -29,7 +30,7 @@ _HIGHEST_PENALTY_AT = 1e-7
 _MOST_INTERVALS = 1_000_000
 # With more classes than this a partition of each row is quicker than comparing every pair of classes.
 _FEW_CLASSES = 24
-# Up to this many cells (2 MB) what a class adds to the score is looked up by true class and interval.
+# Up to this many numbers (2 MB) what a class adds to the score is looked up by true class and interval.
 _LARGEST_TABLE = 262_144
 
 
@@ -82,8 +83,11 @@ class ConcernScore(ProbabilityAccumulator):
         self._factors_by_column = np.vstack([self.factors, np.ones(k)]).T.copy()
         self._right_penalty = penalties(self.n_intervals)
         self._wrong_penalty = self._right_penalty[::-1].copy()
-        looked_up = self.top_k == k and k * k * self.n_intervals <= _LARGEST_TABLE
-        self._table = self._parts_of_score() if looked_up else None
+        # Cells of a true class: also for what is over 1 within the tolerance, so that nothing has to be cut off.
+        self._width = int(self.n_intervals * (1 + ROW_SUM_TOLERANCE)) + 2
+        small = 2 * k * (k + 1) * self._width < _LARGEST_TABLE
+        self._table = self._parts_of_score() if small and self.top_k == k else None
+        self._pairs = self._parts_of_sums() if small and self.top_k < k else None
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the sums: scores, weights, and the cases whose true class is not in S."""
@@ -127,7 +131,8 @@ class ConcernScore(ProbabilityAccumulator):
         """
         if self._table is not None:
             return self._looked_up(block, self._table), np.zeros(len(block.true), dtype=bool)
-        right = np.take(self._right_penalty, self._intervals(block.true_probability), mode="clip")
+        of_true = self._intervals(block.true_probability, block.space.array("cell", block.true.shape, np.int32))
+        right = np.take(self._right_penalty, of_true, mode="clip")
         chosen = None if self.top_k == len(self.classes) else most_probable_set(block, self.top_k)
         inside = np.ones(len(right), dtype=bool) if chosen is None else block.of_true_class(chosen)
         weighted, wrong_concern = self._wrong_classes(block, chosen, inside)
@@ -145,31 +150,56 @@ class ConcernScore(ProbabilityAccumulator):
         return wrong_concern if self.true_concern == "sum" else np.full(wrong_concern.shape, self.top_k - 1.0)
 
     def _parts_of_score(self) -> NDArray[np.float64]:
-        """Return what class j adds to the score for true class i and interval q, S being all classes: (k, k * t)."""
+        """Return what class j adds to the score for true class i and interval q, S being all classes: (k, cells)."""
         wrong = self.factors.sum(axis=1)
         true = self._true_concern(wrong)
         alone = wrong <= 0
         total = np.where(alone, 1.0, true + wrong)
-        parts = (self.factors / total[:, np.newaxis]).T[:, :, np.newaxis] * self._wrong_penalty
+        parts = (self.factors / total[:, np.newaxis]).T[:, :, np.newaxis] * self._by_interval(self._wrong_penalty)
         each = np.arange(len(self.classes))
-        parts[each, each] = np.where(alone, 1.0, true / total)[:, np.newaxis] * self._right_penalty
+        right = self._by_interval(self._right_penalty)
+        parts[each, each] = np.where(alone, 1.0, true / total)[:, np.newaxis] * right
         return parts.reshape(len(each), -1)
+
+    def _parts_of_sums(self) -> NDArray[np.complex128]:
+        """Return what class j adds to the sums over wrong classes for true class i (k: outside S) and interval q.
+
+        The real part is concern times penalty, the imaginary part concern, so that one look brings both; before all
+        others comes a cell of zeros, for classes outside S: (k, 1 + cells).
+        """
+        concern = self._factors_by_column[:, :, np.newaxis]
+        parts = concern * self._by_interval(self._wrong_penalty) + 1j * concern
+        return np.pad(parts.reshape(len(parts), -1), [(0, 0), (1, 0)])
+
+    def _by_interval(self, penalty: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the penalties of the intervals 0 to `_width` - 1; those from t on are as the last one."""
+        return np.pad(penalty, (0, self._width - self.n_intervals), mode="edge")
 
     def _looked_up(self, block: Block, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return each row's score as a sum over the classes."""
         b = len(block.true)
-        first, cell, part = (
-            block.space.array("first", (b,), np.intp),
-            block.space.array("cell", (b,), np.intp),
-            block.space.array("part", (b,), np.float64),
-        )
-        np.multiply(block.true, self.n_intervals, out=first)
+        cell, part = block.space.array("cell", (b,), np.int32), block.space.array("part", (b,), np.float64)
+        first = block.true.astype(np.int32) * self._width
         scores = np.zeros(b)
         for probability, parts in zip(block.columns, table, strict=True):
-            np.minimum(self._intervals(probability, cell), self.n_intervals - 1, out=cell)
+            self._intervals(probability, cell)
             cell += first
             scores += np.take(parts, cell, out=part, mode="clip")
         return scores
+
+    def _sums_looked_up(
+        self, block: Block, table: NDArray[np.complex128], chosen: NDArray[np.bool_], true: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return what `_wrong_classes` does, by a table; `true` is k where the true class is not in S."""
+        b = len(true)
+        cells = self._intervals(block.columns, block.space.array("cells", chosen.shape, np.int32))
+        cells += true.astype(np.int32) * self._width + 1
+        cells *= chosen
+        part, sums = (block.space.array(name, (b,), np.complex128) for name in ("part", "sums"))
+        sums[:] = 0
+        for cell, parts in zip(cells, table, strict=True):
+            sums += np.take(parts, cell, out=part, mode="clip")
+        return sums.real.copy(), sums.imag.copy()
 
     def _wrong_classes(
         self, block: Block, chosen: NDArray[np.bool_] | None, inside: NDArray[np.bool_]
@@ -177,8 +207,10 @@ class ConcernScore(ProbabilityAccumulator):
         """Return, per row, the sum over the wrong classes of S of concern times penalty, and that of concern."""
         columns, space, b = block.columns, block.space, len(block.true)
         true = block.true if chosen is None else np.where(inside, block.true, len(self.classes))
+        if chosen is not None and self._pairs is not None:
+            return self._sums_looked_up(block, self._pairs, chosen, true)
         interval, penalty, concern = (
-            space.array("interval", (b,), np.intp),
+            space.array("interval", (b,), np.int32),
             space.array("penalty", (b,), np.float64),
             space.array("concern", (b,), np.float64),
         )
@@ -193,9 +225,8 @@ class ConcernScore(ProbabilityAccumulator):
             weighted += concern
         return weighted, total
 
-    def _intervals(self, proba: NDArray[Any], out: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+    def _intervals(self, proba: NDArray[Any], out: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return floor(t p), which is t for p = 1; the product is rounded in the type of the probabilities."""
-        out = np.empty(proba.shape, dtype=np.intp) if out is None else out
         np.multiply(proba, proba.dtype.type(self.n_intervals), out=out, casting="unsafe")
         return out
 

@@ -165,8 +165,8 @@ def test_a_literal_loop_of_the_algorithm_agrees(setting):
 
 
 @given(settings)
-def test_over_all_classes_the_table_says_what_the_formula_says(setting):
-    _, y, proba, options, factors = drawn(setting | {"share": 1.0})
+def test_the_tables_say_what_the_formula_says(setting):
+    _, y, proba, options, factors = drawn(setting)
     looked_up = ConcernScore(setting["k"], release_factors=factors, **options)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("metrics.probabilistic.concern_kernel._LARGEST_TABLE", 0)
@@ -261,7 +261,13 @@ def test_everything_released_leaves_the_penalty_of_the_true_class():
 def test_certainty():
     assert meta_pattern_concern_score([0], [[1.0, 0, 0]]) == 0
     # A sum that is over 1 within the tolerance does not leave the last interval.
-    assert meta_pattern_concern_score([0], [[1.0005, 0, 0]], n_intervals=5000) == 0
+    for top_k in (2, 3):
+        over, exact = (
+            [meta_pattern_concern_score([y], [[p, 0, 0]], n_intervals=5000, top_k=top_k) for y in range(3)]
+            for p in (1.0005, 1.0)
+        )
+        assert over == exact
+        assert over[0] == 0
     assert meta_pattern_concern_score([1], [[1.0, 0, 0]], top_k=1) == pytest.approx(-math.log(1e-7 / 49))
     for t in (3, 50, 1000):
         assert penalties(t)[0] - penalties(t)[1] == pytest.approx(16.118, abs=1e-3)
