@@ -21,6 +21,21 @@ def appearance(qapp):
     theme.apply(qapp, family="DejaVu Sans")
 
 
+@pytest.fixture
+def shown(qtbot):
+    """Show a page by itself, 800 by 600, as the active window."""
+
+    def show(page):
+        qtbot.addWidget(page)
+        page.resize(800, 600)
+        with qtbot.waitActive(page):
+            page.show()
+            page.activateWindow()
+        return page
+
+    return show
+
+
 def predictions(name, k, n, seed):
     rng = np.random.default_rng(seed)
     y_true = np.arange(n) % k

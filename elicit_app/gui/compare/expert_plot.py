@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui.results import marks
 from elicit_app.gui.results.axis import LogAxis
+from elicit_app.gui.results.log_plot import LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.experts.compared import MistakeRates, RateView
 from elicit_app.session.words import result_words as words
@@ -23,17 +24,11 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 
 
-class _Columns(NamedTuple):
-    """Where the columns are, in pixels: names end, the axis begins and ends, numbers end, ranges end."""
+@dataclass(frozen=True)
+class _Columns(PlotColumns):
+    """The columns, and where the numbers end, in pixels; the ranges end where the plot does."""
 
-    names: float
-    left: float
-    right: float
     value: float
-    width: float
-
-    def x(self, axis: LogAxis, number: float) -> float:
-        return self.left + axis.share(number) * (self.right - self.left)
 
 
 def apart_words(row: MistakeRates) -> str:
@@ -44,18 +39,13 @@ def apart_words(row: MistakeRates) -> str:
     return f"{times}; ranges do not meet" if row.apart else times
 
 
-class ExpertPlot(QLabel):
+class ExpertPlot(LogPlot):
     """One block a mistake, in it one line an expert: dot and 90 % range; below them all pooled, with a bar."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rows: tuple[MistakeRates, ...] = ()
         self._names: tuple[str, ...] = ()
-        self._yardstick = ""
-        self._axis = LogAxis(0.3, 3.0)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
 
     def show_rows(self, rows: Sequence[MistakeRates], names: Sequence[str], yardstick: str) -> None:
         """Show `rows` for the experts `names`; `yardstick` is the mistake they are compared with, in the singular."""
@@ -76,17 +66,8 @@ class ExpertPlot(QLabel):
     def _lines(self, row: MistakeRates) -> Iterator[tuple[str, RateView]]:
         return zip(self._names, (*row.rates, row.pooled), strict=True)
 
-    def hasHeightForWidth(self) -> bool:
-        return True
-
     def heightForWidth(self, width: int) -> int:
         return math.ceil(self._head() + sum(self._block(row, width) for row in self._rows) + em(52))
-
-    def sizeHint(self) -> QSize:
-        return QSize(em(600), self.heightForWidth(em(600)))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(em(320), em(120))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours, columns = tokens(self), self._columns()
@@ -125,7 +106,7 @@ class ExpertPlot(QLabel):
         value = max((strong.horizontalAdvance(rate.said) for rate in rates), default=0.0) + em(4)
         ranges = max((note.horizontalAdvance(rate.range_said) for rate in rates), default=0.0) + em(4)
         end = width - ranges - em(10)
-        return _Columns(names, names + em(10), end - value - em(16), end, width)
+        return _Columns(names, names + em(10), end - value - em(16), width, end)
 
     def _paint_block(
         self, painter: QPainter, colours: Tokens, columns: _Columns, row: MistakeRates, room: QRectF, *, first: bool

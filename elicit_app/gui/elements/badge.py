@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.shapes import box
+from elicit_app.gui.elements.shapes import Square, box
 
 Letter = Literal["A", "B"]
 
@@ -30,7 +30,7 @@ def paint_badge(painter: QPainter, letter: Letter, rect: QRectF, colours: theme.
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, letter)
 
 
-class Badge(QWidget):
+class Badge(Square, QWidget):
     """The badge of a side; it has no accessible name, the text beside it says which side is meant.
 
     Parameters
@@ -51,12 +51,6 @@ class Badge(QWidget):
         """Change the side of the square, in pixels at the base font."""
         self._size = size
         self.updateGeometry()
-
-    def sizeHint(self) -> QSize:
-        return QSize(theme.em(self._size), theme.em(self._size))
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self) as painter:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from enum import Enum
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from elicit_app.gui import theme
+from elicit_app.gui.elements.shapes import Square
 
 Stroke = tuple[tuple[float, float], ...]
 
@@ -86,7 +87,7 @@ def _strokes(painter: QPainter, glyph: Glyph) -> None:
             painter.drawPolyline([QPointF(x, y) for x, y in stroke])
 
 
-class GlyphSign(QWidget):
+class GlyphSign(Square, QWidget):
     """A sign beside a text; it has no accessible name, the text beside it says what it means.
 
     Parameters
@@ -121,12 +122,6 @@ class GlyphSign(QWidget):
         """Show another sign."""
         self._glyph = glyph
         self.update()
-
-    def sizeHint(self) -> QSize:
-        return QSize(theme.em(self._size), theme.em(self._size))
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self) as painter:

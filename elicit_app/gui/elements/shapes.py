@@ -1,9 +1,11 @@
-"""The few shapes that everything painted is made of."""
+"""The few shapes that everything painted is made of, and widgets that are square."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
+
+from elicit_app.gui import theme
 
 FOCUS_WIDTH, FOCUS_GAP = 2.0, 3.0
 
@@ -41,3 +43,18 @@ def focus_ring(
     inset = border + gap
     inner = max(2.0, radius - inset)
     box(painter, rect.adjusted(inset, inset, -inset, -inset), inner, border=colour, width=FOCUS_WIDTH)
+
+
+class Square:
+    """A widget as wide as it is high; its side, in pixels at the base font, grows with the font.
+
+    To be named before Qt's own class, whose hints it answers.
+    """
+
+    _size: int
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(self._size), theme.em(self._size))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_glyph
+from elicit_app.gui.elements.shapes import Square
 
 HEIGHT = 36
 """Height of a field in pixels at the base font."""
@@ -26,14 +27,10 @@ HEIGHT = 36
 _SIDE = 18
 
 
-class RadioDot(QRadioButton):
+class RadioDot(Square, QRadioButton):
     """A radio button without text; its words stand beside it."""
 
-    def sizeHint(self) -> QSize:
-        return QSize(theme.em(_SIDE), theme.em(_SIDE))
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
+    _size = _SIDE
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self)
@@ -46,14 +43,10 @@ class RadioDot(QRadioButton):
                 painter.drawEllipse(room.center(), room.width() * 0.25, room.width() * 0.25)
 
 
-class CheckSquare(QCheckBox):
+class CheckSquare(Square, QCheckBox):
     """A check box without text; its words stand beside it."""
 
-    def sizeHint(self) -> QSize:
-        return QSize(theme.em(_SIDE), theme.em(_SIDE))
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint()
+    _size = _SIDE
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self)

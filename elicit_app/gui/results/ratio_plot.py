@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui.results import marks
 from elicit_app.gui.results.axis import LogAxis
+from elicit_app.gui.results.log_plot import LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views.figures import RatioView
 from elicit_app.session.words import result_words as words
@@ -45,30 +46,12 @@ def rows_of(ratios: Sequence[RatioView], wording: Wording) -> tuple[PlotRow, ...
     return tuple(PlotRow(r, words.mistake_of(r, wording).name, words.flow_of(r, wording)) for r in ratios)
 
 
-@dataclass(frozen=True)
-class _Columns:
-    """Where the columns of the plot are, in pixels: names, the axis, numbers."""
-
-    names: float
-    left: float
-    right: float
-    width: float
-
-    def x(self, axis: LogAxis, value: float) -> float:
-        return self.left + axis.share(value) * (self.right - self.left)
-
-
-class RatioPlot(QLabel):
+class RatioPlot(LogPlot):
     """Dot, bar for 50 %, line for 90 %, dashed arrow where only bounded, hollow diamond for the first guess."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rows: tuple[PlotRow, ...] = ()
-        self._yardstick = ""
-        self._axis = LogAxis(0.3, 3.0)
-        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
 
     def show_rows(self, rows: Sequence[PlotRow], yardstick: str) -> None:
         """Show `rows`; `yardstick` is the mistake the others are compared with, in the singular."""
@@ -79,18 +62,9 @@ class RatioPlot(QLabel):
         self.updateGeometry()
         self.update()
 
-    def hasHeightForWidth(self) -> bool:
-        return True
-
     def heightForWidth(self, width: int) -> int:
         columns = self._columns(width)
         return math.ceil(self._head() + sum(self._heights(columns)) + self._foot())
-
-    def sizeHint(self) -> QSize:
-        return QSize(em(600), self.heightForWidth(em(600)))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(em(320), em(120))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours, columns = tokens(self), self._columns(self.width())
@@ -112,7 +86,7 @@ class RatioPlot(QLabel):
     def _foot(self) -> float:
         return float(em(50))
 
-    def _columns(self, width: int) -> _Columns:
+    def _columns(self, width: int) -> PlotColumns:
         strong, small = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
         lead, gap = QFontMetricsF(font(Role.LEAD, compact=True)), em(16)
         names = max(
@@ -120,13 +94,13 @@ class RatioPlot(QLabel):
         )
         numbers = max((self._number_width(row.ratio, lead, small) for row in self._rows), default=0)
         names, numbers = min(names + 2, width * 0.34), min(numbers + 2, width * 0.3)
-        return _Columns(names, names + gap + em(6), width - numbers - gap - em(6), width)
+        return PlotColumns(names, names + gap + em(6), width - numbers - gap - em(6), width)
 
     @staticmethod
     def _number_width(ratio: RatioView, lead: QFontMetricsF, small: QFontMetricsF) -> float:
         return max(lead.horizontalAdvance(words.value_of(ratio)), small.horizontalAdvance(words.below_value(ratio)))
 
-    def _heights(self, columns: _Columns) -> list[float]:
+    def _heights(self, columns: PlotColumns) -> list[float]:
         return [max(self._text_height(row, columns.names) + em(8), em(46)) for row in self._rows]
 
     @staticmethod
@@ -135,7 +109,7 @@ class RatioPlot(QLabel):
         strong, small = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
         return strong.boundingRect(room, _WRAP, row.name).height() + small.boundingRect(room, _WRAP, row.flow).height()
 
-    def _paint_axis(self, painter: QPainter, colours: Tokens, columns: _Columns, bottom: float) -> None:
+    def _paint_axis(self, painter: QPainter, colours: Tokens, columns: PlotColumns, bottom: float) -> None:
         painter.setFont(font(Role.NOTE))
         metrics = QFontMetricsF(painter.font())
         most = int((columns.right - columns.left) // (metrics.horizontalAdvance("0.03") + em(20)))
@@ -153,7 +127,9 @@ class RatioPlot(QLabel):
         shown = worse if metrics.horizontalAdvance(worse) <= room else "worse"
         painter.drawText(QRectF(x + gap, 0, room, em(20)), _LEFT, shown)
 
-    def _paint_words(self, painter: QPainter, colours: Tokens, columns: _Columns, row: PlotRow, room: QRectF) -> None:
+    def _paint_words(
+        self, painter: QPainter, colours: Tokens, columns: PlotColumns, row: PlotRow, room: QRectF
+    ) -> None:
         text = QRectF(0, room.top() + em(4), columns.names, room.height())
         strong, note, lead = font(Role.STRONG), font(Role.NOTE), font(Role.LEAD, compact=True)
         painter.setPen(colours.ink)
@@ -177,7 +153,9 @@ class RatioPlot(QLabel):
             words.value_of(row.ratio),
         )
 
-    def _paint_marks(self, painter: QPainter, colours: Tokens, columns: _Columns, ratio: RatioView, y: float) -> None:
+    def _paint_marks(
+        self, painter: QPainter, colours: Tokens, columns: PlotColumns, ratio: RatioView, y: float
+    ) -> None:
         axis = self._axis
         if ratio.is_yardstick:
             marks.square(painter, colours.ink, columns.x(axis, 1.0), y)
@@ -198,7 +176,7 @@ class RatioPlot(QLabel):
             marks.diamond(painter, colours, columns.x(axis, ratio.guess), y)
 
     def _paint_bound(
-        self, painter: QPainter, colours: Tokens, columns: _Columns, ends: tuple[float, float], y: float
+        self, painter: QPainter, colours: Tokens, columns: PlotColumns, ends: tuple[float, float], y: float
     ) -> None:
         low, high = ends
         if math.isinf(high):

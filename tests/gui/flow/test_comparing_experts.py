@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 
 from elicit_app.gui import theme
-from elicit_app.gui.app import make_window
 from elicit_app.gui.compare.expert_plot import apart_words
 from elicit_app.gui.compare.page import MOST, ComparePage, furthest
-from elicit_app.gui.flow.between_sessions import Places
-from elicit_app.gui.flow.dialogs import Dialogs
 from elicit_app.session.experts.compared import Expert
 from elicit_app.session.experts.comparing import compare
 from elicit_app.session.experts.pooling import Source
@@ -93,23 +90,6 @@ def test_of_many_mistakes_those_furthest_apart_are_shown_and_the_rest_is_counted
     assert page.rest.text().startswith(f"{len(left)} other mistakes: at most ")
 
 
-class Chosen(Dialogs):
-    """Somebody who saves here."""
-
-    def __init__(self, path):
-        self.path = path
-        self.proposed = None
-
-    def save(self, parent, proposed):
-        self.proposed = proposed
-        return self.path
-
-
-@pytest.fixture
-def places(tmp_path):
-    return Places(tmp_path / "config" / "settings.json", tmp_path / "data")
-
-
 @pytest.fixture
 def finished(places):
     """Let two people finish the same study."""
@@ -127,13 +107,9 @@ def finished(places):
 
 
 @pytest.fixture
-def window(qtbot, appearance, places, finished, tmp_path):
-    made = make_window(appearance, places, Chosen(tmp_path / "both"))
-    qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())
-    made.resize(1000, 700)
-    made.flow.show_start()
-    made.show()
-    return made
+def window(finished, window):
+    """Open the window only after both have finished: its start page lists them."""
+    return window
 
 
 def on(qtbot, window, name):
@@ -141,7 +117,8 @@ def on(qtbot, window, name):
     return getattr(window.pages, name)
 
 
-def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, finished, tmp_path):
+def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs, finished, tmp_path):
+    dialogs.save_as = tmp_path / "both"
     start = on(qtbot, window, "start")
     qtbot.waitUntil(lambda: any(row.view.compares for row in start.recent.rows), timeout=20_000)
     row = next(row for row in start.recent.rows if row.view.compares)
@@ -152,7 +129,7 @@ def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, finished
     assert "For Ada one missed cancer" in page.detail.text()
     page.save.click()
     qtbot.waitUntil(lambda: page.notice.sentence.startswith("Saved: "), timeout=20_000)
-    assert window.flow.comparing._dialogs.proposed == finished / "breast-lumps-ada-and-ben-pooled.metric.json"
+    assert dialogs.asked == [finished / "breast-lumps-ada-and-ben-pooled.metric.json"]
     pooled = ElicitedMetric.load(tmp_path / "both.metric.json")
     assert [part["source"] for part in pooled.provenance.parameters["of"]] == ["0.session.jsonl", "1.session.jsonl"]
     page.back.click()

@@ -10,46 +10,12 @@ from PySide6.QtGui import QGuiApplication, QPalette
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.app import make_window
-from elicit_app.gui.flow.between_sessions import Places
-from elicit_app.gui.flow.dialogs import Dialogs
 from elicit_app.gui.settings import load_settings
 from elicit_app.session.journal.reading import read
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
-
-
-class Chosen(Dialogs):
-    """Somebody who chooses these files."""
-
-    def __init__(self):
-        self.files = ()
-
-    def predictions(self, parent):
-        return self.files
-
-
-@pytest.fixture
-def places(tmp_path):
-    return Places(tmp_path / "config" / "settings.json", tmp_path / "data")
-
-
-@pytest.fixture
-def dialogs():
-    return Chosen()
-
-
-@pytest.fixture
-def window(qtbot, appearance, places, dialogs):
-    made = make_window(appearance, places, dialogs)
-    qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())
-    made.resize(1000, 700)
-    with qtbot.waitActive(made):
-        made.flow.show_start()
-        made.show()
-        made.activateWindow()
-    return made
 
 
 def on(qtbot, window, name):

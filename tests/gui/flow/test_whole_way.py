@@ -11,47 +11,17 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.app import make_window
-from elicit_app.gui.flow.between_sessions import Places
-from elicit_app.gui.flow.dialogs import Dialogs
 from metrics import ElicitedMetric
 
 COSTS = np.array([[0, 6, 2], [1, 0, 0.6], [0.4, 1.5, 0]])
 
 
-class Answers(Dialogs):
-    """The person at the system's dialogs."""
-
-    def __init__(self):
-        self.save_as = None
-        self.asked = []
-
-    def save(self, parent, proposed):
-        self.asked.append(proposed)
-        return self.save_as
-
-
 @pytest.fixture
-def places(tmp_path):
-    return Places(tmp_path / "config" / "settings.json", tmp_path / "data")
-
-
-@pytest.fixture
-def dialogs():
-    return Answers()
-
-
-@pytest.fixture
-def window(qtbot, appearance, places, dialogs, monkeypatch):
+def window(window, monkeypatch):
     # A third of a second a question adds up over twenty of them; its own test holds the lock.
     monkeypatch.setattr("elicit_app.gui.question.page.LOCK_MS", 20)
-    made = make_window(appearance, places, dialogs)
-    qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())
-    made.resize(1280, 800)
-    with qtbot.waitActive(made):
-        made.flow.show_start()
-        made.show()
-        made.activateWindow()
-    return made
+    window.resize(1280, 800)
+    return window
 
 
 @pytest.fixture

@@ -12,15 +12,10 @@ from elicit_app.gui.pages.practice import PracticePage
 
 
 @pytest.fixture
-def practice(qtbot, long_words) -> PracticePage:
+def practice(shown, long_words) -> PracticePage:
     page = PracticePage()
-    qtbot.addWidget(page)
-    page.resize(800, 600)
     page.begin(long_words, "lpm")
-    with qtbot.waitActive(page):
-        page.show()
-        page.activateWindow()
-    return page
+    return shown(page)
 
 
 def test_both_pairs_then_the_questions(qtbot, practice) -> None:

@@ -17,15 +17,10 @@ VIEW = RecapView(
 
 
 @pytest.fixture
-def page(qtbot):
+def page(shown):
     made = RecapPage()
-    qtbot.addWidget(made)
-    made.resize(800, 600)
     made.show_view(VIEW, "Skin lesions · dermatology")
-    with qtbot.waitActive(made):
-        made.show()
-        made.activateWindow()
-    return made
+    return shown(made)
 
 
 def test_it_says_what_was_answered(page):

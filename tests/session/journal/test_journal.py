@@ -2,6 +2,7 @@ import os
 import resource
 import subprocess
 import sys
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
@@ -167,18 +168,24 @@ def test_a_full_disk_loses_nothing_and_trying_again_works(journal_path, a_sessio
     assert list(read(journal_path).events) == a_session[:3]
 
 
+@contextmanager
+def refused(monkeypatch, *calls):
+    """Let these calls of the system fail: no disk fails on demand."""
+
+    def refuse(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        for call in calls:
+            patch.setattr(os, call, refuse)
+        yield
+
+
 def test_when_the_disk_does_not_confirm_the_answer_is_not_given(journal_path, a_session, monkeypatch):
     with create(journal_path, a_session[:2]) as journal:
         before = journal_path.read_bytes()
-
-        def refuse(descriptor: int) -> None:
-            raise OSError(5, "Input/output error")
-
-        # No disk fails on demand: this is the one call that has to be told to.
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "fsync", refuse)
-            with pytest.raises(UnwrittenProblem, match="input/output error"):
-                journal.append(a_session[2])
+        with refused(monkeypatch, "fsync"), pytest.raises(UnwrittenProblem, match="input/output error"):
+            journal.append(a_session[2])
         assert journal_path.read_bytes() == before
         journal.append(a_session[2])
     assert len(read(journal_path).events) == 3
@@ -186,15 +193,8 @@ def test_when_the_disk_does_not_confirm_the_answer_is_not_given(journal_path, a_
 
 def test_a_half_line_that_could_not_be_removed_is_removed_before_the_next_write(journal_path, a_session, monkeypatch):
     with create(journal_path, a_session[:2]) as journal:
-
-        def refuse(*_: object) -> None:
-            raise OSError(5, "Input/output error")
-
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "fsync", refuse)
-            patch.setattr(os, "ftruncate", refuse)
-            with pytest.raises(UnwrittenProblem):
-                journal.append(a_session[2])
+        with refused(monkeypatch, "fsync", "ftruncate"), pytest.raises(UnwrittenProblem):
+            journal.append(a_session[2])
         journal.append(a_session[3])
     assert list(read(journal_path).events) == [*a_session[:2], a_session[3]]
 
@@ -255,15 +255,8 @@ def test_a_file_where_the_folder_should_be_is_said(tmp_path, a_session):
 
 def test_a_change_from_outside_is_noticed_even_after_a_failed_write(journal_path, a_session, monkeypatch):
     with create(journal_path, a_session[:2]) as journal:
-
-        def refuse(*_: object) -> None:
-            raise OSError(5, "Input/output error")
-
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "fsync", refuse)
-            patch.setattr(os, "ftruncate", refuse)
-            with pytest.raises(UnwrittenProblem):
-                journal.append(a_session[2])
+        with refused(monkeypatch, "fsync", "ftruncate"), pytest.raises(UnwrittenProblem):
+            journal.append(a_session[2])
         with journal_path.open("r+b") as file:
             file.write(b"?")
         with pytest.raises(UnwrittenProblem, match="another program changed"):

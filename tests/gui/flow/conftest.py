@@ -1,0 +1,45 @@
+"""A window on an empty folder, and the person at the system's dialogs."""
+
+import pytest
+
+from elicit_app.gui.app import make_window
+from elicit_app.gui.flow.between_sessions import Places
+from elicit_app.gui.flow.dialogs import Dialogs
+
+
+class Person(Dialogs):
+    """Chooses `files`, saves as `save_as`, and remembers what was proposed."""
+
+    def __init__(self):
+        self.files = ()
+        self.save_as = None
+        self.asked = []
+
+    def predictions(self, parent):
+        return self.files
+
+    def save(self, parent, proposed):
+        self.asked.append(proposed)
+        return self.save_as
+
+
+@pytest.fixture
+def places(tmp_path):
+    return Places(tmp_path / "config" / "settings.json", tmp_path / "data")
+
+
+@pytest.fixture
+def dialogs():
+    return Person()
+
+
+@pytest.fixture
+def window(qtbot, appearance, places, dialogs):
+    made = make_window(appearance, places, dialogs)
+    qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())
+    made.resize(1000, 700)
+    with qtbot.waitActive(made):
+        made.flow.show_start()
+        made.show()
+        made.activateWindow()
+    return made
