@@ -1,5 +1,7 @@
 """The rooms and their doors, checked on the running program."""
 
+import json
+import os
 import subprocess
 import sys
 
@@ -35,3 +37,14 @@ def test_importing_a_room_does_not_pay_for_plots_or_learning(package: str) -> No
     code = f"import {package}, sys; print([m for m in ('matplotlib', 'sklearn', 'scipy.stats') if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_the_command_keeps_linear_algebra_to_one_thread() -> None:
+    code = (
+        "import sys; from elicit_app.cli.main import run; sys.argv = ['elicit', 'study', 'list']\n"
+        "try: run()\nexcept SystemExit: pass\n"
+        "import numpy, threadpoolctl; print([pool['num_threads'] for pool in threadpoolctl.threadpool_info()])"
+    )
+    unset = {name: value for name, value in os.environ.items() if not name.endswith("_THREADS")}
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=unset)
+    assert set(json.loads(run.stdout.splitlines()[-1])) == {1}

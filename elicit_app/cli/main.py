@@ -15,6 +15,8 @@ from elicit_app.cli import ask, metric, score, screenshots, simulate, study, win
 from elicit_app.problem import Problem
 
 _WRONG_USAGE, _INTERRUPTED = 2, 130
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
+"""What keeps linear algebra to one thread, in the environment of a program that has not imported numpy yet."""
 
 app = typer.Typer(
     name="elicit",
@@ -53,6 +55,7 @@ def start(
 def run() -> None:
     """Run the command; what cannot be done is one sentence on standard error and exit code 1, wrong usage 2."""
     _prepare_streams()
+    _calm_algebra()
     for argument in sys.argv[1:]:
         if not _is_text(argument):
             _fail(f"{argument!a} is not UTF-8 text: rename the file or write the text anew.", _WRONG_USAGE)
@@ -75,6 +78,16 @@ def run() -> None:
         if not _raised_in_metrics(error.__traceback__):
             raise
         _fail(str(error))
+
+
+def _calm_algebra() -> None:
+    """Let linear algebra use one thread, unless the user said otherwise.
+
+    The matrices of a belief are small: where another program keeps a processor busy, a second thread that waits for it
+    makes the next question of ten classes take ten times as long.
+    """
+    for variable, number in ONE_THREAD.items():
+        os.environ.setdefault(variable, number)
 
 
 def _prepare_streams() -> None:

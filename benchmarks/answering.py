@@ -1,0 +1,248 @@
+"""What a person waits for: from an answer to the next question, and from opening a session to where it stood.
+
+    uv run python benchmarks/answering.py [--answers N] [--thought SECONDS] [--seed S]
+
+The procedure is bayes as the window asks it; a simulated expert answers, now and then "slightly" or "clearly". The
+waits go from the press of an answer until the next question has come out of the session, and until it is painted on
+the real page, offscreen. They are taken after a second of thought, in which the session looks ahead, and without any
+thought. Coming back is reading and replaying a session of 25 answers of a study folder, up to its question; the imports
+are done before. Of the waits the 95th of 100 counts. Where other programs keep the processors busy the times say
+little: the load average is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import queue
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from elicit_app.cli.main import ONE_THREAD
+
+os.environ.update({"QT_QPA_PLATFORM": "offscreen", **ONE_THREAD})  # as the command has it; before numpy
+
+import numpy as np
+from PySide6.QtCore import QEventLoop, QObject, QTimer, Slot
+
+from elicit_app.elicitation.oracles import LogitOracle
+from elicit_app.elicitation.questions import Choice, Question
+from elicit_app.gui import theme
+from elicit_app.gui.app import application
+from elicit_app.gui.flow.bridge import Bridge
+from elicit_app.gui.question.page import QuestionPage
+from elicit_app.gui.setup.asking import AskingSection
+from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.runner import SessionRunner
+from elicit_app.session.session import Session
+from elicit_app.session.views.asked import QuestionView
+from elicit_app.session.views.outcome import View
+from elicit_app.study import create_study, open_study
+from elicit_app.study.folder import write_folder
+from elicit_app.study.model import Study
+
+BUNDLED = {2: "breast-cancer", 3: "traffic-light", 10: "digits"}
+CLASSES = (2, 3, 4, 5, 10)
+RESUMED_AFTER, RESUMED_WITHIN = 25, 2.0
+REPLIES = {Choice.A: "left", Choice.B: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
+
+
+@dataclass
+class Waits:
+    """Seconds from each answer until the next question was known, and until it was painted."""
+
+    known: list[float] = field(default_factory=list)
+    painted: list[float] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.painted)
+
+
+def within(n_classes: int) -> float:
+    """Return the wait, in seconds, that is not to be exceeded."""
+    return 0.3 if n_classes > 5 else 0.1
+
+
+def studies(folder: Path) -> Iterator[Study]:
+    """Yield study folders of 2, 3, 4, 5 and 10 classes: bundled predictions, or made ones of two models."""
+    for k in CLASSES:
+        if k in BUNDLED:
+            yield write_folder(folder / BUNDLED[k], open_study(BUNDLED[k]))
+            continue
+        rng = np.random.default_rng(k)
+        y_true = np.arange(2000) % k
+        files = [folder / f"model-{k}-{number}.npz" for number in (1, 2)]
+        for skill, file in zip((1.2, 1.8), files, strict=True):
+            proba = np.exp(rng.standard_normal((len(y_true), k)) + skill * np.eye(k)[y_true])
+            np.savez(file, y_true=y_true, y_proba=proba / proba.sum(axis=1, keepdims=True))
+        yield create_study(folder / f"made-{k}", files)
+
+
+class Expert:
+    """Answers by random costs, like a person who is right on most questions."""
+
+    def __init__(self, n_classes: int, seed: int) -> None:
+        rng = np.random.default_rng([n_classes, seed])
+        costs = np.exp(1.2 * rng.standard_normal((n_classes, n_classes)))
+        np.fill_diagonal(costs, 0)
+        self._oracle = LogitOracle(lambda matrix: -float((costs / costs.max() * matrix).sum()), 60.0, rng, clear=0.05)
+
+    def answer(self, view: QuestionView) -> tuple[str, object]:
+        shown = Question(view.left / view.population, view.right / view.population, population=view.population)
+        answer = self._oracle.answer(shown)
+        return REPLIES[answer.choice], answer.strength
+
+
+class Sitting(QObject):
+    """A session in the window's question page, as the window runs it."""
+
+    def __init__(self, page: QuestionPage, session: Session) -> None:
+        super().__init__()
+        self._page = page
+        self._known_at = 0.0
+        self._view: View | None = None
+        self._loop = QEventLoop()
+        self._bridge = Bridge()
+        self._bridge.view.connect(self._show)
+        self._runner = SessionRunner(session, self._listen)
+        page.chosen.connect(self._answer)
+        page.begin(session.study, session.setting.resolved_family)
+
+    def run(self, expert: Expert, thought: float, most: int) -> Waits:
+        """Answer up to `most` questions, or until the sitting is over."""
+        waits = Waits()
+        self._runner.start()
+        self._loop.exec()
+        while isinstance(self._view, QuestionView) and len(waits) < most:
+            if thought:
+                QTimer.singleShot(round(1000 * thought), self._loop.quit)
+                self._loop.exec()
+            reply = expert.answer(self._view)
+            pressed = time.perf_counter()
+            self._page.answers.given.emit(*reply)
+            self._loop.exec()
+            if isinstance(self._view, QuestionView):
+                waits.known.append(self._known_at - pressed)
+                waits.painted.append(time.perf_counter() - pressed)
+                self._page.break_card.go_on.click()
+                self._page.repaint()
+        return waits
+
+    def close(self) -> None:
+        self._page.chosen.disconnect(self._answer)
+        self._runner.close()
+        self._bridge.close()
+
+    def _listen(self, view: View) -> None:
+        """On the session's thread."""
+        self._known_at = time.perf_counter()
+        self._bridge.listen(view)
+
+    @Slot(object)
+    def _show(self, view: View) -> None:
+        """Show a question as the window does, and go on when it is painted."""
+        self._view = view
+        if isinstance(view, QuestionView):
+            self._page.show_question(view)
+            application().sendPostedEvents()
+            self._page.repaint()
+        self._loop.quit()
+
+    @Slot(object, object, object, object, object)
+    def _answer(self, request: int, reply: str, strength: object, seconds: float, full_picture: bool) -> None:
+        self._runner.answer(request, reply, strength, seconds=seconds, full_picture=full_picture)  # type: ignore[arg-type]
+
+
+def answering(page: QuestionPage, study: Study, thought: float, answers: int, seed: int, folder: Path) -> Waits:
+    """Answer the questions of as many sittings as it takes, each with another expert."""
+    waits, asking = Waits(), AskingSection()
+    while len(waits) < answers:
+        seed += 1
+        path = folder / f"{study.name}-{thought:g}-{seed}.session.jsonl"
+        sitting = Sitting(page, Session.create(study, asking.setting("lpm", seed), path))
+        try:
+            more = sitting.run(Expert(study.n_classes, seed), thought, answers - len(waits))
+        finally:
+            sitting.close()
+        if not more:
+            raise SystemExit(f"{study.name}: no question was answered.")
+        waits.known += more.known
+        waits.painted += more.painted
+    return waits
+
+
+def resuming(study: Study, seed: int, folder: Path) -> float:
+    """Return the seconds from opening a session of 25 answers to its question."""
+    path = folder / f"{study.name}-resumed.session.jsonl"
+    views: queue.Queue[View] = queue.Queue()
+    with Session.create(study, ProcedureSetting(family="lpm", questions=RESUMED_AFTER, seed=seed), path) as session:
+        rng = np.random.default_rng(seed)
+        for _ in range(RESUMED_AFTER):
+            session.answer("left" if rng.integers(2) else "right", seconds=float(rng.uniform(5, 20)))
+    start = time.perf_counter()
+    runner = SessionRunner(Session.open(path), views.put)
+    runner.start()
+    view = views.get(timeout=600)
+    seconds = time.perf_counter() - start
+    runner.close()
+    if not isinstance(view, QuestionView) or view.number != RESUMED_AFTER + 1:
+        raise SystemExit(f"{study.name}: the session did not come back to its question: {view}.")
+    return seconds
+
+
+def share(values: list[float], percent: float) -> float:
+    return float(np.percentile(values, percent))
+
+
+def load() -> str:
+    said = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+    return f"load average {said} on {os.cpu_count()} processors"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--answers", type=int, default=20, help="answers at each number of classes, each way")
+    parser.add_argument("--thought", type=float, default=1.0, help="seconds of thought before an answer")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    app = application()
+    theme.apply(app)
+    page = QuestionPage(lock_ms=0)
+    page.set_animated(False)
+    page.resize(1280, 800)
+    page.show()
+    print(f"Before: {load()}. Waits in ms: median / 95th of 100, to the question known, to the question painted.")
+    print(f"{'classes':7s} {'':26s}{'known':>15s}{'painted':>15s}   target")
+    missed = 0
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for study in studies(folder):
+            k = study.n_classes
+            for thought in (options.thought, 0.0):
+                waits = answering(page, study, thought, options.answers, options.seed, folder)
+                late = share(waits.painted, 95) > within(k)
+                missed += late
+                figures = "".join(
+                    f"{1e3 * share(each, 50):8.0f} /{1e3 * share(each, 95):5.0f}"
+                    for each in (waits.known, waits.painted)
+                )
+                said = f"after {thought:g} s of thought" if thought else "without thought"
+                verdict = "MISSED" if late else "met"
+                print(f"{k:7d} {said:26s}{figures}   {verdict}: <= {1e3 * within(k):.0f} ms", flush=True)
+            seconds = resuming(study, options.seed, folder)
+            late = seconds > RESUMED_WITHIN
+            missed += late
+            came_back = f"back to question {RESUMED_AFTER + 1}"
+            verdict = "MISSED" if late else "met"
+            print(
+                f"{k:7d} {came_back:26s}{1e3 * seconds:15.0f}{'':15s}   {verdict}: <= {RESUMED_WITHIN:g} s", flush=True
+            )
+    print(f"After: {load()}. {missed or 'No'} target{'' if missed == 1 else 's'} missed.")
+
+
+if __name__ == "__main__":
+    main()
