@@ -46,10 +46,10 @@ def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, gr
     pairs : PairSet
         Candidates.
     goal : {"order", "closeness"}
-        What the answer shall tell most about, for the effort of reading. closeness: the weights in the family's
-        normalisation, by expected squared error, among the pairs that tell nearly most about everything unknown.
+        What the answer shall tell most about. closeness: the weights in the family's normalisation, by expected squared
+        error, among the pairs that tell nearly most about everything unknown; where weights are few, so are the cells.
         order: which of two achievable matrices is better (expected predictive information, Bickford Smith et al.
-        2023), where there are more weights than answers can pin down.
+        2023), for the effort of reading, where there are more weights than answers can pin down.
     targets : ndarray of shape (n, m)
         Gains of random pairs of achievable matrices.
     graded : bool
@@ -57,10 +57,10 @@ def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, gr
     """
     chances = belief.chances(pairs.gains, graded)
     told = _information(chances)
-    effort = _READING + _PER_CELL * pairs.cells
     if goal == "closeness":
         nearly = np.flatnonzero(told >= _NEARLY * told.max())
-        return int(nearly[_first_best(_spread_explained(chances[..., nearly], belief.samples) / effort[nearly])])
+        return int(nearly[_first_best(_spread_explained(chances[..., nearly], belief.samples))])
+    effort = _READING + _PER_CELL * pairs.cells
     shortlist = np.sort(np.argsort(-np.round(told / effort, _DECIMALS), kind="stable")[:_SHORTLIST])
     order = belief.weights @ targets.T > 0
     return int(shortlist[_first_best(_predictive(chances[..., shortlist], order) / effort[shortlist])])

@@ -113,16 +113,15 @@ class TestChoice:
     def test_for_closeness_nearly_the_most_informative(self, seed, graded):
         belief, gains = any_belief(seed), gains_of(seed)
         told = information(belief, gains, graded)
-        assert told[best_pair(belief, asking(gains), "closeness", gains, graded)] >= 0.9 * told.max()
+        assert told[best_pair(belief, asking(gains), "closeness", gains, graded)] >= 0.94 * told.max()
 
-    @pytest.mark.parametrize("goal", ["order", "closeness"])
-    def test_of_pairs_that_tell_the_same_the_one_easier_to_read(self, goal):
+    def test_of_pairs_that_tell_the_same_the_one_easier_to_read(self):
         logs = 1.5 * np.random.default_rng(3).standard_normal((80, 6))
         logs[:, 2:] = -60  # what nobody minds changes no answer
         plain = [1.0, -1, 0, 0, 0, 0]
         gains = np.array([[1.0, -1, 1, -1, 1, -1], plain, [1.0, -1, 1, 0, 0, 0]])
         targets = np.array([plain, [1.0, -2, 0, 0, 0, 0]])
-        assert best_pair(sharp(logs), asking(gains), goal, targets) == 1
+        assert best_pair(sharp(logs), asking(gains), "order", targets) == 1
 
     @pytest.mark.parametrize("goal", ["order", "closeness"])
     def test_of_equal_pairs_the_first(self, goal):
