@@ -7,6 +7,15 @@ from typing import Annotated, Literal
 
 import typer
 
+NeverWorseOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="TRUE:PREDICTED<=TRUE:PREDICTED",
+        help="For bayes: the first mistake is never worse than the second, for certain. May be given several times; "
+        "for the family dlpm TRUE<=TRUE.",
+    ),
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -27,6 +36,7 @@ def ask(
     questions: Annotated[
         int | None, typer.Option(min=1, help="Ask this many informative questions instead of a sitting.")
     ] = None,
+    never_worse: NeverWorseOption = None,
     expert: Annotated[str | None, typer.Option(help="Whose answers these are; kept in the metric file.")] = None,
     session: Annotated[
         Path | None, typer.Option(help="Session file: go on with it where it exists, else begin it there.")
@@ -53,6 +63,7 @@ def ask(
         procedure=procedure,
         family=family,
         questions=questions,
+        never_worse=tuple(never_worse or ()),
         expert=expert,
         session=session,
         seed=seed,

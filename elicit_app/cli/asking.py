@@ -15,10 +15,11 @@ from elicit_app.cli.line_input import read_line
 from elicit_app.cli.simulated_answers import expert_weights, simulated
 from elicit_app.cli.terminal import Terminal
 from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.procedures import ProcedureSetting, check_setting, read_orders, stated_orders
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import QuestionView
 from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.words.sentences import stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from elicit_app.study.writing import demand_writable
@@ -35,6 +36,7 @@ class Wish:
     procedure: Literal["bayes", "dlpm", "lpm"] | None = None
     family: Literal["dlpm", "lpm"] | None = None
     questions: int | None = None
+    never_worse: tuple[str, ...] = ()
     expert: str | None = None
     session: Path | None = None
     seed: int | None = None
@@ -140,9 +142,19 @@ def _begin(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
         _tell_kept(path, talk)
     family = wish.family or (ask_family(study, talk) if person and procedure == "bayes" else None)
     seed = secrets.randbits(32) if wish.seed is None else wish.seed
-    setting = ProcedureSetting(procedure=procedure, family=family, questions=wish.questions, seed=seed)
+    setting = ProcedureSetting(
+        procedure=procedure,
+        family=family,
+        questions=wish.questions,
+        never_worse=read_orders(wish.never_worse, study.classes),
+        seed=seed,
+    )
+    check_setting(setting)
+    # What makes no sense is refused before a person is asked anything more.
+    orders = stated_orders(setting, study.classes)
+    _tell_stated(stated_words(orders, study.wording, setting.resolved_family), talk)
     if wish.simulate is not None:
-        expert_weights(wish.simulate, setting.resolved_family, study.n_classes, seed)
+        expert_weights(wish.simulate, setting, study)
     guesses = ask_guesses(study, setting.resolved_family, talk) if person else ()
     location = Path(wish.study).resolve() if study.kind == "file" else None
     expert = wish.expert or ("simulated expert" if wish.simulate is not None else None)
@@ -159,7 +171,13 @@ def _tell_recap(session: Session, talk: Console) -> None:
     view = recap_view(session)
     last = f" The last one: {view.last[0].lower()}{view.last[1:]}" if view.last else ""
     _tell(talk, f"Going on: {view.kept}.{last}")
+    _tell_stated(view.stated, talk)
     _tell(talk, f"{view.minds} {view.following}" if view.answers else view.following)
+
+
+def _tell_stated(said: str, talk: Console) -> None:
+    if said:
+        _tell(talk, f"Stated for certain: {said}")
 
 
 def _tell_kept(path: Path, talk: Console) -> None:
@@ -175,10 +193,15 @@ def _tell_left_out(wish: Wish, session: Session, talk: Console) -> None:
         "--questions": (wish.questions, setting.questions),
         "--expert": (wish.expert, begun.expert),
         "--seed": (wish.seed, begun.seed),
+        "--never-worse": (read_orders(wish.never_worse, session.study.classes), setting.never_worse),
     }
-    left_out = [f"{name} {wanted}" for name, (wanted, had) in options.items() if wanted not in (None, had)]
+    left_out = [f"{name} {_as_typed(wanted)}" for name, (wanted, had) in options.items() if wanted not in (None, had)]
     if left_out:
         _tell(talk, f"The session goes on as it was begun, without {', '.join(left_out)}.")
+
+
+def _as_typed(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _tell(talk: Console, text: str) -> None:

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from elicit_app.cli.ask import NeverWorseOption
+
 
 def register(app: typer.Typer) -> None:
     """Add `simulate`."""
@@ -56,6 +58,7 @@ def simulate(
     noise: Annotated[str, typer.Option(metavar="none|flip:P|logit:A|bounded:E", help="How the experts err.")] = "none",
     strength: Annotated[bool, typer.Option("--strength", help="Answers say slightly or clearly.")] = False,
     max_cells: Annotated[int | None, typer.Option(min=2, help="Most differing cells in a question of bayes.")] = None,
+    never_worse: NeverWorseOption = None,
     checks: Annotated[bool, typer.Option("--checks", help="Repeats and check questions of bayes on top.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes at once.")] = 1,
     out: Annotated[
@@ -70,13 +73,14 @@ def simulate(
     from elicit_app.experiments.noise import Noise
     from elicit_app.experiments.simulation import Experts
     from elicit_app.experiments.simulation import simulate as run
-    from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting
+    from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting, read_orders
     from elicit_app.study.opening import open_study
     from elicit_app.study.writing import demand_writable
 
     if out is not None and runs != 1:
         raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
     try:
+        opened = open_study(study)
         setting = ProcedureSetting(
             procedure=procedure,
             family=family,
@@ -92,6 +96,7 @@ def simulate(
             checks=checks,
             max_cells=max_cells,
             strength=strength,
+            never_worse=read_orders(never_worse or (), opened.classes),
             model=model,
             seed=seed,
         )
@@ -101,7 +106,7 @@ def simulate(
             demand_writable(out)
         experts = Experts(_numbers(weights), truth, Noise.parse(noise), votes, strength)
         with progress("Simulating", runs) as advance:
-            found = run(open_study(study), setting, experts, runs=runs, jobs=jobs, advance=advance)
+            found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
     except WrongPairing as problem:
         raise typer.BadParameter(problem.sentence) from problem
     print_json(found) if as_json else print_tables(found)

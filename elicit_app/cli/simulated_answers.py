@@ -10,9 +10,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from elicit_app.cli.terminal import Read
-    from elicit_app.elicitation.questions import Family, Matrix
+    from elicit_app.elicitation.questions import Matrix
+    from elicit_app.session.procedures import ProcedureSetting
     from elicit_app.session.session import Session
     from elicit_app.session.views.asked import QuestionView
+    from elicit_app.study.model import Study
+
+_MOST_DRAWS = 2_000  # of an expert, until one keeps the stated orders
 
 
 class WrongWeights(Problem):
@@ -26,7 +30,7 @@ def simulated(session: Session, truth: str, talk: Console) -> Read:
     from metrics.elicited.weights import normalise_weights, weight_matrix
 
     family = session.procedure().family
-    weights = expert_weights(truth, family, session.study.n_classes, session.state.begun.seed)
+    weights = expert_weights(truth, session.setting, session.study)
     oracle = LinearOracle(weight_matrix(normalise_weights(weights, family), family))
     talk.print(f"A simulated expert answers, with the weights {', '.join(f'{one:.3g}' for one in weights)}.")
 
@@ -42,22 +46,28 @@ def simulated(session: Session, truth: str, talk: Console) -> Read:
     return read
 
 
-def expert_weights(truth: str, family: Family, n_classes: int, seed: int) -> Matrix:
-    """Return the weights of a simulated expert: "random", or the stated "W1,W2,...".
+def expert_weights(truth: str, setting: ProcedureSetting, study: Study) -> Matrix:
+    """Return the weights of a simulated expert: "random", or the stated "W1,W2,..."; they keep the stated orders.
 
     Raises
     ------
     WrongWeights
-        They are no weights of the family at so many classes.
+        They are no weights of the family at so many classes, or break an order.
     """
     import numpy as np
 
+    from elicit_app.elicitation.orders import broken
     from metrics.elicited.weights import normalise_weights
 
+    n_classes, family, orders = study.n_classes, setting.resolved_family, setting.never_worse or ()
     size = n_classes if family == "dlpm" else n_classes * n_classes - n_classes
     if truth == "random":
-        rng = np.random.default_rng(np.random.SeedSequence([seed, 1]))
-        return rng.dirichlet(np.ones(size)) if family == "dlpm" else -np.exp(1.2 * rng.standard_normal(size))
+        rng = np.random.default_rng(np.random.SeedSequence([setting.seed, 1]))
+        for _ in range(_MOST_DRAWS):
+            drawn = rng.dirichlet(np.ones(size)) if family == "dlpm" else -np.exp(1.2 * rng.standard_normal(size))
+            if broken(drawn, orders, study.classes, family) is None:
+                return drawn
+        raise Problem(f"None of {_MOST_DRAWS:,} random experts keeps all the stated orders: state fewer.")
     try:
         weights = np.array([float(part) for part in truth.split(",")])
     except ValueError:
@@ -70,4 +80,7 @@ def expert_weights(truth: str, family: Family, n_classes: int, seed: int) -> Mat
         normalise_weights(weights, family)
     except ValueError as error:
         raise WrongWeights(f"--simulate {truth}: {error}") from error
+    order = broken(weights, orders, study.classes, family)
+    if order is not None:
+        raise WrongWeights(f"--simulate {truth}: these weights break the stated order {order}; change one of the two.")
     return weights

@@ -8,19 +8,31 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.elicitation.driver import run as drive
+from elicit_app.elicitation.orders import broken
+from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix, Procedure
 from elicit_app.experiments.achievable import Achievable, LowerBoundary, ModelDecisions
 from elicit_app.experiments.measures import JudgedPairs, errors
 from elicit_app.experiments.noise import NO_NOISE, Noise
 from elicit_app.experiments.simulated import SimulatedRun, Simulation
 from elicit_app.experiments.truths import Kind, Metric, random_metric, stated_metric
-from elicit_app.session.procedures import ProcedureSetting, WrongPairing, cases_of, procedure_for, sphere_for
+from elicit_app.problem import Problem
+from elicit_app.session.procedures import (
+    ProcedureSetting,
+    WrongPairing,
+    cases_of,
+    procedure_for,
+    sphere_for,
+    stated_orders,
+)
 from elicit_app.study.model import Study
 
 # Streams of chance within one run.
 _TRUTH, _PAIRS, _ORACLE, _PROCEDURE = range(4)
+_MOST_DRAWS = 20_000  # of an expert, until one keeps the stated orders
 
 
 @dataclass(frozen=True)
@@ -79,6 +91,14 @@ class Laboratory:
         return cases_of(self.study, self.study.models[0] if self.study.models else None).prevalence
 
     @cached_property
+    def _orders(self) -> NDArray[np.intp]:
+        """Return the stated orders as rows (i, j): weight i is never larger than weight j."""
+        constraints = stated_orders(self.setting, self.study.classes)
+        if not constraints:
+            return np.empty((0, 2), dtype=np.intp)
+        return WeightPrior.of(self.setting.resolved_family, self.study.n_classes, "iid", constraints).order
+
+    @cached_property
     def _procedure(self) -> Procedure:
         return procedure_for(self.study, self.setting)
 
@@ -89,12 +109,21 @@ class Laboratory:
         return procedure_for(self.study, self.setting.model_copy(update={"seed": seed}))
 
     def truth(self, rng: np.random.Generator) -> Metric:
-        """Return the true metric of a run."""
+        """Return the true metric of a run; it keeps the orders that are stated to the procedure."""
         family = self.setting.resolved_family
         if self.experts.weights is not None:
-            return stated_metric(self.experts.weights, family, self.study.n_classes)
+            stated = stated_metric(self.experts.weights, family, self.study.n_classes)
+            order = broken(stated.weights, self.setting.never_worse or (), self.study.classes, family)
+            if order is not None:
+                raise WrongPairing(f"The true weights break the stated order {order}: change one of the two.")
+            return stated
         sphere = self.setting.resolved_space == "sphere"
-        return random_metric(family, self._prevalence, rng, on_the_sphere=sphere, kind=self.experts.truth)
+        for _ in range(_MOST_DRAWS):
+            drawn = random_metric(family, self._prevalence, rng, on_the_sphere=sphere, kind=self.experts.truth)
+            sizes = np.abs(drawn.weights)
+            if (sizes[self._orders[:, 0]] <= sizes[self._orders[:, 1]]).all():
+                return drawn
+        raise Problem(f"None of {_MOST_DRAWS:,} random experts keeps all the stated orders: state fewer, or --weights.")
 
     def run(self, number: int) -> SimulatedRun:
         """Simulate run `number`; everything random comes from SeedSequence([seed, number])."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.orders import StatedOrder, constraints_of, read_order
+from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import Family, Procedure
 from elicit_app.elicitation.sphere import Sphere, measure_sphere
 from elicit_app.problem import Problem
@@ -41,6 +44,7 @@ _ONLY: dict[str, tuple[str, ...]] = {
     "checks": ("bayes",),
     "max_cells": ("bayes",),
     "strength": ("bayes",),
+    "never_worse": ("bayes",),
 }
 DEFAULT_EPSILON = 0.01
 _FINEST = 1e-12  # an interval this small still halves in double precision
@@ -87,6 +91,8 @@ class ProcedureSetting(BaseModel):
         bayes: most differing cells of a question.
     strength : bool
         Answers may say slightly or clearly.
+    never_worse : tuple of StatedOrder or None
+        bayes: orders between mistakes that hold for certain; none is None.
     model : str or None
         Ask about this model only.
     seed : int
@@ -111,9 +117,15 @@ class ProcedureSetting(BaseModel):
     checks: bool = False
     max_cells: int | None = Field(default=None, ge=2)
     strength: bool = False
+    never_worse: tuple[StatedOrder, ...] | None = None
     model: str | None = None
     seed: int = Field(default=0, ge=0)
     person: bool = False
+
+    @field_validator("never_worse")
+    @classmethod
+    def _none_is_none(cls, orders: tuple[StatedOrder, ...] | None) -> tuple[StatedOrder, ...] | None:
+        return orders or None
 
     @property
     def resolved_family(self) -> Family:
@@ -187,6 +199,34 @@ def procedure_for(study: Study, setting: ProcedureSetting) -> Procedure:
     return _on_the_frontier(study, setting)
 
 
+def read_orders(texts: Sequence[str], classes: Sequence[str]) -> tuple[StatedOrder, ...] | None:
+    """Return the orders that texts state, "TRUE:PREDICTED<=TRUE:PREDICTED"; None where there is no text.
+
+    Raises
+    ------
+    WrongPairing
+        A text that states none of these classes' orders.
+    """
+    try:
+        return tuple(read_order(text, classes) for text in texts) or None
+    except Problem as problem:
+        raise WrongPairing(f"--never-worse: {problem.sentence}") from problem
+
+
+def stated_orders(setting: ProcedureSetting, classes: Sequence[str]) -> tuple[NeverWorse, ...]:
+    """Return the orders of a setting, for a study of these classes.
+
+    Raises
+    ------
+    WrongPairing
+        Orders that make no sense for the classes and the family, or contradict each other.
+    """
+    try:
+        return constraints_of(setting.never_worse or (), classes, setting.resolved_family)
+    except Problem as problem:
+        raise WrongPairing(problem.sentence) from problem
+
+
 def cases_of(study: Study, model: Predictions | None, confusions: Confusions = "counts") -> Cases:
     """Return the cases of one model of a study, or its law where it is synthetic (`model` None)."""
     if model is None:
@@ -252,6 +292,7 @@ def _bayes(study: Study, setting: ProcedureSetting) -> Procedure:
         checks=setting.checks,
         strength=setting.strength,
         max_cells=setting.max_cells or DEFAULT_CELLS,
+        constraints=stated_orders(setting, study.classes),
     )
 
 

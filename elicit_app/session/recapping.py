@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from elicit_app.elicitation.questions import Matrix, Outcome
+from elicit_app.session.procedures import stated_orders
 from elicit_app.session.results.ratios import ratios_of
 from elicit_app.session.results.tolerances import tolerance_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
@@ -12,7 +13,7 @@ from elicit_app.session.showing import last_answer, question_view
 from elicit_app.session.views.asked import RecapView
 from elicit_app.session.views.figures import RatioView
 from elicit_app.session.words import result_words as words
-from elicit_app.session.words.sentences import last_words, progress_words
+from elicit_app.session.words.sentences import last_words, progress_words, stated_words
 from elicit_app.study.model import Study
 
 TOO_EARLY = "It is too early to say which mistake you mind most."
@@ -30,6 +31,7 @@ def recap_view(session: Session) -> RecapView:
         minds=minds(session),
         last="" if last is None else last_words(last, study.wording, session.procedure().family),
         following=_following(session),
+        stated=stated_words(stated_orders(session.setting, study.classes), study.wording, session.procedure().family),
     )
 
 

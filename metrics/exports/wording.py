@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Cells = list[list[tuple[str, str]]]
 
+# Parameters with a line of their own.
+_TOLD = ("of", "never_worse")
+
 _FAMILIES = {
     "dlpm": "all wrong answers for the same truth are equally bad",
     "lpm": "some wrong answers for the same truth hurt more than others",
@@ -110,12 +113,27 @@ def provenance_rows(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Population", None if metric.population is None else f"{metric.population:,} cases"),
         ("Program", f"elicit {source.version}" if source.version else None),
         ("Seed", source.seed),
-        ("Settings", ", ".join(f"{name} {value}" for name, value in source.parameters.items() if name != "of")),
+        ("Settings", ", ".join(f"{name} {value}" for name, value in source.parameters.items() if name not in _TOLD)),
+        ("Stated for certain", _stated_orders(source.parameters.get("never_worse"))),
         ("Pooled of", _pooled_of(source.parameters.get("of"))),
         ("Study, SHA-256", _start(source.study_digest)),
         ("Answers, SHA-256", _start(source.answers_digest)),
     ]
     return [(what, str(value)) for what, value in known if value not in (None, "")]
+
+
+def _stated_orders(orders: object) -> str:
+    """Return the orders that were stated: "naevus as melanoma never worse than melanoma as naevus"."""
+    if not isinstance(orders, list):
+        return ""
+    ends = [[order.get(end) for end in ("mistake", "than")] for order in orders if isinstance(order, dict)]
+    return ", ".join(" never worse than ".join(map(_stated_mistake, both)) for both in ends)
+
+
+def _stated_mistake(mistake: object) -> str:
+    if not isinstance(mistake, dict):
+        return "?"
+    return f"{mistake.get('true')} as {mistake.get('predicted', 'anything else')}"
 
 
 def _pooled_of(parts: object) -> str:

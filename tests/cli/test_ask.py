@@ -265,3 +265,24 @@ def test_the_command_itself(tmp_path):
     assert refused.returncode == 2
     assert "elicits the family lpm only" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+ORDER = "benign:malignant<=malignant:benign"
+
+
+def test_stated_orders_are_said_kept_and_held_to_by_the_simulated_expert(typed, tmp_path, capsys):
+    path = tmp_path / "one.session.jsonl"
+    view = typed([], tmp_path, never_worse=(ORDER,), simulate="random", questions=5, session=path)
+    assert (np.abs(view.metric.samples[:, 1]) <= np.abs(view.metric.samples[:, 0]) + 1e-12).all()
+    assert "Stated for certain: One " in capsys.readouterr().err
+    with Session.open(path) as session:
+        assert [str(order) for order in session.setting.never_worse] == [ORDER]
+    typed(["q", "q"], tmp_path, never_worse=("malignant:benign<=benign:malignant",), session=path)
+    err = capsys.readouterr().err
+    assert "Stated for certain: One " in err
+    assert "without --never-worse malignant:benign<=benign:malignant" in " ".join(err.split())
+
+
+def test_a_simulated_expert_who_breaks_a_stated_order_is_refused(typed, tmp_path):
+    with pytest.raises(WrongWeights, match="break the stated order"):
+        typed([], tmp_path, never_worse=(ORDER,), simulate="-1,-2")

@@ -145,3 +145,25 @@ def test_fields_of_a_run_come_in_the_stated_order():
         *("true_weights", "elicited_weights", "bounded", "questions", "stopped"),
         *("error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds"),
     ]
+
+
+def test_stated_orders():
+    texts = ("--never-worse", "malignant:benign<=benign:malignant", "--questions", "3", "--runs", "4")
+    for simulated in ran("breast-cancer", *texts)["runs"]:
+        for weights in (simulated["true_weights"], simulated["elicited_weights"]):
+            assert abs(weights[0]) <= abs(weights[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--never-worse", "malignant:wart<=benign:malignant"), "states no order"),
+        (("--never-worse", "malignant<=benign"), "leaves open"),
+        (("--never-worse", "malignant<=benign", "--procedure", "dlpm"), "means nothing to the procedure dlpm"),
+        (("--never-worse", "malignant<=benign", "--family", "dlpm", "--weights", ".9,.1"), "break the stated order"),
+    ],
+)
+def test_orders_that_make_no_sense_are_wrong_usage(arguments, says):
+    result = run("breast-cancer", *arguments)
+    assert result.exit_code == 2
+    assert says in " ".join(result.output.replace("│", " ").split())

@@ -11,7 +11,7 @@ from elicit_app.experiments.noise import Noise
 from elicit_app.experiments.simulated import MEASURES
 from elicit_app.experiments.simulation import Experts, simulate
 from elicit_app.problem import Problem
-from elicit_app.session.procedures import ProcedureSetting, WrongPairing
+from elicit_app.session.procedures import ProcedureSetting, WrongPairing, read_orders
 from elicit_app.study.opening import open_study
 from metrics import ElicitedMetric
 
@@ -147,3 +147,37 @@ def test_options_that_do_not_go_together_are_refused_before_any_run():
         simulate(SOFTMAX, DLPM, Experts((0.5, 0.5)))
     with pytest.raises(Problem, match="no models"):
         simulate(SOFTMAX, DLPM.model_copy(update={"model": "x"}))
+
+
+@pytest.mark.parametrize(
+    ("setting", "orders", "small", "large"),
+    [
+        ({"questions": 6}, ["Barolo:Barbera<=Barbera:Barolo", "Barbera:Barolo<=Barbera:Grignolino"], [1, 4], [4, 5]),
+        ({"questions": 4, "family": "dlpm"}, ["Barolo<=Barbera"], [0], [2]),
+        ({"questions": 3, "space": "sphere"}, ["Barolo:Barbera<=Barbera:Barolo"], [1], [4]),
+    ],
+)
+def test_simulated_experts_and_every_draw_keep_the_stated_orders(setting, orders, small, large):
+    asked = ProcedureSetting(never_worse=read_orders(orders, WINE.classes), seed=3, **setting)
+    truths = []
+    for run in simulate(WINE, asked, Experts(noise=Noise.parse("flip:0.3")), runs=3).runs:
+        for weights in (run.true_weights, run.elicited_weights, *run.outcome.samples):
+            sizes = np.abs(weights)
+            assert (sizes[small] <= sizes[large] + 1e-12).all()
+        truths.append(run.true_weights)
+    assert len(set(truths)) == 3
+
+
+def test_weights_that_break_a_stated_order_are_refused():
+    asked = ProcedureSetting(family="dlpm", never_worse=read_orders(["Barolo<=Barbera"], WINE.classes))
+    with pytest.raises(WrongPairing, match="break the stated order Barolo<=Barbera"):
+        simulate(WINE, asked, Experts((0.5, 0.2, 0.3)))
+    assert simulate(WINE, asked.model_copy(update={"questions": 2}), Experts((0.3, 0.2, 0.5))).runs[0].questions == 2
+
+
+def test_orders_that_hardly_any_expert_keeps_are_said_to_be_too_many():
+    digits = open_study("digits")
+    chain = [f"{one}:{(one + 1) % 10}<={one + 1}:{(one + 2) % 10}" for one in range(9)]
+    asked = ProcedureSetting(never_worse=read_orders(chain, digits.classes))
+    with pytest.raises(Problem, match="None of 20,000 random experts keeps all the stated orders"):
+        simulate(digits, asked)

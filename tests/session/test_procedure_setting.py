@@ -5,7 +5,14 @@ import pytest
 
 from elicit_app.elicitation.questions import Step
 from elicit_app.problem import Problem
-from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting, procedure_for, sphere_for
+from elicit_app.session.procedures import (
+    ProcedureSetting,
+    WrongPairing,
+    check_setting,
+    procedure_for,
+    read_orders,
+    sphere_for,
+)
 from elicit_app.study.opening import open_study
 
 WINE, SOFTMAX = open_study("wine"), open_study("softmax-3")
@@ -27,6 +34,7 @@ WINE, SOFTMAX = open_study("wine"), open_study("softmax-3")
         ({"procedure": "lpm", "checks": True}, "--checks"),
         ({"procedure": "lpm", "max_cells": 4}, "--max-cells"),
         ({"procedure": "dlpm", "strength": True}, "--strength"),
+        ({"procedure": "dlpm", "never_worse": read_orders(["a<=b"], "ab")}, "--never-worse"),
         ({"procedure": "bayes", "epsilon": 0.1}, "--epsilon"),
         ({"procedure": "bayes", "ask": "all"}, "--ask"),
         ({"procedure": "bayes", "repair": True}, "--repair"),
@@ -86,6 +94,14 @@ def test_a_setting_survives_json():
     assert ProcedureSetting.model_validate(setting.model_dump(mode="json")) == setting
     with pytest.raises(ValueError, match="colour"):
         ProcedureSetting.model_validate({"colour": "blue"})
+
+
+def test_orders_survive_json_and_none_of_them_leaves_no_trace():
+    setting = ProcedureSetting(never_worse=read_orders(["a:b<=b:a"], "ab"))
+    assert ProcedureSetting.model_validate(setting.model_dump(mode="json", exclude_none=True)) == setting
+    assert ProcedureSetting(never_worse=()) == ProcedureSetting()
+    with pytest.raises(ValueError, match="colour"):
+        ProcedureSetting.model_validate({"never_worse": [{"mistake": {"true": "a", "colour": 1}, "than": {"true": 1}}]})
 
 
 def test_models_are_found_by_name():

@@ -10,12 +10,14 @@ import elicit_app
 from elicit_app.elicitation.questions import Outcome
 from elicit_app.problem import Problem
 from elicit_app.session.journal.state import SessionState
+from elicit_app.session.procedures import stated_orders
 from elicit_app.session.results.judging import count, prevalence, scenarios_of
 from elicit_app.session.results.ratios import headline_of, ratios_of
 from elicit_app.session.results.tolerances import tolerance_of
 from elicit_app.session.results.trusting import trust_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.words.sentences import stated_words
 from elicit_app.study.model import Mistake, Study
 from elicit_app.study.writing import unwritten
 from metrics import Consequence, ElicitedMetric, Provenance, Quality
@@ -53,11 +55,18 @@ def result_view(session: Session) -> ResultView:
         date=_day(state),
         can_export=session.can_export,
         journal=session.path,
-        notes=(*outcome.notes, *state.notes),
+        notes=(*_stated(session, outcome), *outcome.notes, *state.notes),
         stopped=outcome.stopped,
         can_continue=session.continuation() is not None,
         scenarios=scenarios,
     )
+
+
+def _stated(session: Session, outcome: Outcome) -> tuple[str, ...]:
+    """Return a note about the orders that were stated: the answers did not have to show them."""
+    orders = stated_orders(session.setting, session.study.classes)
+    said = stated_words(orders, session.study.wording, outcome.family)
+    return (f"Stated for certain before the questions, so that no answer can speak against it: {said}",) if said else ()
 
 
 def metric_of(session: Session, outcome: Outcome, shares: tuple[float, ...], quality: Quality) -> ElicitedMetric:

@@ -69,7 +69,8 @@ class RecapView:
     """Where a session stood, shown before its next question to somebody who comes back; every text is a sentence.
 
     `kept` is how many answers there are, without the full stop; `minds` says which mistake the expert seems to mind
-    most so far; `last` says what the last answer was; `following` says what comes next.
+    most so far; `last` says what the last answer was; `following` says what comes next; `stated` are the orders that
+    were stated for certain, or empty.
     """
 
     answers: int
@@ -77,6 +78,7 @@ class RecapView:
     minds: str
     last: str
     following: str
+    stated: str = ""
 
 
 @dataclass(frozen=True, eq=False)

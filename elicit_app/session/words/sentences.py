@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import Counts, Family, Progress
 from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, Side
 from elicit_app.session.words.ledger import Row, ledger, opposite
@@ -120,3 +122,16 @@ def _share_words(progress: Progress) -> str:
         if share < limit:
             return words
     return "Nearly all known"
+
+
+def order_words(order: NeverWorse, wording: Wording, family: Family) -> str:
+    """Return a stated order: "One needless excision is never worse than one missed melanoma"."""
+    one, other = (
+        wording.any_mistake[mistake[0]] if family == "dlpm" else wording.mistakes[mistake] for mistake in order
+    )
+    return f"One {one.one} is never worse than one {other.one}"
+
+
+def stated_words(orders: Sequence[NeverWorse], wording: Wording, family: Family) -> str:
+    """Return what the expert stated for certain, in sentences; empty where that is nothing."""
+    return "".join(f"{order_words(order, wording, family)}. " for order in orders).rstrip()

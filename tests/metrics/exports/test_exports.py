@@ -333,3 +333,17 @@ def test_a_mistake_that_costs_nothing_is_no_yardstick():
     assert "worst mistake" in headline(metric)
     for name in FORMATS:
         assert export(metric, name)
+
+
+def test_orders_that_were_stated_are_said_in_words_not_as_settings():
+    orders = [
+        {"mistake": {"true": "naevus", "predicted": "melanoma"}, "than": {"true": "melanoma", "predicted": "naevus"}},
+        {"mistake": {"true": "keratosis"}, "than": {"true": "melanoma"}},
+    ]
+    page = markdown_page(skin(provenance=Provenance("bayes", "0.1.0", {"stop": True, "never_worse": orders})))
+    said = (
+        "naevus as melanoma never worse than melanoma as naevus, keratosis as anything else never worse than melanoma"
+    )
+    assert f"{said} as anything else" in page
+    assert "never\\_worse" not in page
+    assert "never_worse" not in page

@@ -1,0 +1,164 @@
+"""Orders between mistakes that an expert states for certain, by class names or indices; see `NeverWorse`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from elicit_app.elicitation.prior import NeverWorse, WeightPrior
+from elicit_app.elicitation.questions import Family, Matrix
+from elicit_app.problem import Problem
+
+_MOST_NAMED = 12
+
+
+@dataclass(frozen=True)
+class StatedMistake:
+    """A mistake as somebody states it.
+
+    Parameters
+    ----------
+    true : int or str
+        The true class: its name, or its index.
+    predicted : int, str or None
+        The predicted class; None, any wrong answer, is for the family dlpm, in which it does not matter.
+    """
+
+    true: int | str
+    predicted: int | str | None = None
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    def __str__(self) -> str:
+        return str(self.true) if self.predicted is None else f"{self.true}:{self.predicted}"
+
+
+@dataclass(frozen=True)
+class StatedOrder:
+    """An order as somebody states it: the first mistake is never worse than the second."""
+
+    mistake: StatedMistake
+    than: StatedMistake
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    def __str__(self) -> str:
+        return f"{self.mistake}<={self.than}"
+
+
+def read_order(text: str, classes: Sequence[str]) -> StatedOrder:
+    """Return the order that a text states: "TRUE:PREDICTED<=TRUE:PREDICTED", or "TRUE<=TRUE" for the family dlpm.
+
+    Names of classes may hold the signs that part them, as long as there is one way to read the text.
+
+    Raises
+    ------
+    Problem
+        There is no such way, or more than one.
+    """
+    ends = [(text[:at], text[at + 2 :]) for at in range(len(text)) if text.startswith("<=", at)]
+    found = {
+        StatedOrder(mistake, than)
+        for left, right in ends
+        for mistake in _mistakes(left, classes)
+        for than in _mistakes(right, classes)
+    }
+    if len(found) == 1:
+        return found.pop()
+    if found:
+        raise Problem(f"“{text}” can be read in more than one way, because a class has “:” or “<=” in its name.")
+    raise Problem(
+        f"“{text}” states no order of two mistakes. Write TRUE:PREDICTED<=TRUE:PREDICTED with the classes "
+        f"{_named(classes)}."
+    )
+
+
+def constraints_of(orders: Sequence[StatedOrder], classes: Sequence[str], family: Family) -> tuple[NeverWorse, ...]:
+    """Return stated orders as a belief takes them.
+
+    Parameters
+    ----------
+    orders : sequence of StatedOrder
+        As stated.
+    classes : sequence of str
+        Names of the k classes.
+    family : {"dlpm", "lpm"}
+        In dlpm only the true classes count.
+
+    Raises
+    ------
+    Problem
+        A class that there is not, a mistake that is none or is compared with itself, or orders that go in a circle.
+    """
+    found = []
+    for order in orders:
+        constraint = NeverWorse(
+            _indices(order.mistake, order, classes, family), _indices(order.than, order, classes, family)
+        )
+        same = 1 if family == "dlpm" else 2
+        if constraint.mistake[:same] == constraint.than[:same]:
+            why = ": in this family all wrong answers for the same truth are equally bad" if family == "dlpm" else ""
+            raise Problem(f"The order {order} compares a mistake with itself{why}. State it between two mistakes.")
+        found.append(constraint)
+    if found:
+        WeightPrior.of(family, len(classes), "iid", found)  # refuses circles
+    return tuple(found)
+
+
+def broken(
+    weights: Matrix, orders: Sequence[StatedOrder], classes: Sequence[str], family: Family
+) -> StatedOrder | None:
+    """Return the first stated order that weights, in their family's normalisation, break; None where they keep all.
+
+    Raises
+    ------
+    Problem
+        See `constraints_of`.
+    """
+    sizes = np.abs(np.asarray(weights, dtype=np.float64))
+    for order, constraint in zip(orders, constraints_of(orders, classes, family), strict=True):
+        ((smaller, larger),) = WeightPrior.of(family, len(classes), "iid", [constraint]).order
+        if sizes[smaller] > sizes[larger]:
+            return order
+    return None
+
+
+def _mistakes(text: str, classes: Sequence[str]) -> Iterator[StatedMistake]:
+    """Yield every way to read a text as a mistake."""
+    if text.strip() in classes:
+        yield StatedMistake(text.strip())
+    for at in (at for at, sign in enumerate(text) if sign == ":"):
+        true, predicted = text[:at].strip(), text[at + 1 :].strip()
+        if true in classes and predicted in classes:
+            yield StatedMistake(true, predicted)
+
+
+def _indices(mistake: StatedMistake, order: StatedOrder, classes: Sequence[str], family: Family) -> tuple[int, int]:
+    true = _index(mistake.true, order, classes)
+    if mistake.predicted is None:
+        if family == "lpm":
+            raise Problem(
+                f"The order {order} leaves open what {mistake.true} is taken for: write {mistake.true}:PREDICTED, "
+                "because in the family lpm wrong answers for the same truth differ."
+            )
+        return true, int(true == 0)
+    predicted = _index(mistake.predicted, order, classes)
+    if predicted == true:
+        raise Problem(f"In the order {order}, {mistake} is no mistake: truth and prediction are the same.")
+    return true, predicted
+
+
+def _index(of: int | str, order: StatedOrder, classes: Sequence[str]) -> int:
+    if isinstance(of, str) and of in classes:
+        return list(classes).index(of)
+    if isinstance(of, int) and 0 <= of < len(classes):
+        return of
+    raise Problem(f"The order {order} is about a class {of!r} that there is not. The classes are {_named(classes)}.")
+
+
+def _named(classes: Sequence[str]) -> str:
+    more = ", ..." if len(classes) > _MOST_NAMED else ""
+    return ", ".join(classes[:_MOST_NAMED]) + more

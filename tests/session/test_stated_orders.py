@@ -1,0 +1,98 @@
+"""Orders stated for certain: kept in the session, in every draw of the result, in the file and in what is said."""
+
+import json
+
+import numpy as np
+import pytest
+
+from elicit_app.elicitation.orders import StatedMistake, StatedOrder
+from elicit_app.problem import Problem
+from elicit_app.session.procedures import ProcedureSetting, procedure_for, read_orders
+from elicit_app.session.recapping import recap_view
+from elicit_app.session.results.result import export, result_view
+from elicit_app.session.session import Session
+from elicit_app.study import open_study
+from metrics import ElicitedMetric
+
+WINE = open_study("wine")
+ORDERS = read_orders(["Barolo:Barbera<=Barbera:Barolo", "Barbera:Barolo<=Grignolino:Barolo"], WINE.classes)
+COSTS = np.array([[0, 3, 9], [4, 0, 2], [2, 1, 0]])  # the other way round
+SETTING = ProcedureSetting(questions=6, seed=5, never_worse=ORDERS)
+SAID = (
+    "One Barolo sold as Barbera is never worse than one Barbera sold as Barolo. "
+    "One Barbera sold as Barolo is never worse than one Grignolino sold as Barolo."
+)
+
+
+def answer_all(session):
+    while (asking := session.asking()) is not None:
+        a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
+        session.answer("left" if (((a - b) * COSTS).sum() < 0) == (asking.left == "a") else "right", seconds=7.0)
+
+
+def test_every_draw_of_the_metric_file_keeps_them_whatever_was_answered(journal_path, tmp_path):
+    with Session.create(WINE, SETTING, journal_path) as session:
+        answer_all(session)
+        session.finish()
+        view = result_view(session)
+        metric = ElicitedMetric.load(export(view, tmp_path / "wine.metric.json"))
+    assert len(metric.samples) > 100
+    for weights in (metric.weights, *metric.samples):
+        costs = np.zeros((3, 3))
+        costs[~np.eye(3, dtype=bool)] = np.abs(weights)
+        assert costs[0, 2] <= costs[2, 0] + 1e-12
+        assert costs[2, 0] <= costs[1, 0] + 1e-12
+    stated = metric.provenance.parameters["never_worse"]
+    assert stated[0] == {
+        "mistake": {"true": "Barolo", "predicted": "Barbera"},
+        "than": {"true": "Barbera", "predicted": "Barolo"},
+    }
+    assert any(SAID in note for note in view.notes)
+
+
+def test_they_come_back_from_the_journal_with_the_same_questions(journal_path):
+    with Session.create(WINE, SETTING, journal_path) as session:
+        session.answer("left", seconds=5.0)
+        expected = session.asking().pair
+    with Session.open(journal_path) as again:
+        assert again.setting.never_worse == ORDERS
+        assert again.asking().pair == expected
+        assert recap_view(again).stated == SAID
+
+
+def test_a_journal_of_before_them_loads(journal_path):
+    with Session.create(WINE, SETTING.model_copy(update={"never_worse": None}), journal_path) as session:
+        session.answer("left")
+    first = json.loads(journal_path.read_text(encoding="utf-8").splitlines()[0])
+    assert "never_worse" not in first["setting"]
+    with Session.open(journal_path) as again:
+        assert again.setting.never_worse is None
+        assert recap_view(again).stated == ""
+
+
+@pytest.mark.parametrize(
+    ("orders", "says"),
+    [
+        (["Barolo:Barbera<=Barbera:Barolo", "Barbera:Barolo<=Barolo:Barbera"], "in a circle"),
+        (["Barolo<=Barbera"], "leaves open what Barolo is taken for"),
+    ],
+)
+def test_what_cannot_hold_is_refused_before_there_is_a_file(journal_path, orders, says):
+    setting = ProcedureSetting(never_worse=read_orders(orders, WINE.classes))
+    with pytest.raises(Problem, match=says):
+        Session.create(WINE, setting, journal_path)
+    assert not journal_path.exists()
+
+
+def test_a_class_of_another_study_is_refused():
+    order = StatedOrder(StatedMistake("red", "green"), StatedMistake("green", "red"))
+    with pytest.raises(Problem, match=r"class 'red' that there is not\. The classes are Barolo, Grignolino, Barbera"):
+        procedure_for(WINE, ProcedureSetting(never_worse=(order,)))
+
+
+def test_names_and_indices_ask_the_same_questions():
+    by_index = StatedOrder(StatedMistake(0, 2), StatedMistake(2, 0))
+    named, numbered = (
+        procedure_for(WINE, ProcedureSetting(never_worse=orders, seed=2)) for orders in (ORDERS[:1], (by_index,))
+    )
+    assert next(named.begin()).question.same_as(next(numbered.begin()).question)
