@@ -61,6 +61,10 @@ def begin_page(study, answered, tmp_path):
     page = BeginPage()
     page.show_study(study, str(tmp_path), 1)
     page.asking.researchers.setChecked(True)
+    page.orders.state.setChecked(True)
+    page.orders.first.setCurrentIndex(1)
+    page.orders.second.setCurrentIndex(4)
+    page.orders.add.click()
     return page
 
 

@@ -26,7 +26,7 @@ class RecapPage(ScrolledPage):
         self.notice = Notice()
         self.title = Label("Where you stopped", theme.Role.HEADLINE)
         self.line = Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self.minds, self.last = Label(role=theme.Role.FLOW), Label(role=theme.Role.FLOW)
+        self.minds, self.last, self.stated = (Label(role=theme.Role.FLOW) for _ in range(3))
         self.following = Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.go_on = PrimaryButton("Go on", keys=("Enter",))
         card = Card(Surface.IMPORTANT)
@@ -35,13 +35,10 @@ class RecapPage(ScrolledPage):
         inside.setSpacing(theme.M)
         inside.addWidget(self.title)
         inside.addWidget(self.line)
-        for name, said in (("What you mind most", self.minds), ("Your last answer", self.last)):
-            part = QVBoxLayout()
-            part.setSpacing(theme.XS)
-            part.addWidget(Label(name, theme.Role.NOTE, theme.INK2))
-            part.addWidget(said)
-            inside.addWidget(Divider())
-            inside.addLayout(part)
+        self._certain = _part("What you stated for certain", self.stated)
+        inside.addWidget(self._certain)
+        inside.addWidget(_part("What you mind most", self.minds))
+        inside.addWidget(_part("Your last answer", self.last))
         inside.addWidget(Divider())
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._row.setSpacing(theme.M)
@@ -63,11 +60,13 @@ class RecapPage(ScrolledPage):
         self.line.setText(f"{title} · {view.kept}")
         self.minds.setText(view.minds)
         self.last.setText(view.last)
+        self.stated.setText(view.stated)
+        self._certain.setVisible(bool(view.stated))
         self.following.setText(view.following)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        for label in (self.title, self.line, self.minds, self.last, self.following):
+        for label in (self.title, self.line, self.stated, self.minds, self.last, self.following):
             label.set_compact(breakpoint_.compact)
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._row.setDirection(down if breakpoint_.large else across)
@@ -83,3 +82,17 @@ class RecapPage(ScrolledPage):
     def _enter(self) -> None:
         """Press the link where it has the focus, else go on."""
         (self.back if self.back.hasFocus() else self.go_on).click()
+
+
+def _part(name: str, said: Label) -> QWidget:
+    """Return a line, a name and what is said under it."""
+    part = QWidget()
+    column, words = QVBoxLayout(part), QVBoxLayout()
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(theme.M)
+    words.setSpacing(theme.XS)
+    words.addWidget(Label(name, theme.Role.NOTE, theme.INK2))
+    words.addWidget(said)
+    column.addWidget(Divider())
+    column.addLayout(words)
+    return part

@@ -16,6 +16,7 @@ from elicit_app.gui.parts.scrolled import Header, ScrolledPage
 from elicit_app.gui.parts.section import Section
 from elicit_app.gui.setup.asking import AskingSection
 from elicit_app.gui.setup.guesses import GuessesSection
+from elicit_app.gui.setup.orders import OrdersSection
 from elicit_app.gui.start.cards import ContinueCard, ContinueView
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.procedures import ProcedureSetting
@@ -91,9 +92,10 @@ class BeginPage(ScrolledPage):
         self._who = Section("Who is answering?", "Only to tell sessions apart. It is written beside the answers.")
         self._who.column.addWidget(self.expert)
         self.family, self.guesses, self.asking = FamilySection(), GuessesSection(), AskingSection()
+        self.orders = OrdersSection()
         self._stored = Section("What is stored, and where")
         self.body.addWidget(self.current)
-        for section in (self._who, self.family, self.guesses, self.asking, self._stored):
+        for section in (self._who, self.family, self.guesses, self.orders, self.asking, self._stored):
             self.body.addWidget(section)
         self.words, self.back = LinkButton("Change the words of this study"), LinkButton("Back to the start")
         self.compare = LinkButton("Compare experts")
@@ -164,6 +166,7 @@ class BeginPage(ScrolledPage):
         self.header.arrange(breakpoint_)
         self.current.arrange(breakpoint_)
         self.guesses.arrange(breakpoint_)
+        self.orders.arrange(breakpoint_)
 
     @property
     def _family(self) -> Family:
@@ -174,6 +177,7 @@ class BeginPage(ScrolledPage):
     def _family_changed(self) -> None:
         if self._study is not None:
             self.guesses.show_study(self._study, self._family)
+            self.orders.show_study(self._study, self._family)
 
     def _procedure_changed(self) -> None:
         # A published search exists for one family only, so it answers the question about the family.
@@ -182,6 +186,7 @@ class BeginPage(ScrolledPage):
             (self.family.alike if chosen == "dlpm" else self.family.differ).radio.setChecked(True)
         for choice in (self.family.differ, self.family.alike):
             choice.setEnabled(chosen == "bayes")
+        self.orders.setVisible(chosen == "bayes")
         self._family_changed()
 
     def _begin(self) -> None:
@@ -192,5 +197,12 @@ class BeginPage(ScrolledPage):
         except ValueError as error:
             self.say_problem(f"In your first guesses, {error}. Write a number like 20, 0.5 or 1/3, or leave it empty.")
             return
+        try:
+            orders = self.orders.orders()
+        except ValueError as error:
+            self.say_problem(f"{error}. Press “Add”, or choose none.")
+            return
         setting = self.asking.setting(self._family, self._seed)
+        if setting.procedure == "bayes":
+            setting = setting.model_copy(update={"never_worse": orders})
         self.begin_wanted.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))
