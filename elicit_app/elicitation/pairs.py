@@ -26,7 +26,7 @@ _KEPT = 40_000  # pairs kept
 _ENOUGH = 20_000  # pairs of a pool that need no constructed ones beside them
 _MIXED, _IMAGINED = 240, 3_000  # constructed pairs
 _MIX_UP_TO = 5  # classes: with more, feasible trades in few cells are too small to judge
-_CANDIDATES = 800  # pairs looked at for one question
+_CANDIDATES = 2_400  # pairs looked at for one question
 _POOL_SEED = 20  # the pairs belong to the study, not to the session
 
 
