@@ -128,7 +128,7 @@ class Sitting(QObject):
                 waits.known.append(self._known_at - pressed)
                 waits.painted.append(time.perf_counter() - pressed)
                 self._page.break_card.go_on.click()
-                self._page.repaint()
+                self._paint()
         return waits
 
     def close(self) -> None:
@@ -147,9 +147,14 @@ class Sitting(QObject):
         self._view = view
         if isinstance(view, QuestionView):
             self._page.show_question(view)
-            application().sendPostedEvents()
-            self._page.repaint()
+            self._paint()
         self._loop.quit()
+
+    def _paint(self) -> None:
+        """Let the page be laid out and painted, as it is when the event loop comes round."""
+        application().sendPostedEvents()
+        if not self._page.on_screen:
+            self._page.repaint()
 
     @Slot(object, object, object, object, object)
     def _answer(self, request: int, reply: str, strength: object, seconds: float, full_picture: bool) -> None:

@@ -106,10 +106,14 @@ class Bar:
     def outline(self) -> QPainterPath:
         """Return one outline around the surplus."""
         at = self.scale.gap + _BEYOND_GAP
+        # The squares of a column are one rectangle: to simplify a path takes long for many of them.
+        columns: dict[float, QRectF] = {}
+        for rect in self.surplus:
+            columns[rect.x()] = columns.get(rect.x(), rect).united(rect)
         path = QPainterPath()
         path.setFillRule(Qt.FillRule.WindingFill)
-        for rect in self.surplus:
-            path.addRect(rect.adjusted(-at, -at, at, at))
+        for column in columns.values():
+            path.addRect(column.adjusted(-at, -at, at, at))
         return path.simplified()
 
     def _square(self, number: int) -> QRectF:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from PySide6.QtGui import QFont, QFontMetricsF
@@ -58,14 +59,19 @@ class StripText:
         """Return the space between two parts on one line."""
         return em(16)
 
-    @property
+    @cached_property
     def space(self) -> float:
         """Return the space between two words."""
-        return QFontMetricsF(self.face()).horizontalAdvance(" ")
+        return self._metrics[False].horizontalAdvance(" ")
 
     def word_width(self, word: Word) -> float:
         """Return the width of a word."""
-        return QFontMetricsF(self.face(word)).horizontalAdvance(word.text)
+        return self._metrics[word.quiet].horizontalAdvance(word.text)
+
+    @cached_property
+    def _metrics(self) -> dict[bool, QFontMetricsF]:
+        """Return what measures words in the first ink and, under True, in the second."""
+        return {quiet: QFontMetricsF(self.face(Word("", quiet))) for quiet in (False, True)}
 
     def width(self, parts: tuple[Part, ...]) -> float:
         """Return the width of a line."""
