@@ -182,15 +182,22 @@ class ResponseModel:
         """
         tie, clear, lapse = person.tie[:, None], (person.tie + person.gap)[:, None], person.lapse[:, None]
         a, b = sigmoid(latent - tie), sigmoid(-latent - tie)
-        parts = [a, b]
+        parts = [a, b, 1 - a - b]
         if graded:
             clear_a, clear_b = sigmoid(latent - clear), sigmoid(-latent - clear)
-            parts = [a - clear_a, clear_a, b - clear_b, clear_b]
-        parts.append(1 - a - b)
-        shares = [_READINGS[kind].lapse for kind in (_GRADED if graded else _PLAIN)]
-        return np.stack([part + lapse * (share - part) for part, share in zip(parts, shares, strict=True)])
+            parts = [a - clear_a, clear_a, b - clear_b, clear_b, parts[-1]]
+        chances = np.empty((len(parts), *latent.shape))
+        for chance, part, kind in zip(chances, parts, _GRADED if graded else _PLAIN, strict=True):
+            np.subtract(_READINGS[kind].lapse, part, out=chance)
+            chance *= lapse
+            chance += part
+        return chances
 
 
 def sigmoid(x: Matrix) -> Matrix:
     """Return 1 / (1 + exp(-x)) without overflow."""
-    return np.asarray(0.5 + 0.5 * np.tanh(0.5 * x))
+    y = np.asarray(0.5 * x)
+    np.tanh(y, out=y)  # in place: new memory for every step costs more than the steps
+    y *= 0.5
+    y += 0.5
+    return y
