@@ -62,7 +62,9 @@ def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, gr
     graded : bool
         Whether slightly and clearly are among the answers.
     """
-    effort = _READING + _PER_CELL * pairs.cells if goal == "order" else np.ones(len(pairs))
+    effort = np.ones(len(pairs))
+    if goal == "order":
+        effort *= _READING + _PER_CELL * pairs.cells
     close = _promising(belief, pairs.gains, effort, graded)
     told = information(belief, pairs.gains[close], graded)
     if goal == "closeness":
