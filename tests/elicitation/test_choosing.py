@@ -70,6 +70,11 @@ class TestInformation:
         turned = replace(belief, draws=belief.draws[::-1])
         np.testing.assert_allclose(information(turned, gains, graded), told, atol=1e-9)
 
+    def test_of_many_pairs_each_tells_what_it_tells_alone(self):
+        belief, gains = any_belief(3), gains_of(3, 150)
+        alone = [information(belief, gains[[n]])[0] for n in range(150)]
+        np.testing.assert_allclose(information(belief, gains), alone, atol=1e-12)
+
     @settings(deadline=None, max_examples=40)
     @given(SEEDS, GRADED)
     def test_who_answers_blindly_or_is_known_already_tells_nothing(self, seed, graded):
@@ -114,6 +119,12 @@ class TestChoice:
         belief, gains = any_belief(seed), gains_of(seed)
         told = information(belief, gains, graded)
         assert told[best_pair(belief, asking(gains), "closeness", gains, graded)] >= 0.94 * told.max()
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_of_more_pairs_than_are_looked_into_it_finds_nearly_the_most_informative(self, seed):
+        belief, gains = any_belief(seed), gains_of(seed, 2000)
+        told = information(belief, gains)
+        assert told[best_pair(belief, asking(gains), "closeness", gains)] >= 0.94 * told.max()
 
     def test_of_pairs_that_tell_the_same_the_one_easier_to_read(self):
         logs = 1.5 * np.random.default_rng(3).standard_normal((80, 6))
