@@ -218,7 +218,6 @@ def calibrate(laboratory: Laboratory, kind: Misspecified | None, number: int) ->
     ratios = np.log(belief.weights) - np.log(belief.weights[:, [largest]])
     low, high = np.quantile(ratios[:, others], [0.05, 0.95], axis=0)
     true = (logs - logs[largest])[others]
-    agreement = float((procedure.source.random_gains(500, rng) @ np.abs(belief.estimate) > 0).mean())
     gains = procedure.source.random_gains(500, rng)
     agreement = float(((gains @ np.abs(belief.estimate) > 0) == (gains @ np.exp(logs) > 0)).mean())
     ranks = (draws < np.append(logs, log_sensitivity)).mean(axis=0)
