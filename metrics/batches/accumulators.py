@@ -207,7 +207,7 @@ def add_totals(accumulators: Sequence[Accumulator], batch: Sequence[Totals], wei
         Where a sum is not finite.
     """
     if not all(np.isfinite(total).all() for totals in batch for total in totals.values()):
-        raise ValueError("The sum over the cases is not a finite number; smaller costs or weights are needed.")
+        raise ValueError("The sum over the cases is not a finite number; numbers of a smaller range are needed.")
     for part, totals in zip(accumulators, batch, strict=True):
         for name, total in part.sums.items():
             total.add(totals[name])

@@ -13,6 +13,7 @@ from metrics.batches.blocks import Block, Workspace, for_blocks, rows_per_block
 from metrics.inputs.arguments import case_weights, same_length
 from metrics.inputs.labels import Classes, column_classes, label_array
 from metrics.inputs.probabilities import Probabilities, checked_rows, probability_array
+from metrics.inputs.tables import demand_order, named_classes
 
 
 class ProbabilityAccumulator(Accumulator):
@@ -163,7 +164,16 @@ def labelled_probabilities(
     """
     true, proba = label_array(y_true, "y_true"), probability_array(y_proba)
     same_length(len(true), len(proba), "y_proba")
-    return true, proba, column_classes(proba.shape[1], labels, true)
+    named = named_classes(y_proba)
+    classes = column_classes(proba.shape[1], labels, true, named=named)
+    if labels is None and classes is named and named.names != named.sorted_names():
+        # Matrices and weights beside it would have to be in this order too: that is for the caller to say.
+        raise ValueError(
+            f"labels: the columns of y_proba are named {', '.join(named.names[:8])}, which is not the sorted order; "
+            "pass labels in the order of the columns."
+        )
+    demand_order(y_proba, classes.names, "y_proba")
+    return true, proba, classes
 
 
 def _add_batch(
@@ -178,6 +188,7 @@ def _add_batch(
     same_length(len(true), len(proba), "y_proba")
     weight = case_weights(sample_weight, len(true))
     n, k = proba.shape
+    demand_order(y_proba, classes.names, "y_proba")
     if k != len(classes):
         raise ValueError(f"y_proba: {len(classes)} columns were expected, one per class, found {k}.")
 

@@ -46,8 +46,19 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         if array.shape == self.shape:
-            return ConfusionMatrix(array, self.labels)
+            parts = [part for part in (context[1] if context else ()) if isinstance(part, ConfusionMatrix)]
+            alike = all(part.labels == self.labels for part in parts)
+            return ConfusionMatrix(array, self.labels if alike else None)
         return array[()] if array.ndim == 0 else np.asarray(array)
+
+    def transpose(self, *axes: Any) -> NDArray[Any]:  # type: ignore[override]
+        """Return the transposed numbers as a plain array: its rows are no true classes any more."""
+        return np.asarray(self).transpose(*axes)
+
+    @property
+    def T(self) -> NDArray[Any]:  # type: ignore[override]  # noqa: N802  numpy's name
+        """Return `transpose()`."""
+        return self.transpose()
 
     def __getitem__(self, index: Any) -> Any:
         """Return entries; parts of the matrix are plain arrays."""

@@ -17,6 +17,7 @@ from metrics.batches.products import long_by_long
 from metrics.classification.confusion import ConfusionCounts
 from metrics.inputs.arguments import cost_matrix_for, demanded_weight, square_matrix
 from metrics.inputs.labels import Classes, column_classes, label_array
+from metrics.inputs.tables import named_classes
 
 # Up to this many classes one matrix product per block is faster than adding up the rows class by class.
 _FEW_CLASSES = 32
@@ -38,7 +39,7 @@ class ExpectedCost(ProbabilityAccumulator):
 
     def __init__(self, classes: int | ArrayLike | Classes, *, cost_matrix: ArrayLike | None = None) -> None:
         super().__init__(classes)
-        self.cost_matrix = None if cost_matrix is None else cost_matrix_for(cost_matrix, len(self.classes))
+        self.cost_matrix = None if cost_matrix is None else cost_matrix_for(cost_matrix, self.classes)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shapes of G and of the weight."""
@@ -72,7 +73,7 @@ class ExpectedCost(ProbabilityAccumulator):
         ValueError
             Where the matrix is of another size, or no case with a weight above zero was seen.
         """
-        costs = cost_matrix_for(cost_matrix, len(self.classes))
+        costs = cost_matrix_for(cost_matrix, self.classes)
         return float((self.matrix() * costs).sum()) / self.weight()
 
     def result(self) -> float:
@@ -119,9 +120,10 @@ def misclassification_cost(
     ValueError
         In words: which argument, which row, what was expected.
     """
-    costs = square_matrix(cost_matrix)
+    size = len(square_matrix(cost_matrix))
     true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
-    classes = column_classes(len(costs), labels, true, "cost_matrix")
+    classes = column_classes(size, labels, true, "cost_matrix", named=named_classes(cost_matrix))
+    costs = cost_matrix_for(cost_matrix, classes)
     counts = ConfusionCounts(classes).update(true, predicted, sample_weight=sample_weight).matrix()
     return mean_cost(counts, costs)
 

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.batches.blocks import Workspace, first_greatest, for_blocks, nothing, rows_per_block
 from metrics.batches.products import small_by_long
 from metrics.inputs.arguments import cost_matrix_for
-from metrics.inputs.labels import column_classes
+from metrics.inputs.labels import Classes, column_classes
 from metrics.inputs.probabilities import checked_rows, probability_array
+from metrics.inputs.tables import demand_order, named_classes
 
 # Expected costs that differ by less than this share of the largest cost are equal: rounding must not decide.
 _EQUAL_COST = 1e-12
@@ -29,12 +30,12 @@ class LeastCost:
     ----------
     cost_matrix : array-like of shape (k, k)
         Finite costs; rows are true classes, columns are predicted classes.
-    n_classes : int
-        k.
+    classes : Classes or int
+        The k labels in the order of the columns, or k.
     """
 
-    def __init__(self, cost_matrix: ArrayLike, n_classes: int) -> None:
-        self.cost_matrix = cost_matrix_for(cost_matrix, n_classes)
+    def __init__(self, cost_matrix: ArrayLike, classes: Classes | int) -> None:
+        self.cost_matrix = cost_matrix_for(cost_matrix, classes)
         self._gain = -self.cost_matrix.T
         self._equal = _EQUAL_COST * float(np.abs(self.cost_matrix).max())
 
@@ -81,7 +82,9 @@ def cost_sensitive_decisions(
     proba = probability_array(y_proba)
     n, k = proba.shape
     classes = column_classes(k, labels, np.arange(k))
-    rule = LeastCost(cost_matrix, k)
+    demand_order(y_proba, classes.names, "y_proba")
+    named = named_classes(y_proba) if labels is None else None
+    rule = LeastCost(cost_matrix, classes if named is None else named)
 
     decisions = np.empty(n, dtype=classes.labels.dtype)
 

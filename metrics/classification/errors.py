@@ -16,6 +16,7 @@ from metrics.batches.accumulators import LabelAccumulator, Totals
 from metrics.inputs.arguments import class_weights, demanded_weight, number_array
 from metrics.inputs.class_names import class_name
 from metrics.inputs.labels import column_classes, label_array, shared_classes
+from metrics.inputs.tables import weights_by_label
 
 
 class ErrorCounts(LabelAccumulator):
@@ -152,6 +153,7 @@ def class_weighted_error_rate(
         In [0, 1]; lower is better.
     """
     true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
+    class_weight = weights_by_label(class_weight)
     if labels is None and isinstance(class_weight, Mapping):
         labels = list(class_weight)
     elif not isinstance(class_weight, Mapping):

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.batches.accumulators import Accumulator, add_totals
 from metrics.batches.results import Measured
 from metrics.inputs.arguments import real_number, same_length
-from metrics.inputs.class_names import class_name, is_missing
+from metrics.inputs.class_names import as_array, class_name, is_missing
 from metrics.inputs.labels import label_array
 
 Context = tuple[str, ...]
@@ -168,8 +168,9 @@ class Relevance(Accumulator):
         highest = self.frequencies.highest(contexts)
         of_predicted, of_true = self.frequencies.of(predicted, contexts), self.frequencies.of(true, contexts)
         hit = np.array(true, dtype=object) == np.array(predicted, dtype=object)
-        distance = self.alpha * np.abs(highest - of_predicted) + self.beta * np.abs(of_predicted - of_true)
-        scores = np.where(hit, 100.0, 100 * (1 - distance / (self.alpha + self.beta)))
+        alpha, beta = (weight / max(self.alpha, self.beta) for weight in (self.alpha, self.beta))
+        distance = alpha * np.abs(highest - of_predicted) + beta * np.abs(of_predicted - of_true)
+        scores = np.where(hit, 100.0, 100 * (1 - distance / (alpha + beta)))
         conditions = [hit, of_predicted == highest, of_predicted >= of_true, of_true == highest]
         return scores, np.select(conditions, [1, 2, 3, 4], default=5).astype(np.int8)
 
@@ -225,7 +226,7 @@ def _names(labels: NDArray[Any]) -> list[str]:
 def _contexts(values: ArrayLike, n: int, name: str, outcomes: str = "y_true") -> list[Context]:
     """Return each row's context as text."""
     try:
-        array = np.asarray(values)
+        array = as_array(values)
     except ValueError:
         raise ValueError(f"{name}: every case needs the same number of features.") from None
     if array.ndim not in (1, 2):

@@ -69,12 +69,16 @@ def plot_difference(
     Raises
     ------
     ValueError
-        Where the two are of different shapes.
+        Where the two are of different shapes or classes.
     """
     a, b = square_matrix(np.asarray(first), "first", 1), square_matrix(np.asarray(second), "second", 1)
     if a.shape != b.shape:
         raise ValueError(f"second: the shape {a.shape} of first was expected, found {b.shape}.")
-    names = labels if labels is not None else getattr(first, "labels", None)
+    own: Sequence[object] | None = getattr(first, "labels", None)
+    other: Sequence[object] | None = getattr(second, "labels", None)
+    if own is not None and other is not None and [*map(class_name, own)] != [*map(class_name, other)]:
+        raise ValueError(f"second: the labels {own} of first were expected, found {other}.")
+    names = labels if labels is not None else own
     rates = bool((a <= 1).all() and (b <= 1).all() and ((a != np.round(a)).any() or (b != np.round(b)).any()))
     return _draw_difference(b - a, rates, names, ax)
 

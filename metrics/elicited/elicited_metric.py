@@ -18,6 +18,7 @@ from metrics.elicited.judging import Judging
 from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
 from metrics.inputs.arguments import number_array, square_matrix, whole_number
 from metrics.inputs.class_names import class_name, class_names
+from metrics.inputs.tables import matrix_by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -164,7 +165,7 @@ class ElicitedMetric(Judging):
             In the order of the rows and columns.
         cost_matrix : array-like of shape (k, k)
             Costs >= 0 with a zero diagonal, in any scale: the largest becomes 1. Rows are true classes, columns are
-            predicted classes.
+            predicted classes. A frame of pandas whose rows and columns are named after the classes is read by name.
         family : {"lpm", "dlpm"}
             "dlpm" needs the same cost for every wrong answer of the same true class.
         **details
@@ -180,8 +181,8 @@ class ElicitedMetric(Judging):
         ValueError
             In one sentence, for anything that does not fit.
         """
-        costs = square_matrix(cost_matrix)
-        k = len(class_names(classes))
+        names = class_names(classes)
+        costs, k = square_matrix(matrix_by_name(cost_matrix, names, "cost_matrix")), len(names)
         if len(costs) != k:
             raise ValueError(f"cost_matrix: {k} x {k} costs were expected, one per class, the shape is {costs.shape}.")
         weights = algebra.weights_from_cost_matrix(costs, family)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.elicited.weights import ReleaseList, class_weight_from_weights, release_factors, release_list
 from metrics.inputs.class_names import LabelledWeights, class_indices, class_names, indices_of
 from metrics.inputs.probabilities import Probabilities, probability_array
+from metrics.inputs.tables import column_names, demand_order, places_of
 
 if TYPE_CHECKING:
     from metrics.probabilistic.concern import MetaPatternConcernScore
@@ -126,7 +127,7 @@ class Judging:
             Probabilities; rows sum to 1.
         labels : sequence of m labels, optional
             What the columns stand for, such as an estimator's ``classes_``; a class left out has probability 0. By
-            default the classes of the metric in their order.
+            default what the columns of a frame are named after, else the classes of the metric in their order.
         sample_weight : array-like of shape (n,), optional
             Weights of the cases.
 
@@ -170,7 +171,7 @@ class Judging:
         from metrics.classification.decisions import cost_sensitive_decisions
 
         proba, columns = self._table(y_proba, labels)
-        names: Any = self.labels if labels is None else labels
+        names: Any = [self.labels[j] for j in columns] if labels is None else labels
         return cost_sensitive_decisions(proba, self.cost_matrix[np.ix_(columns, columns)], labels=names)
 
     def meta_pattern_concern_score(
@@ -235,7 +236,13 @@ class Judging:
 
         The probability of one of two classes alone is refused: scikit-learn means the class that sorts last.
         """
-        columns = np.arange(len(self.classes)) if labels is None else self._columns(labels)
+        if labels is None:
+            named = column_names(y_proba)
+            places = None if named is None else places_of(named, self.classes)
+            columns = np.arange(len(self.classes)) if places is None else np.argsort(places)
+        else:
+            columns = self._columns(labels)
+            demand_order(y_proba, [self.classes[j] for j in columns], "y_proba")
         proba = probability_array(y_proba, flat="refused")
         if proba.shape[1] != len(columns):
             raise ValueError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")

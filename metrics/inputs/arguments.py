@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.inputs.class_names import class_name
+from metrics.inputs.class_names import class_name, unmasked
 from metrics.inputs.labels import Classes
+from metrics.inputs.tables import matrix_by_name, weights_by_label
 
 Floats = NDArray[np.float64]
+
+# Products and sums of numbers up to this size stay far from the largest float.
+LARGEST = 1e100
 
 
 def same_length(n: int, other: int, name: str, reference: str = "y_true") -> None:
@@ -38,7 +42,7 @@ def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats
     name : str
         The argument's name for an error.
     finite : bool
-        Refuse infinite and missing ones.
+        Refuse missing ones, and those beyond `LARGEST`, infinite ones included.
 
     Returns
     -------
@@ -48,16 +52,18 @@ def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats
     Raises
     ------
     ValueError
-        Where one is no number, infinite or missing, with its place.
+        Where one is no number, too large, infinite or missing, with its place.
     """
     try:
-        array = np.asarray(values, dtype=np.float64)
+        array = np.asarray(unmasked(values), dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: numbers were expected, all rows of the same length.") from None
-    if finite and not np.isfinite(array).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    # Not-a-number fails every comparison.
+    if finite and array.size and not (array.min() >= -LARGEST and array.max() <= LARGEST):
+        place = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
         where = "" if not place else f", row {place[0]}" if len(place) == 1 else f", entry {list(place)}"
-        raise ValueError(f"{name}{where}: a finite number was expected, found {array[place]:g}.")
+        size = f" of at most {LARGEST:g}" if np.isfinite(array[place]) else ""
+        raise ValueError(f"{name}{where}: a finite number{size} was expected, found {array[place]:g}.")
     return array
 
 
@@ -104,7 +110,9 @@ def demanded_weight(total: float) -> float:
         Where it is zero.
     """
     if total <= 0:
-        raise ValueError("There is no case with a weight above zero, so there is no mean.")
+        raise ValueError(
+            "There is no case with a weight above zero (sample_weight, class_weight), so there is no mean."
+        )
     return total
 
 
@@ -114,7 +122,7 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: Classes) -> 
     Parameters
     ----------
     values : array-like of shape (k,) or mapping of label to weight
-        Weights >= 0, not all zero, in any scale.
+        Weights >= 0, not all zero, in any scale. A series of pandas with labels for an index is a mapping.
     classes : Classes
         The k labels.
 
@@ -128,13 +136,16 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: Classes) -> 
     ValueError
         Where a class has no weight, or a weight is negative, missing or infinite.
     """
+    values = weights_by_label(values)
     if isinstance(values, Mapping):
         named = {class_name(label): weight for label, weight in values.items()}
-        names = [class_name(label) for label in classes.labels.tolist()]
-        lacking = [name for name in names if name not in named]
-        if lacking:
-            raise ValueError(f"class_weight: no weight for the class {lacking[0]!r}.")
-        values = [named[name] for name in names]
+        for label, weight in values.items():
+            if isinstance(label, bool | np.bool_):  # which are 0 and 1 among the labels
+                named.setdefault(str(int(label)), weight)
+        found = [named.get(name, values.get(name)) for name in classes.names]
+        if None in found:
+            raise ValueError(f"class_weight: no weight for the class {classes.names[found.index(None)]!r}.")
+        values = np.array(found)
     weights = number_array(values, "class_weight")
     if weights.shape != (len(classes),):
         raise ValueError(
@@ -186,7 +197,7 @@ def real_number(value: object, name: str, lowest: float, highest: float = math.i
     name : str
         The argument's name for an error.
     lowest, highest : float
-        Its limits; an infinite one is never allowed.
+        Its limits; what is beyond `LARGEST` is never allowed.
     ends : bool
         Whether the limits themselves are allowed.
 
@@ -210,8 +221,9 @@ def real_number(value: object, name: str, lowest: float, highest: float = math.i
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise TypeError(f"{name}: {expected} was expected, found {value!r}.") from None
-    if not (lowest <= number <= highest if ends else lowest < number < highest) or math.isinf(number):
-        raise ValueError(f"{name}: {expected} was expected, found {value!r}.")
+    if not (lowest <= number <= highest if ends else lowest < number < highest) or abs(number) > LARGEST:
+        size = f", at most {LARGEST:g}," if LARGEST < abs(number) < math.inf else ""
+        raise ValueError(f"{name}: {expected}{size} was expected, found {value!r}.")
     return number
 
 
@@ -235,15 +247,17 @@ def whole_number(value: object, name: str, lowest: int, highest: int | None = No
     return number
 
 
-def cost_matrix_for(cost_matrix: ArrayLike, n_classes: int) -> Floats:
-    """Return a cost matrix of k classes.
+def cost_matrix_for(cost_matrix: ArrayLike, classes: Classes | int) -> Floats:
+    """Return a cost matrix of k classes, given as such or as their number.
 
     Raises
     ------
     ValueError
         Where it is not k x k or an entry is no finite number.
     """
-    costs = square_matrix(cost_matrix)
-    if len(costs) != n_classes:
-        raise ValueError(f"cost_matrix: {n_classes} x {n_classes} costs were expected, the shape is {costs.shape}.")
+    if isinstance(classes, Classes):
+        cost_matrix = matrix_by_name(cost_matrix, classes.names, "cost_matrix")
+    costs, k = square_matrix(cost_matrix), classes if isinstance(classes, int) else len(classes)
+    if len(costs) != k:
+        raise ValueError(f"cost_matrix: {k} x {k} costs were expected, the shape is {costs.shape}.")
     return costs

@@ -37,12 +37,28 @@ def is_missing(label: object) -> bool:
         return True
 
 
+def unmasked(values: ArrayLike) -> ArrayLike:
+    """Return a masked array with None where it is masked, which numpy would show what lies underneath."""
+    if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
+        return values
+    shown = np.ma.getdata(values).astype(object)
+    shown[np.ma.getmaskarray(values)] = None
+    return shown
+
+
 def as_array(labels: ArrayLike) -> NDArray[Any]:
     """Return labels as an array in which numbers and missing values among text stay what they are."""
-    array = np.asarray(labels)
-    if array.dtype.kind == "U" and isinstance(labels, list | tuple) and not all(isinstance(x, str) for x in labels):
+    array = np.asarray(unmasked(labels))
+    if array.dtype.kind == "U" and isinstance(labels, list | tuple) and not _all_text(labels, array.ndim):
         return np.array(labels, dtype=object)  # numpy would make the text "nan" of a missing label
     return array
+
+
+def _all_text(values: Any, depth: int) -> bool:
+    """Return whether lists within lists, `depth` of them, hold nothing but text."""
+    if depth > 1:
+        return all(_all_text(value, depth - 1) for value in values)
+    return all(isinstance(value, str) for value in values)
 
 
 def class_names(labels: Iterable[object]) -> tuple[str, ...]:

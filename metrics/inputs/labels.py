@@ -2,6 +2,7 @@
 
 The rule, where the number of columns k is known and no ``labels`` are passed: integers in 0..k-1 are column indices;
 otherwise the k different values of ``y_true``, sorted, name the columns; otherwise an error asks for ``labels``.
+Columns of a frame that are named after labels mean these, see `metrics.inputs.tables`.
 Booleans count as 0 and 1, floats without a fractional part as integers. Where labels are text on one side and numbers
 on the other they are compared as text.
 """
@@ -15,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.inputs.class_names import as_array, class_name, is_missing
+from metrics.inputs.class_names import as_array, class_name, is_missing, unmasked
 
 # Integer labels that span fewer values than this are counted directly, without sorting them first.
 _NARROW = 64
+_LARGEST_INTEGER = 2**62
 
 
 class Classes:
@@ -40,6 +42,8 @@ class Classes:
             self.labels: NDArray[Any] = np.arange(int(labels))
         else:
             self.labels = _as_given(labels)
+        if self.labels.ndim != 1:
+            raise TypeError(f"labels: a sequence of labels was expected, found {labels!r}.")
         if self.labels.size == 0:
             raise ValueError("labels: at least one label was expected, found none.")
         compared = label_array(self.labels, "labels")
@@ -55,6 +59,19 @@ class Classes:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the labels as the text by which they are compared."""
+        return tuple(self._positions)
+
+    def sorted_names(self) -> tuple[str, ...]:
+        """Return the names in the sorted order of the labels."""
+        return tuple(class_name(label) for label in distinct(label_array(self.labels, "labels")).tolist())
+
+    def hold(self, values: NDArray[Any]) -> bool:
+        """Return whether all labels of an array, as `label_array` returns them, are among these."""
+        return all(class_name(label) in self._positions for label in distinct(values).tolist())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Classes) and list(self._positions) == list(other._positions)
@@ -144,6 +161,9 @@ def label_array(values: ArrayLike, name: str) -> NDArray[Any]:
         array = _of_objects(array, name)
     if array.dtype.kind == "b":
         return array.astype(np.intp)
+    if array.dtype.kind == "u" and array.itemsize == 8:  # which numpy makes floats of beside other integers
+        small = int(array.max()) <= _LARGEST_INTEGER
+        return array.astype(np.int64) if small else np.array([*map(str, array.tolist())], dtype=object)
     if array.dtype.kind == "f":
         return _of_floats(array, name)
     if array.dtype.kind in "mM" and np.isnat(array).any():
@@ -174,6 +194,7 @@ def column_classes(
     y_true: NDArray[Any],
     what: str = "y_proba",
     unit: str = "columns",
+    named: Classes | None = None,
 ) -> Classes:
     """Return which label each of k columns stands for, by the rule of this module.
 
@@ -187,6 +208,8 @@ def column_classes(
         Labels as `label_array` returns them.
     what, unit : str
         What has the columns, and what they are called, for an error.
+    named : Classes, optional
+        What the columns are named after, see `metrics.inputs.tables`.
 
     Returns
     -------
@@ -203,6 +226,8 @@ def column_classes(
         if len(classes) != n_columns:
             raise ValueError(f"labels: {what} has {n_columns} {unit}, found {len(classes)} labels; one each is needed.")
         return classes
+    if named is not None and len(named) == n_columns and named.hold(y_true):
+        return named
     if y_true.dtype.kind in "iu" and int(y_true.min()) >= 0 and int(y_true.max()) < n_columns:
         return Classes(n_columns)
     found = distinct(y_true)
@@ -270,13 +295,15 @@ def _of_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
     if all(isinstance(item, str) for item in items):
         return array
     if all(isinstance(item, bool | int | float | np.number | np.bool_) for item in items):
-        return np.asarray(items)
+        numbers = np.asarray(items)
+        if numbers.dtype.kind != "O":  # as whole numbers too great for numpy stay
+            return numbers
     return np.array([class_name(item) for item in items], dtype=object)
 
 
 def _of_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
     whole = np.floor(array) == array
-    if whole.all() and np.isfinite(array).all():
+    if whole.all() and np.abs(array).max() <= _LARGEST_INTEGER:
         return array.astype(np.int64)
     if np.isnan(array).any():
         raise _missing(name, int(np.argmax(np.isnan(array))))
@@ -291,7 +318,7 @@ def _as_given(labels: ArrayLike) -> NDArray[Any]:
     """Return the labels as an array whose elements are the caller's own; a list of mixed types stays so."""
     if isinstance(labels, str):
         raise TypeError(f"labels: a sequence of labels was expected, not the single text {labels!r}.")
-    array = np.asarray(labels)
+    array = np.asarray(unmasked(labels))
     if isinstance(labels, Sequence) and array.ndim == 1 and len({type(label) for label in labels}) > 1:
         array = np.empty(len(labels), dtype=object)
         array[:] = labels

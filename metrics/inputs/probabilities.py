@@ -12,6 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.inputs.class_names import unmasked
+
 ROW_SUM_TOLERANCE = 1e-3
 
 Flat = Literal["pair", "refused", "expected"]
@@ -42,7 +44,7 @@ def probability_array(values: ArrayLike, name: str = "y_proba", *, flat: Flat = 
         Where the rows differ in length, a cell is no number, there is no case or only one column.
     """
     try:
-        array = np.asarray(values)
+        array = np.asarray(unmasked(values))
     except ValueError:
         raise ValueError(
             f"{name}: every row needs the same number of columns, found rows of different lengths."

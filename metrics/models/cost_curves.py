@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.elicited.exchange import exchange_rates, mistake_name
 from metrics.inputs.arguments import number_array
 from metrics.inputs.class_names import indices_of
+from metrics.inputs.tables import matrix_by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,7 +132,8 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     metric : ElicitedMetric
         The other costs; the yardstick is the one of `exchange_rates`.
     matrices : mapping of str to array-like of shape (k, k)
-        Per model a confusion matrix, counts or rates; rows are true classes, columns are predicted classes.
+        Per model a confusion matrix, counts or rates; rows are true classes, columns are predicted classes, in the
+        order of the metric's or with labels of their own, as `metrics.confusion_matrix` gives them.
     mistake : tuple
         (true, predicted): the mistake whose cost varies; for family "dlpm" any wrong answer for that true class.
 
@@ -162,7 +164,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     for other in (r for r in rates if r is not rate):
         columns = other.predicted if other.predicted is not None else np.arange(len(varied)) != other.true
         others[other.true, columns] = other.ratio
-    shares = [_shares(name, matrix, varied.shape) for name, matrix in matrices.items()]
+    shares = [_shares(name, matrix, metric.classes) for name, matrix in matrices.items()]
     return CostCurve(
         models=tuple(matrices),
         fixed=np.array([(share * others).sum() for share in shares]),
@@ -173,8 +175,9 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     )
 
 
-def _shares(name: str, matrix: ArrayLike, shape: tuple[int, ...]) -> Floats:
-    values = number_array(matrix, f"matrices, {name!r}")
+def _shares(name: str, matrix: ArrayLike, classes: tuple[str, ...]) -> Floats:
+    values = number_array(matrix_by_name(matrix, classes, f"matrices, {name!r}"), f"matrices, {name!r}")
+    shape = (len(classes),) * 2
     if values.shape != shape:
         raise ValueError(f"matrices, {name!r}: the shape {shape} was expected, found {values.shape}.")
     if (values < 0).any() or not values.any():

@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from metrics.classification.decisions import cost_sensitive_decisions
 from metrics.elicited.weights import checked_cost_matrix
-from metrics.inputs.class_names import class_names, indices_of
+from metrics.inputs.class_names import class_name, class_names, indices_of
+from metrics.inputs.tables import matrix_by_name
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -41,7 +42,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         With `predict_proba`. It is cloned; wrap a fitted one in `sklearn.frozen.FrozenEstimator`.
     metric : ElicitedMetric or array-like of shape (k, k), optional
         The costs. The classes of an elicited metric are matched with those of the data as text and must include them; a
-        matrix is in the order of the sorted classes, rows are true classes. By default every mistake is equally bad.
+        matrix is in the order of the sorted classes, or names them, rows are true classes. By default every mistake is
+        equally bad.
 
     Attributes
     ----------
@@ -165,7 +167,8 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             class_names(self.classes_)
             order = indices_of(self.classes_, self.metric.classes, "y")
             return np.asarray(self.metric.cost_matrix[np.ix_(order, order)])
-        costs = checked_cost_matrix(self.metric)
+        names = [class_name(label) for label in self.classes_]
+        costs = checked_cost_matrix(matrix_by_name(self.metric, names, "metric"))
         if len(costs) != k:
             raise ValueError(f"metric: the costs are of {len(costs)} classes, y has {k}.")
         return costs

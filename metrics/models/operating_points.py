@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from metrics.elicited.elicited_metric import ElicitedMetric
 
+# Mean costs that differ by less are equal: rounding must not decide. The worst mistake costs 1.
+_SAME_COST = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
@@ -109,7 +112,7 @@ def operating_point(
     alarm = (1 - share) * float(metric.cost_matrix[1 - p, p])
     miss = share * float(metric.cost_matrix[p, 1 - p])
     costs = alarm * curve[0] + miss * (1 - curve[1])
-    best = int(np.argmin(costs))
+    best = int(np.argmax(costs <= costs.min() + _SAME_COST))
     false_rate, true_rate, threshold = (float(values[best]) for values in curve)
     return OperatingPoint(
         threshold=threshold,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metrics.inputs.labels import Classes, label_array
 from metrics.models.learning import ConcernLearningRate
 from metrics.probabilistic.concern import meta_pattern_concern_score
 
@@ -92,15 +93,16 @@ def concern_of_logits(
     Raises
     ------
     ValueError
-        Where options and a metric are both given, or the shapes do not fit.
+        Where options and a metric are both given, the shapes do not fit, or a target is no index of a class.
     """
     if metric is not None and options:
         raise ValueError(f"options: {', '.join(options)} come from the metric; give one or the other.")
-    proba = logits.detach().double().softmax(dim=1).cpu().numpy()
-    true = targets.detach().cpu().numpy()
+    proba = logits.detach().cpu().double().softmax(dim=1).numpy()  # off the device first: not all have doubles
+    k = proba.shape[1]
+    true = Classes(k).indices(label_array(targets.detach().cpu().numpy(), "targets"), "targets")
     if metric is None:
-        return meta_pattern_concern_score(true, proba, labels=np.arange(proba.shape[1]), **options)
-    return metric.meta_pattern_concern_score(np.asarray(metric.classes)[true], proba)
+        return float(meta_pattern_concern_score(true, proba, labels=np.arange(k), **options))
+    return float(metric.meta_pattern_concern_score(np.asarray(metric.classes)[true], proba))
 
 
 def concern_times_loss(loss: torch.Tensor, score: float) -> torch.Tensor:

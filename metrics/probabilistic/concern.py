@@ -209,6 +209,8 @@ def release_matrix(releases: Sequence[Sequence[int]], factor: float, n_classes: 
     k = whole_number(n_classes, "n_classes", 2)
     concern = real_number(factor, "factor", 0, 1)
     factors = np.ones((k, k))
+    if not isinstance(releases, Iterable):
+        raise TypeError(f"releases: a list of (true, released, ...) was expected, found {releases!r}.")
     for number, entry in enumerate(releases):
         if not isinstance(entry, Iterable):
             raise TypeError(f"releases, entry {number}: (true, released, ...) was expected, found {entry!r}.")

@@ -23,6 +23,7 @@ from metrics.batches.predictions import ProbabilityAccumulator
 from metrics.inputs.arguments import class_weights, square_matrix, whole_number
 from metrics.inputs.labels import Classes
 from metrics.inputs.probabilities import ROW_SUM_TOLERANCE
+from metrics.inputs.tables import matrix_by_name
 
 TrueConcern = Literal["sum", "count"]
 
@@ -77,7 +78,7 @@ class ConcernScore(ProbabilityAccumulator):
         if true_concern not in ("sum", "count"):
             raise ValueError(f"true_concern: 'sum' or 'count' was expected, found {true_concern!r}.")
         self.true_concern = true_concern
-        self.factors = _wrong_factors(release_factors, k)
+        self.factors = _wrong_factors(release_factors, self.classes)
         self.class_weight = None if class_weight is None else class_weights(class_weight, self.classes)
         # One more row, of full concern, for cases whose true class is not in S.
         self._factors_by_column = np.vstack([self.factors, np.ones(k)]).T.copy()
@@ -296,9 +297,11 @@ def _set_by_partition(block: Block, size: int) -> NDArray[np.bool_]:
     return np.ascontiguousarray(chosen.T)
 
 
-def _wrong_factors(release_factors: ArrayLike | None, k: int) -> NDArray[np.float64]:
+def _wrong_factors(release_factors: ArrayLike | None, classes: Classes) -> NDArray[np.float64]:
     """Return the release factors with a zero diagonal: the concern of each wrong class."""
-    factors = np.ones((k, k)) if release_factors is None else square_matrix(release_factors, "release_factors").copy()
+    name, k = "release_factors", len(classes)
+    given = np.ones((k, k)) if release_factors is None else matrix_by_name(release_factors, classes.names, name)
+    factors = square_matrix(given, name).copy()
     if factors.shape != (k, k):
         raise ValueError(f"release_factors: {k} x {k} factors were expected, the shape is {factors.shape}.")
     np.fill_diagonal(factors, 0)

@@ -39,7 +39,8 @@ class GaussianLikelihood(Accumulator):
         """
         true = _numbers(y_true, "y_true")
         centre, spread = _numbers(mean, "mean", len(true)), _spread(std, len(true))
-        loss = 0.5 * math.log(2 * math.pi) + np.log(spread) + 0.5 * ((true - centre) / spread) ** 2
+        with np.errstate(over="ignore"):  # what is infinite is refused with its sum
+            loss = 0.5 * math.log(2 * math.pi) + np.log(spread) + 0.5 * ((true - centre) / spread) ** 2
         add_totals([self], [{"loss": loss.sum(), "weight": len(true)}], weighted=False)
         return self
 

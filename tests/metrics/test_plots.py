@@ -142,6 +142,10 @@ def test_without_axes_a_figure_is_made():
         (lambda: plot_confusion([[1, 2, 3]]), "square matrix"),
         (lambda: plot_confusion([[1, np.nan], [1, 1]]), "finite"),
         (lambda: plot_confusion(COUNTS, Figure().subplots(), labels=["a"]), "3 names were expected, 1 given"),
+        (
+            lambda: plot_difference(confusion_matrix(["a", "b"], ["a", "b"]), confusion_matrix(["b", "c"], ["b", "c"])),
+            r"second: the labels \('a', 'b'\) of first were expected, found \('b', 'c'\)",
+        ),
     ],
 )
 def test_bad_input_is_said_in_words(call, words):

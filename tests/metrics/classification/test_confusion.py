@@ -269,3 +269,16 @@ def test_results_draw_themselves():
     assert calibration_curve([0, 1, 1], [0.2, 0.6, 0.9]).plot(axes[2]) is axes[2]
     shown = [text.get_text() for text in axes[0].texts]
     assert any("2" in text for text in shown)
+
+
+def test_a_transposed_matrix_is_no_confusion_matrix():
+    matrix = confusion_matrix(["a", "b", "b"], ["a", "a", "b"])
+    for turned in (matrix.T, matrix.transpose(), np.transpose(matrix)):
+        assert type(turned) is np.ndarray
+        assert turned.tolist() == [[1, 1], [0, 1]]
+
+
+def test_matrices_of_different_classes_give_one_without_labels():
+    one, other = confusion_matrix(["a", "b"], ["a", "a"]), confusion_matrix(["b", "c"], ["b", "b"])
+    assert (one - other).labels is None
+    assert (one - one).labels == (one / 2).labels == ("a", "b")

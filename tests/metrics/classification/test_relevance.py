@@ -78,3 +78,17 @@ def test_the_score_is_linear_in_the_share_of_alpha(seed, share):
 def test_what_is_refused(options, said):
     with pytest.raises(ValueError, match=said):
         relevance_score(**({"y_true": ["a"], "y_pred": ["b"], "context": ["c"]} | options))
+
+
+def test_contexts_in_lists_stay_what_they_are():
+    with pytest.raises(ValueError, match=r"^context, row 0: a feature is missing"):
+        relevance_score(["x", "y"], ["x", "y"], [["warm", float("nan")], ["cold", "2"]])
+    contexts, reference = [["warm", 1.0], ["cold", 2.0]], [["warm", 1], ["cold", 2]]
+    assert relevance_score(["x", "y"], ["x", "y"], contexts, reference=(["x", "y"], reference)) == 100
+
+
+def test_the_size_of_the_two_weights_does_not_matter():
+    y_true, y_pred, context = list("aabbcab"), list("abcabab"), list("uuuuuvv")
+    for alpha, beta in ((2, 1), (1, 0), (1, 1)):
+        small = relevance_score(y_true, y_pred, context, alpha=alpha * 1e-200, beta=beta * 1e-200)
+        assert small == pytest.approx(relevance_score(y_true, y_pred, context, alpha=alpha, beta=beta))

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from metrics import ElicitedMetric, negative_log_likelihood
 from metrics.classification.confusion import confusion_matrix
 from metrics.classification.costs import expected_misclassification_cost, misclassification_cost
 from metrics.classification.decisions import cost_sensitive_decisions
@@ -166,3 +167,35 @@ def test_permuting_the_columns_with_labels_changes_nothing(order, data):
     whole = expected_misclassification_cost(y, proba, COSTS)
     again = expected_misclassification_cost(names[y], proba[:, order], COSTS[np.ix_(order, order)], labels=names[order])
     assert again == pytest.approx(whole, abs=1e-12)
+
+
+def test_a_masked_label_is_missing():
+    with pytest.raises(ValueError, match=r"^y_true, row 1: a label was expected"):
+        confusion_matrix(np.ma.array([0, 1, 1], mask=[0, 1, 0]), [0, 1, 1])
+    assert confusion_matrix(np.ma.array([0, 1, 1]), [0, 1, 1]).tolist() == [[1, 0], [0, 2]]
+
+
+def test_integers_of_any_size_are_labels():
+    assert confusion_matrix([2**70, 1], [1, 1]).tolist() == [[1, 0], [1, 0]]
+    great = np.array([2**63 + 1, 1], dtype=np.uint64)
+    assert confusion_matrix(great, np.array([-1, 1]), labels=["-1", "1", str(2**63 + 1)]).tolist() == [
+        [0, 0, 0],
+        [0, 1, 0],
+        [1, 0, 0],
+    ]
+    assert confusion_matrix(np.array([7, 2**40], dtype=np.uint64), np.array([-1, 7])).labels == (-1, 7, 2**40)
+    assert confusion_matrix([1e30, 2.0], [2.0, 2.0]).tolist() == [[1, 0], [1, 0]]
+
+
+@pytest.mark.parametrize("labels", [{"a", "b"}, 2, "ab"])
+def test_labels_are_a_sequence(labels):
+    with pytest.raises(TypeError, match=r"^labels: a sequence of labels was expected"):
+        column_classes(2, labels, label_array(["a", "b"], "y_true"))
+
+
+def test_weights_of_booleans_by_label():
+    y, proba = [False, True, True], [[0.8, 0.2], [0.3, 0.7], [0.6, 0.4]]
+    expected = negative_log_likelihood(y, proba, class_weight=[1, 2])
+    stored = ElicitedMetric.from_cost_matrix(["False", "True"], [[0, 1], [2, 0]]).class_weight
+    for weights in ({True: 2, False: 1}, {0: 1, 1: 2}, stored):
+        assert negative_log_likelihood(y, proba, class_weight=weights) == pytest.approx(expected, abs=1e-15)

@@ -115,13 +115,23 @@ def test_one_column_is_the_probability_of_the_second_class():
     [
         ([1, -1, 0], "sample_weight, row 1: a weight cannot be negative, found -1."),
         ([1, np.nan, 0], "sample_weight, row 1: a finite number was expected, found nan."),
+        ([1e300, 1, 1], "sample_weight, row 0: a finite number of at most 1e+100 was expected, found 1e+300."),
+        (np.ma.array([1.0, 2, 3], mask=[0, 0, 1]), "sample_weight, row 2: a finite number was expected, found nan."),
         ([1, 2], "sample_weight: 3 cases were expected, as many as in y_true, found 2."),
         ([[1, 2, 3]], "sample_weight: one weight per case was expected, the shape is (1, 3)."),
         ("abc", "sample_weight: numbers were expected, all rows of the same length."),
-        ([0, 0, 0], "There is no case with a weight above zero, so there is no mean."),
+        ([0, 0, 0], "There is no case with a weight above zero (sample_weight, class_weight), so there is no mean."),
     ],
 )
 def test_weights(weight, said):
     with pytest.raises(ValueError) as caught:
         negative_log_likelihood(Y, GOOD, sample_weight=weight)
     assert str(caught.value) == said
+
+
+def test_what_is_masked_is_missing():
+    hidden = np.ma.array(GOOD, mask=np.zeros(np.shape(GOOD), dtype=bool))
+    assert negative_log_likelihood(Y, hidden) == negative_log_likelihood(Y, GOOD)
+    hidden[1, 0] = np.ma.masked
+    with pytest.raises(ValueError, match=r"^y_proba, row 1: the value in column 0 is nan"):
+        negative_log_likelihood(Y, hidden)

@@ -128,3 +128,12 @@ def test_an_operating_point_needs_two_classes():
         operating_point(["malign", "benign"], [0.5, np.nan], TWO, pos_label="malign")
     with pytest.raises(ValueError, match="y_score: 2 cases were expected, as many as in y_true, found 1"):
         operating_point(["malign", "benign"], [0.5], TWO, pos_label="malign")
+
+
+@pytest.mark.parametrize("rest", range(1, 30))
+def test_of_equally_cheap_points_the_one_with_the_fewest_alarms_is_taken(rest):
+    tenth = ElicitedMetric.from_cost_matrix(["benign", "malign"], [[0, 0.1], [1, 0]])
+    # Ten alarms for one case found cost just what they bring.
+    y = ["malign"] + ["benign"] * (10 + rest)
+    point = operating_point(y, [0.9] * 11 + [0.1] * rest, tenth, pos_label="malign")
+    assert point.threshold == np.inf

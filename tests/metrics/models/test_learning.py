@@ -1,11 +1,13 @@
 import copy
 import doctest
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import softmax
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
@@ -15,6 +17,7 @@ from sklearn.preprocessing import minmax_scale
 import metrics.models.learning as module
 from metrics import ElicitedMetric, meta_pattern_concern_score
 from metrics.models.learning import BestEpoch, ConcernLearningRate
+from metrics.models.torch_learning import ConcernScheduler, concern_of_logits, concern_times_loss
 
 scores = st.floats(0, 20)
 
@@ -121,11 +124,62 @@ def test_a_network_of_scikit_learn_learns_with_concern_and_keeps_its_best_epoch(
     assert metric.score(y_held, best.model.predict(held)) == min(best.scores) < best.scores[0]
 
 
+class Tensor:
+    """As much of a tensor of PyTorch as the adapter uses, on a device that has no double precision."""
+
+    def __init__(self, values, on_device=True):
+        self.values, self.on_device = np.asarray(values), on_device
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return Tensor(self.values, on_device=False)
+
+    def double(self):
+        assert not self.on_device
+        return Tensor(self.values.astype(np.float64), on_device=False)
+
+    def softmax(self, dim):
+        return Tensor(softmax(self.values, axis=dim), self.on_device)
+
+    def numpy(self):
+        assert not self.on_device
+        return self.values
+
+
+def test_the_adapter_of_pytorch_without_it():
+    rng = np.random.default_rng(0)
+    logits, targets = rng.normal(size=(30, 3)).astype(np.float32), rng.integers(3, size=30)
+    proba = softmax(logits.astype(np.float64), axis=1)
+    metric = ElicitedMetric.from_cost_matrix(["x", "b", "a"], [[0, 1, 0.5], [0.2, 0, 0.3], [0.1, 0.05, 0]])
+    score = concern_of_logits(Tensor(logits), Tensor(targets), metric=metric)
+    assert type(score) is float
+    assert score == metric.meta_pattern_concern_score(np.array(metric.classes)[targets], proba)
+    plain = concern_of_logits(Tensor(logits), Tensor(targets), top_k=2, n_intervals=200)
+    assert type(plain) is float
+    assert plain == meta_pattern_concern_score(targets, proba, top_k=2, n_intervals=200)
+    with pytest.raises(ValueError, match="top_k come from the metric"):
+        concern_of_logits(Tensor(logits), Tensor(targets), metric=metric, top_k=2)
+    targets[4] = -1  # which would be the last class, counted from the end
+    with pytest.raises(ValueError, match=r"^targets, row 4: -1 is not one of the labels \(0, 1, 2\)"):
+        concern_of_logits(Tensor(logits), Tensor(targets), metric=metric)
+
+
+def test_the_scheduler_scales_every_group_and_goes_on_from_a_checkpoint():
+    optimizer = SimpleNamespace(param_groups=[{"lr": 0.1}, {"lr": 0.02}])
+    concern = ConcernScheduler(optimizer)
+    assert concern.step(2.0) == [0.1, 0.02]
+    assert concern.step(1.0) == [group["lr"] for group in optimizer.param_groups] == pytest.approx([0.05, 0.01])
+    resumed = ConcernScheduler(optimizer)
+    resumed.load_state_dict(concern.state_dict())
+    assert resumed.step(0.5) == pytest.approx([0.025, 0.005])
+    assert concern_times_loss(3.0, 0.5) == 1.5
+
+
 @pytest.mark.parametrize("kind", ["SGD", "Adam"])
 def test_pytorch_follows_the_score(kind):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed (extra torch)")
-    from metrics.models.torch_learning import ConcernScheduler, concern_of_logits, concern_times_loss
-
     torch.manual_seed(0)
     inputs, targets = torch.randn(60, 4), torch.randint(0, 3, (60,))
     metric = ElicitedMetric.from_cost_matrix(["a", "b", "c"], [[0, 1, 0.5], [0.2, 0, 0.3], [0.1, 0.05, 0]])

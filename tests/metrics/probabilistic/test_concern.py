@@ -367,6 +367,8 @@ def test_release_lists_that_make_no_sense(releases, factor, n_classes, said):
         release_matrix(releases, factor, n_classes)
     with pytest.raises(TypeError, match=r"entry 0: \(true, released, \.\.\.\) was expected, found 0"):
         release_matrix([0, 1], 0.5, 3)
+    with pytest.raises(TypeError, match=r"releases: a list of \(true, released, \.\.\.\) was expected, found 3"):
+        release_matrix(3, 0.5, 3)
     with pytest.raises(TypeError, match=r"factor: a number in .* found None"):
         release_matrix([(0, 1)], None, 3)
 

@@ -1,0 +1,158 @@
+"""Frames and matrices that name their rows and columns: read by name, or refused where the names contradict."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from metrics import (
+    CostSensitiveClassifier,
+    ElicitedMetric,
+    class_weighted_error_rate,
+    confusion_matrix,
+    cost_curve,
+    cost_sensitive_decisions,
+    expected_calibration_error,
+    expected_misclassification_cost,
+    meta_pattern_concern_score,
+    misclassification_cost,
+    negative_log_likelihood,
+    probability_squared_error,
+)
+from metrics.inputs.tables import matrix_by_name
+from metrics.probabilistic.likelihood import LogLikelihood
+
+NAMES = ["a", "b", "c"]
+ORDER = [2, 0, 1]
+SHUFFLED = ["c", "a", "b"]
+COSTS = np.array([[0.0, 1, 2], [10, 0, 5], [3, 7, 0]])
+FACTORS = np.array([[1.0, 0.2, 0.4], [0.3, 1, 1], [1, 0.1, 1]])
+RNG = np.random.default_rng(0)
+PROBA = RNG.dirichlet([1, 1, 1], 30)
+TRUE, PREDICTED = (np.array(NAMES)[RNG.integers(3, size=30)] for _ in range(2))
+OF_PROBABILITIES = [
+    negative_log_likelihood,
+    probability_squared_error,
+    meta_pattern_concern_score,
+    expected_calibration_error,
+]
+
+
+def of_pandas(values, names):
+    return pd.DataFrame(values, columns=names)
+
+
+def of_polars(values, names):
+    return pl.DataFrame({name: values[:, j] for j, name in enumerate(names)})
+
+
+def shuffled(matrix):
+    """Return a matrix as a frame whose rows and columns stand in two other orders."""
+    return pd.DataFrame(matrix, NAMES, NAMES).iloc[ORDER, [1, 2, 0]]
+
+
+@pytest.fixture(params=[of_pandas, of_polars])
+def make(request):
+    return request.param
+
+
+@pytest.mark.parametrize("prefix", ["", "proba_"])
+@pytest.mark.parametrize("score", OF_PROBABILITIES)
+def test_columns_named_after_the_classes_are_never_mistaken(make, prefix, score):
+    frame = make(PROBA[:, ORDER], [prefix + name for name in SHUFFLED])
+    with pytest.raises(ValueError, match=r"^labels: the columns of y_proba are named c, a, b, which is not the sorted"):
+        score(TRUE, frame)
+    with pytest.raises(ValueError, match=r"^y_proba: the columns are named c, a, b, but a, b, c was expected"):
+        score(TRUE, frame, labels=NAMES)
+    assert score(TRUE, frame, labels=SHUFFLED) == pytest.approx(score(TRUE, PROBA), abs=1e-12)
+    assert score(TRUE, make(PROBA, [prefix + name for name in NAMES])) == pytest.approx(score(TRUE, PROBA), abs=1e-12)
+
+
+def test_an_accumulator_refuses_columns_in_another_order(make):
+    with pytest.raises(ValueError, match=r"^y_proba: the columns are named c, a, b"):
+        LogLikelihood(NAMES).update(TRUE, make(PROBA, SHUFFLED))
+
+
+def test_names_tell_classes_that_do_not_occur():
+    some = TRUE != "b"
+    frame = pd.DataFrame(PROBA[some], columns=NAMES)
+    assert negative_log_likelihood(TRUE[some], frame) == negative_log_likelihood(TRUE[some], PROBA[some], labels=NAMES)
+    # Without names the labels 1 and 2 are the second and the third column.
+    numbers, frame = [1, 2], pd.DataFrame(PROBA[:2], columns=[1, 2, 3])
+    assert negative_log_likelihood(numbers, frame) == negative_log_likelihood([0, 1], PROBA[:2])
+
+
+def test_numbers_that_pandas_gives_by_itself_are_no_names():
+    assert negative_log_likelihood(TRUE, pd.DataFrame(PROBA)) == negative_log_likelihood(TRUE, PROBA)
+    codes = [2, 0, 1]
+    assert negative_log_likelihood(codes, pd.DataFrame(PROBA[:3]), labels=codes) == negative_log_likelihood(
+        codes, PROBA[:3], labels=codes
+    )
+    assert misclassification_cost([2, 0], [0, 0], pd.DataFrame(COSTS), labels=codes) == 0.5
+
+
+def test_booleans_as_names():
+    true, one = np.array([True, False, True]), np.array([0.7, 0.4, 0.9])
+    frame = pd.DataFrame({True: one, False: 1 - one})
+    assert negative_log_likelihood(true, frame, labels=[True, False]) == negative_log_likelihood(true, one)
+    with pytest.raises(ValueError, match="True, False"):
+        negative_log_likelihood(true, frame, labels=[False, True])
+
+
+def test_matrices_are_read_by_name(make):
+    frame, costs = make(PROBA[:, ORDER], SHUFFLED), shuffled(COSTS)
+    expected = expected_misclassification_cost(TRUE, PROBA, COSTS)
+    assert expected_misclassification_cost(TRUE, frame, costs, labels=SHUFFLED) == pytest.approx(expected)
+    assert expected_misclassification_cost(TRUE, PROBA, costs) == expected
+    assert misclassification_cost(TRUE, PREDICTED, costs) == misclassification_cost(TRUE, PREDICTED, COSTS)
+    assert misclassification_cost(["a", "a"], ["b", "b"], costs) == 1
+    released = meta_pattern_concern_score(TRUE, PROBA, release_factors=FACTORS)
+    assert meta_pattern_concern_score(TRUE, PROBA, release_factors=shuffled(FACTORS)) == released
+    decided = cost_sensitive_decisions(PROBA, COSTS, labels=NAMES)
+    assert (cost_sensitive_decisions(frame, costs, labels=SHUFFLED) == decided).all()
+    assert (np.array(SHUFFLED)[cost_sensitive_decisions(frame, costs)] == decided).all()
+
+
+def test_a_metric_reads_costs_and_probabilities_by_name(make):
+    metric = ElicitedMetric.from_cost_matrix(["b", "c", "a"], shuffled(COSTS))
+    np.testing.assert_array_equal(metric.cost_matrix, COSTS[np.ix_([1, 2, 0], [1, 2, 0])] / 10)
+    frame = make(PROBA[:, ORDER], SHUFFLED)
+    for judged in (metric.expected_score, metric.meta_pattern_concern_score):
+        assert judged(TRUE, frame) == pytest.approx(judged(TRUE, PROBA, labels=NAMES), abs=1e-12)
+    assert (metric.decide(frame) == metric.decide(PROBA, labels=NAMES)).all()
+    with pytest.raises(ValueError, match=r"^y_proba: the columns are named c, a, b, but a, b, c was expected"):
+        metric.decide(frame, labels=NAMES)
+
+
+def test_an_estimator_reads_costs_by_name():
+    model = CostSensitiveClassifier(LogisticRegression(), shuffled(COSTS)).fit(PROBA, TRUE)
+    np.testing.assert_array_equal(model.cost_matrix_, COSTS)
+
+
+def test_a_cost_curve_reads_confusion_matrices_by_their_labels():
+    metric = ElicitedMetric.from_cost_matrix(["c", "b", "a"], shuffled(COSTS))
+    by_name, sorted_ = (
+        cost_curve(metric, {"model": confusion_matrix(TRUE, PREDICTED, labels=labels)}, ("c", "b"))
+        for labels in (["c", "b", "a"], None)
+    )
+    assert (by_name.fixed, by_name.slope) == (sorted_.fixed, sorted_.slope)
+
+
+def test_half_named_matrices():
+    named = pd.DataFrame(COSTS, columns=SHUFFLED)
+    with pytest.raises(ValueError, match=r"^costs: rows and columns must both be named .* a, b, c\.$"):
+        matrix_by_name(named, NAMES, "costs")
+    assert matrix_by_name(named, SHUFFLED, "costs") is named
+    assert matrix_by_name(COSTS, NAMES, "costs") is COSTS
+
+
+def test_a_series_of_class_weights_is_read_by_its_labels():
+    weights = pd.Series({"c": 3, "a": 1, "b": 2})
+    assert negative_log_likelihood(TRUE, PROBA, class_weight=weights) == negative_log_likelihood(
+        TRUE, PROBA, class_weight=[1, 2, 3]
+    )
+    assert class_weighted_error_rate(TRUE, PREDICTED, weights) == class_weighted_error_rate(TRUE, PREDICTED, [1, 2, 3])
+    assert class_weighted_error_rate(TRUE, PREDICTED, pd.Series([1, 2, 3])) == class_weighted_error_rate(
+        TRUE, PREDICTED, [1, 2, 3]
+    )
