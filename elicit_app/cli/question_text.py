@@ -8,7 +8,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.session.views.asked import AnsweredView, QuestionView, ReviewView
 from elicit_app.session.words.branches import branches
 from elicit_app.session.words.ledger import ledger
-from elicit_app.session.words.sentences import preference, progress_words
+from elicit_app.session.words.sentences import IMAGINED, preference, progress_words
 from elicit_app.study.model import Wording
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def print_question(
         if line:
             console.print(line)
     if view.hypothetical:
-        console.print("One of these results is feasible, but no model gives it yet.")
+        console.print(IMAGINED)
     if view.offer_break:
         console.print(f"{view.number - 1} answers, all kept. Take a break? Ctrl+C stops for now.")
 

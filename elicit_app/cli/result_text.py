@@ -17,8 +17,9 @@ def print_result(console: Console, view: ResultView, study: Study) -> None:
     yardstick = words.mistake_of(words.yardstick_of(view), study.wording)
     start, end = words.headline(view.headline, yardstick, study.wording)
     _line(console, f"{start} {end}.", style="bold")
-    if view.headline.ninety is not None and not view.headline.bounded:
-        _line(console, f"Plausible (90 %): {words.span(view.headline.ninety)}.")
+    said, stressed = words.below_headline(view.headline)
+    if said:
+        _line(console, f"{said}{stressed}{'.' if stressed else ''}")
     if view.headline.guess is not None:
         _line(console, f"Your first guess, before the questions: {words.amount(view.headline.guess)}.")
     _ratios(console, view, study)

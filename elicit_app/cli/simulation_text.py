@@ -28,7 +28,8 @@ def print_tables(found: Simulation) -> None:
     if len(found.runs) == 1:
         run = found.runs[0]
         console.print(
-            f"{run.questions} questions, stopped: {run.stopped}. Largest error {run.error_linf:.4f}, "
+            f"{run.questions} questions, stopped: {run.stopped}{_stopped_words(run.stopped)}. "
+            f"Largest error {run.error_linf:.4f}, "
             f"agreement {run.agreement:.3f}, regret {run.regret:.4f}.",
             highlight=False,
         )
@@ -36,18 +37,31 @@ def print_tables(found: Simulation) -> None:
             console.print(note, highlight=False)
 
 
+def _stopped_words(reason: str) -> str:
+    """Return what a reason to stop says, where its name leaves a number open."""
+    from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
+
+    said = {
+        "known": f" (every weight within a factor of {KNOWN_FACTOR:g}, compared with the largest)",
+        "best-model": f" (the best model decided with a probability of at least {100 * BEST_PROBABILITY:g} %)",
+    }
+    return said.get(reason, "")
+
+
 def _weights(found: Simulation) -> Table:
     from rich.box import SIMPLE
     from rich.table import Table
 
     run, classes = found.runs[0], found.study.classes
+    # A belief has a range for every weight; a search says which weights it could only bound.
+    ranges, told = (run.bounded, "only bounded") if run.intervals is None else (run.intervals, "plausible (90 %)")
     table = Table(box=SIMPLE, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")
-    hits = len(run.true_weights) == len(classes)
-    for heading in ("class" if hits else "true → predicted", "true weight", "elicited", "only bounded"):
+    hits = found.setting.resolved_family in ("dlpm", "dlfpm")
+    for heading in ("class" if hits else "true → predicted", "true weight", "elicited", told):
         table.add_column(heading, justify="left" if table.columns == [] else "right")
     names = classes if hits else [f"{one} → {other}" for one in classes for other in classes if one != other]
-    for name, true, elicited, bound in zip(names, run.true_weights, run.elicited_weights, run.bounded, strict=True):
-        limits = "" if bound is None else f"{bound[0]:.4f} to {bound[1]:.4f}"
+    for name, true, elicited, ends in zip(names, run.true_weights, run.elicited_weights, ranges, strict=True):
+        limits = "" if ends is None else f"{ends[0]:.4f} to {ends[1]:.4f}"
         table.add_row(name, f"{true:.4f}", f"{elicited:.4f}", limits)
     return table
 

@@ -49,7 +49,7 @@ class Terminal:
     def run(self) -> ResultView | None:
         """Ask until the expert stops or the input ends; return the result, or None where there is none yet."""
         try:
-            self._runner.start()
+            (self._runner.more if self._wants_more() else self._runner.start)()
             while True:
                 view = self._views.get()
                 if isinstance(view, ResultView):
@@ -58,6 +58,14 @@ class Terminal:
                     return None
         finally:
             self._runner.close()
+
+    def _wants_more(self) -> bool:
+        """Ask who comes back to a finished session whether there shall be more questions."""
+        session = self._session
+        if session.state.phase != "finished" or session.continuation() is None:
+            return False
+        self._say("m asks more questions, Enter shows the result.")
+        return self._key("m") == "m"
 
     def _meet(self, view: View) -> bool:
         """React to a view; False to leave without a result."""

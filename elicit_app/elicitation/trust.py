@@ -92,7 +92,7 @@ class TrustReport:
     held_out : HeldOut or None
         None without a belief, or with too few answers.
     verdict : {"trusted", "reservations", "untrusted"}
-        Untrusted where anything grave is flagged; reservations where anything is.
+        Untrusted where anything grave is flagged; reservations where anything is, or where nothing was said.
     """
 
     repeats: Count
@@ -124,6 +124,7 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     """
     history = list(history)
     repeats, (checks, failed) = _repeats(history), _checks(history)
+    worse = sum(history[n].answer.choice in _PREFERENCES for n in failed)
     suspicions = [_same_side(history, sides)]
     surprises: tuple[Surprise, ...] = ()
     accuracy = bits = kept_aside = None
@@ -139,17 +140,20 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
             better = kept_aside.learned - max(kept_aside.accuracy, kept_aside.f1)
             poor = better < _NO_BETTER or 2 * kept_aside.learned <= kept_aside.total
             suspicions.append(Suspicion("no_better", poor, float(better)))
-    suspicions += _of_checks(repeats, checks, bits)
+    suspicions += _of_checks(repeats, checks, worse, bits)
     explained = Count(told - len(surprises), told)
     share = len(surprises) / max(told, 1)
     suspicions.append(Suspicion("surprises", share > 0.25, share))
     found = tuple(suspicions)
-    return TrustReport(repeats, checks, failed, explained, surprises, found, accuracy, kept_aside, _verdict(found))
+    verdict = _verdict(found, told)
+    return TrustReport(repeats, checks, failed, explained, surprises, found, accuracy, kept_aside, verdict)
 
 
-def _verdict(suspicions: Sequence[Suspicion]) -> Verdict:
+def _verdict(suspicions: Sequence[Suspicion], told: int) -> Verdict:
     flagged = [one for one in suspicions if one.flagged]
-    return "untrusted" if any(one.grave for one in flagged) else "reservations" if flagged else "trusted"
+    if any(one.grave for one in flagged):
+        return "untrusted"
+    return "reservations" if flagged or not told else "trusted"
 
 
 def _repeats(history: Sequence[Asked]) -> Count:
@@ -196,15 +200,15 @@ def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspic
     return Suspicion("same_side", chance < _SAME_SIDE, chance, grave=chance < _SAME_SIDE_GRAVE)
 
 
-def _of_checks(repeats: Count, checks: Count, bits: float | None) -> list[Suspicion]:
-    """Tell apart who takes the worse side steadily, and who does not look."""
+def _of_checks(repeats: Count, checks: Count, worse: int, bits: float | None) -> list[Suspicion]:
+    """Tell apart who takes the worse side steadily, in `worse` of the checks, and who does not look."""
     wrong = checks.total - checks.right
     steady = 2 * repeats.right >= repeats.total and (bits is None or bits >= _RANDOM)
-    backwards = wrong > 0 and 2 * wrong >= checks.total and steady
+    backwards = worse > 0 and 2 * worse >= checks.total and steady
     careless = not backwards and (wrong > 0 or not steady)
     foretold = bits if bits is not None else float(repeats.right - repeats.total)
     return [
-        Suspicion("reversed", backwards, wrong / max(checks.total, 1), grave=True),
+        Suspicion("reversed", backwards, worse / max(checks.total, 1), grave=True),
         Suspicion("random", careless, foretold, grave=True),
     ]
 

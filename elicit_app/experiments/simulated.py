@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from elicit_app.elicitation.belief import LEVEL
 from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.study.model import Study
@@ -57,6 +58,14 @@ class SimulatedRun:
     outcome: Outcome
     asked: tuple[Asked, ...] = field(repr=False)
 
+    @property
+    def intervals(self) -> tuple[tuple[float, float], ...] | None:
+        """Return the 90 % interval of every weight, from draws; None for a procedure without any."""
+        if self.outcome.samples is None:
+            return None
+        ends = np.quantile(self.outcome.samples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+        return tuple((float(low), float(high)) for low, high in ends.T)
+
     def as_json(self) -> dict[str, object]:
         """Return the run as `elicit simulate --json` prints it; an end without end is null."""
         bounded = [None if one is None else [_finite(one[0]), _finite(one[1])] for one in self.bounded]
@@ -67,6 +76,7 @@ class SimulatedRun:
             "questions": self.questions,
             "stopped": self.stopped,
             **{name: getattr(self, name) for name in MEASURES if name != "questions"},
+            "intervals": None if self.intervals is None else [list(ends) for ends in self.intervals],
         }
 
 

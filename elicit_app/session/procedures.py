@@ -162,6 +162,10 @@ def check_setting(setting: ProcedureSetting) -> None:
         if getattr(setting, option) not in (None, False) and name not in procedures:
             flag = option.replace("_", "-")
             raise WrongPairing(f"--{flag} means nothing to the procedure {name}: it is for {', '.join(procedures)}.")
+    if setting.resolved_space == "sphere" and setting.resolved_family == "dlpm":
+        raise WrongPairing("The sphere is a space of errors: --space sphere goes with --family lpm only.")
+    if setting.resolved_space == "sphere" and setting.max_cells is not None:
+        raise WrongPairing("--max-cells is about the frontier: two points of the sphere differ in every cell.")
     if setting.radius is not None and setting.resolved_space != "sphere":
         raise WrongPairing("--radius is about the sphere: use it with lpm, or with bayes and --space sphere.")
     if setting.confusions == "plugin" and name == "bayes" and setting.resolved_space == "frontier":

@@ -79,6 +79,8 @@ def minds_words(ratios: tuple[RatioView, ...], shares: Matrix | None, study: Stu
     yardstick = next(ratio for ratio in ratios if ratio.is_yardstick)
     start, end = words.headline(first, words.mistake_of(yardstick, study.wording), study.wording)
     plausible = f" (plausible: {words.span(first.ninety)})" if first.ninety is not None and not first.bounded else ""
+    if words.rough(first):
+        plausible = " (90 % plausible)"
     return f"{told}: {start[0].lower()}{start[1:]} {end}{plausible}."
 
 

@@ -262,14 +262,14 @@ class Session:
 
     def take_out(self, number: int) -> None:
         """Use answer `number` no more. It stays in the file."""
+        self._demand_answer(number, "take out")
         self._do(TakenOut(at=self._clock(), number=number))
 
     def change(
         self, number: int, reply: Reply, strength: Strength | None = None, *, seconds: float | None = None
     ) -> None:
         """Answer question `number` anew, sides as they stood then."""
-        if not 1 <= number <= len(self.state.entries):
-            raise Problem(f"There is no answer {number} to change: there are {len(self.state.entries)}.")
+        self._demand_answer(number, "change")
         choice = to_choice(self.state.entries[number - 1].event.left, reply)
         strength = only_of_preference(choice, strength)
         self._do(Changed(at=self._clock(), number=number, choice=choice, strength=strength, seconds=seconds))
@@ -329,6 +329,10 @@ class Session:
         if sentence not in self.state.notes:
             self._do(Noted(at=self._clock(), sentence=sentence))
         return False
+
+    def _demand_answer(self, number: int, what: str) -> None:
+        if not 1 <= number <= len(self.state.entries):
+            raise Problem(f"There is no answer {number} to {what}: there are {len(self.state.entries)}.")
 
     def _do(self, event: Event) -> None:
         """Write an event and then count it; an event that cannot follow is refused before anything is written."""

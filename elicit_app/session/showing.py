@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose
+from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
 from elicit_app.problem import Problem
 from elicit_app.session.journal.entries import Entry
 from elicit_app.session.journal.events import Answered, CountRows, Pair, Stood
@@ -18,8 +19,10 @@ from elicit_app.session.views.asked import AnsweredView, Fit, QuestionView, Revi
 
 _OVER = {
     "budget": "{answers} answers, all kept. That is a sitting: see the result, or go on.",
-    "known": "Your answers already say closely enough how bad each mistake is.",
-    "best-model": "Your answers already decide which model is best.",
+    "known": "Your answers tell how bad each mistake is, compared with the worst one, "
+    f"within a factor of {KNOWN_FACTOR:g} (90 % plausible).",
+    "best-model": "Your answers decide which model is best, "
+    f"with a probability of at least {100 * BEST_PROBABILITY:g} %.",
     "tolerance": "The search has found its answer, as closely as was asked for.",
     "cycles": "The search has made all its rounds.",
     "bounded": "No further question of this kind can tell more.",
@@ -148,7 +151,7 @@ def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tupl
         if entry.taken_out:
             fit = "taken out"
         elif entry.answer.choice == "unsure":
-            fit = "asked again"
+            fit = "left open" if _asked_again_as(state.entries, number) is None else "asked again"
         elif number in doubled:
             fit = "two answers"
         elif number in odd:

@@ -156,6 +156,25 @@ def test_a_sitting_that_is_over_can_go_on(tmp_path):
     assert result.answers == sittings[0] + 2
 
 
+def test_a_finished_session_can_go_on(tmp_path):
+    state, _, _ = answered(tmp_path, [""], waits=True)
+    assert state.phase == "finished"
+    console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
+    prompts = iter(["m", ""])
+
+    def read(view):
+        if view is None:
+            return next(prompts)
+        return "1" if view.number == 7 else "q"
+
+    session = Session.open(tmp_path / "x.session.jsonl")
+    result = Terminal(session, console, read, waits=True).run()
+    assert "m asks more questions, Enter shows the result." in console.file.getvalue()
+    assert result.answers == 7
+    again = Session.open(tmp_path / "x.session.jsonl")
+    assert Terminal(again, console, lambda _: None).run().answers == 7, "where the input has ended, the result is shown"
+
+
 def answered(tmp_path, lines, *, waits, number=6):
     """Answer some questions, stop, and type `lines`; return the session's phase, what was shown, and what is left."""
     session = Session.create(open_study("breast-cancer"), ProcedureSetting(seed=4), tmp_path / "x.session.jsonl")

@@ -98,6 +98,8 @@ def test_the_metric_file(tmp_path):
     [
         (("softmax-3", "--procedure", "dlpm", "--family", "lpm"), "dlpm only"),
         (("softmax-3", "--procedure", "lpm", "--space", "frontier"), "sphere only"),
+        (("softmax-3", "--space", "sphere", "--family", "dlpm"), "--family lpm only"),
+        (("softmax-3", "--space", "sphere", "--max-cells", "4"), "--max-cells is about the frontier"),
         (("softmax-3", "--procedure", "dlpm", "--weights", "-1,1,1"), "wrong sign"),
         (("softmax-3", "--procedure", "lpm", "--weights", "1,1,1,1,1,1"), "wrong sign"),
         (("softmax-3", "--procedure", "dlpm", "--weights", "1,2"), "has 3 weights"),
@@ -144,7 +146,25 @@ def test_fields_of_a_run_come_in_the_stated_order():
     assert list(simulated) == [
         *("true_weights", "elicited_weights", "bounded", "questions", "stopped"),
         *("error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds"),
+        "intervals",
     ]
+    assert simulated["intervals"] is None, "a search has no draws"
+
+
+def test_what_a_belief_cannot_tell_is_wide_and_not_a_point():
+    (simulated,) = ran("digits", "--questions", "2", "--seed", "3")["runs"]
+    ends = simulated["intervals"]
+    assert len(ends) == 90
+    assert all(low <= weight <= high for (low, high), weight in zip(ends, simulated["elicited_weights"], strict=True))
+    assert sum(abs(low) > 10 * abs(high) for low, high in ends) > 80, "two answers tell little about ninety"
+    shown = run("breast-cancer", "--questions", "2").stdout
+    assert "plausible (90 %)" in shown
+    assert "malignant → benign" in shown, "two classes have two mistakes: the family says which words are right"
+
+
+def test_why_it_stopped_is_said_with_its_number():
+    stopped = " ".join(run("breast-cancer", "--stop").stdout.split())
+    assert "stopped: known (every weight within a factor of 2, compared with the largest)" in stopped
 
 
 def test_stated_orders():

@@ -129,6 +129,7 @@ class TestFindings:
         report = trust_report(sitting(), [])
         assert report.explained == Count(0, 0)
         assert not any(suspicion.flagged for suspicion in report.suspicions)
+        assert report.verdict == "reservations", "nothing that could be trusted"
 
     def test_cannot_say_and_equal_are_no_side(self, honest):
         procedure, asked = honest

@@ -8,7 +8,7 @@ from elicit_app.elicitation.questions import Progress, Purpose
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
-from elicit_app.session.showing import question_view
+from elicit_app.session.showing import question_view, review_view, sitting_over_view
 from elicit_app.session.words.sentences import progress_words
 from elicit_app.study import open_study
 
@@ -36,6 +36,10 @@ def test_a_sitting_never_ends_before_the_fewest_questions_and_only_the_last_is_c
         assert first.fewest + 1 >= FEWEST_ANSWERS + 2, "at least eight answers, a repeat and the check"
         assert 1 + first.fewest <= total <= 1 + first.most
         assert all(view.number == total for view in views if view.last)
+        assert sitting_over_view(session).sentence == (
+            "Your answers tell how bad each mistake is, compared with the worst one, within a factor of 2 "
+            "(90 % plausible)."
+        )
         purposes = [view.purpose for view in views]
         assert purposes.count(Purpose.INFORMATIVE) >= FEWEST_ANSWERS
         assert {Purpose.REPEAT, Purpose.CHECK} <= set(purposes)
@@ -74,3 +78,12 @@ def test_how_many_more_in_words(session, fewest, most, said):
     view = question_view(session, 0)
     words = progress_words(replace(view, progress=Progress(6, fewest, most)))
     assert words.line == f"Question 1, {said}"
+
+
+def test_what_could_not_be_said_is_asked_again_or_left_open(study, journal_path):
+    with Session.create(study, ProcedureSetting(seed=0), journal_path) as session:
+        sitting(session, lambda _: "unsure")
+        fits = {answer.number: answer.fit for answer in review_view(session).answers}
+        again = {entry.event.pair.repeat_of for entry in session.state.entries}
+        assert {number for number, fit in fits.items() if fit == "asked again"} == again - {None}
+        assert {fit for number, fit in fits.items() if number not in again} == {"left open"}

@@ -339,3 +339,10 @@ def test_a_metric_that_no_file_can_hold_is_not_asked_of_people(study, journal_pa
     with pytest.raises(Problem, match="dlfpm is for simulations"):
         Session.create(study, ProcedureSetting(procedure="dlfpm"), journal_path)
     assert not journal_path.exists()
+
+
+def test_an_answer_that_there_is_not_is_refused_in_words(session):
+    session.answer("left")
+    for number in (0, 2):
+        with pytest.raises(Problem, match=f"There is no answer {number} to take out: there are 1."):
+            session.take_out(number)

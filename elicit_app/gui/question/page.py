@@ -18,12 +18,11 @@ from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.views.asked import QuestionView, Reply, UnsavedView
 from elicit_app.session.words.ledger import ledger
-from elicit_app.session.words.sentences import progress_words, undo_words
+from elicit_app.session.words.sentences import IMAGINED, progress_words, undo_words
 from elicit_app.study.model import Study
 
 LOCK_MS = 350
 FADE_MS = 120
-_IMAGINED = "No model of this study gives exactly these results; imagine one that does."
 
 
 class QuestionPage(PairPage):
@@ -129,7 +128,7 @@ class QuestionPage(PairPage):
             self.card.show_full(view.full_picture)
         self._saw_full = self.card.is_full
         self._show_progress(view, self._study)
-        self.note.setText(" ".join(filter(None, (view.note, _IMAGINED if view.hypothetical else ""))))
+        self.note.setText(" ".join(filter(None, (view.note, IMAGINED if view.hypothetical else ""))))
         wording = self._study.wording
         words = ledger(view.left, view.right, wording, view.population, self._family, subject=view.subject)
         self.show_pair(words, view.left, view.right, wording, words.spoken(view.number))

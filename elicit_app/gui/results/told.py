@@ -64,11 +64,9 @@ class SentenceCard(Card):
         plain, stressed = words.headline(ratio, yardstick, study.wording)
         # Number and noun stay on one line; the sentence breaks before them.
         self._sentence.say(f"{plain} ", stressed.replace(" ", NO_BREAK) if len(stressed) < _SHORT else stressed, ".")
-        self._range.setVisible(ratio.bounded or ratio.ninety is not None)
-        if ratio.bounded:
-            self._range.say("Only bounded: no question here could tell more.")
-        elif ratio.ninety is not None:
-            self._range.say("Plausible (90 %): ", words.span(ratio.ninety), ".")
+        said, stressed = words.below_headline(ratio)
+        self._range.setVisible(bool(said))
+        self._range.say(said, stressed, "." if stressed else "")
         self._sign.setVisible(ratio.guess is not None)
         self._guess.setVisible(ratio.guess is not None)
         if ratio.guess is not None:

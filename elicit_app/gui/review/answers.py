@@ -22,6 +22,7 @@ GLYPHS: dict[Fit, Glyph] = {
     "two answers": Glyph.SWAP,
     "does not fit": Glyph.WARNING,
     "asked again": Glyph.DOT,
+    "left open": Glyph.DOT,
     "taken out": Glyph.DOT,
 }
 STRESSED: tuple[Fit, ...] = ("two answers", "does not fit")

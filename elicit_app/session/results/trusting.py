@@ -172,16 +172,20 @@ def _suspicions_found(state: SessionState, report: TrustReport) -> list[TrustVie
                 f"Such answers are expected to name the better of two results {percent(suspicion.value)} of the time."
             )
             found.append(TrustView(False, "Many answers are close to a coin toss", detail))
-        elif suspicion.name == "random" and _steadily_worse(report):
-            found.append(TrustView(False, *_SUSPICIONS["reversed"]))
+        elif suspicion.name in ("random", "reversed"):
+            told = "reversed" if _steadily_worse(state, report, suspicion.name) else "random"
+            found.append(TrustView(False, *_SUSPICIONS[told]))
         elif suspicion.name in _SUSPICIONS:
             found.append(TrustView(False, *_SUSPICIONS[suspicion.name]))
     return found
 
 
-def _steadily_worse(report: TrustReport) -> bool:
-    """Tell whether every repeat agrees and every plain question went wrong, which clicking without looking is not."""
-    return 0 < report.repeats.total == report.repeats.right and report.checks.total > report.checks.right == 0
+def _steadily_worse(state: SessionState, report: TrustReport, found: str) -> bool:
+    """Tell whether the worse side was taken in every plain question, while repeats agreed as they were given first."""
+    same, repeated = repeats(state.entries)
+    agreed = 2 * same >= repeated if found == "reversed" else 0 < repeated == same
+    took = [state.history[place].answer.choice in _PREFERENCES for place in report.failed_checks]
+    return agreed and all(took) and report.checks.total > report.checks.right == 0
 
 
 def _side_found(state: SessionState) -> TrustView:

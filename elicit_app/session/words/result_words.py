@@ -10,6 +10,7 @@ from elicit_app.session.views.outcome import ResultView
 from elicit_app.study.model import Mistake, Wording
 
 NOT_KNOWN = "–"
+_ROUGH = 10.0  # a 90 % range from one end to this many times as much is said as a range, not as a number
 
 
 def amount(value: float, digits: int = 2) -> str:
@@ -96,11 +97,26 @@ def many(number: str, mistake: Mistake) -> str:
     return f"{number} {mistake.one if number == '1' else mistake.many}"
 
 
+def rough(ratio: RatioView) -> bool:
+    """Tell whether the answers leave so wide a range that one number out of it would say too much."""
+    return not ratio.bounded and ratio.ninety is not None and ratio.ninety[1] > _ROUGH * ratio.ninety[0]
+
+
 def headline(ratio: RatioView, yardstick: Mistake, wording: Wording) -> tuple[str, str]:
     """Return the result sentence in two parts, the second the one to stress, without the full stop."""
-    mistake = mistake_of(ratio, wording)
-    as_much = "counts as" if ratio.bounded else "counts as much as"
-    return f"One {mistake.one} {as_much}", many(value_of(ratio), yardstick)
+    one = f"One {mistake_of(ratio, wording).one}"
+    if ratio.ninety is not None and rough(ratio):
+        return f"{one} counts as", many(span(ratio.ninety), yardstick)
+    return f"{one} counts as{'' if ratio.bounded else ' much as'}", many(value_of(ratio), yardstick)
+
+
+def below_headline(ratio: RatioView) -> tuple[str, str]:
+    """Return what stands under the result sentence in two parts, the second the one to stress; empty without ranges."""
+    if ratio.bounded:
+        return "Only bounded: no question here could tell more.", ""
+    if rough(ratio):
+        return "Plausible (90 %); the answers do not tell it more closely.", ""
+    return ("Plausible (90 %): ", span(ratio.ninety)) if ratio.ninety is not None else ("", "")
 
 
 def model_headline(models: Sequence[ModelView]) -> tuple[str, str]:

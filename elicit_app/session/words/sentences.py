@@ -11,6 +11,8 @@ from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, Si
 from elicit_app.session.words.ledger import Row, ledger, opposite
 from elicit_app.study.model import Wording
 
+IMAGINED = "No model of this study gives exactly these results; imagine one that does."
+
 
 class Preference(NamedTuple):
     """An answer without sides: what was preferred, and what the other result had to offer instead, which may be empty.

@@ -72,6 +72,21 @@ def test_the_sentence_says_as_much_as_the_answers_do():
     assert words.headline(only, yardstick, wording)[1] == "at least 20 needless biopsies"
 
 
+def test_a_wide_range_is_said_as_a_range_and_not_as_a_point():
+    wording = default_wording(["cancer", "healthy"])
+    yardstick = Mistake("Needless biopsy", "needless biopsy", "needless biopsies")
+    wide = ratio(2.0, ninety=(0.47, 10.0))
+    assert words.headline(wide, yardstick, wording) == (
+        "One cancer case called healthy counts as",
+        "0.47 to 10 needless biopsies",
+    )
+    assert words.below_headline(wide) == ("Plausible (90 %); the answers do not tell it more closely.", "")
+    assert words.below_headline(ratio()) == ("Plausible (90 %): ", "5 to 12")
+    assert words.below_headline(ratio(bounded=True))[0].startswith("Only bounded")
+    assert words.below_headline(ratio(ninety=None)) == ("", "")
+    assert not words.rough(ratio(1.0, ninety=None, yardstick=True))
+
+
 def test_models_that_the_answers_cannot_tell_apart_are_tied():
     rates = [[1, 0], [0, 1]]
     tied = [model("ViT", 1, 355, rates), model("ResNet", 1, 360, rates), model("LR", 3, 561, rates)]

@@ -73,6 +73,24 @@ def test_always_the_same_side_is_said(sitting):
     assert view.trust_sentence.startswith("Hardly")
 
 
+def test_a_side_that_was_kept_to_is_not_called_the_worse_one_after_the_review(sitting):
+    session = sitting(lambda _: "left")
+    while pairs := review_view(session).contradictions:
+        session.resolve(*(place + 1 for place in pairs[0]), "first")
+    found = headlines(result_view(session), good=False)
+    assert "0 of 3 repeats: same answer" in found
+    assert "The worse side seems to have been chosen throughout" not in found, "these answers do not agree"
+
+
+def test_about_equal_throughout_is_no_choice_of_the_worse_side(sitting):
+    view = result_view(sitting(lambda _: "equal"))
+    found = headlines(view, good=False)
+    assert "The plainly better side was not chosen" in found
+    assert "The answers do not hang together" in found
+    assert "The worse side seems to have been chosen throughout" not in found
+    assert view.trust_sentence.startswith("Hardly")
+
+
 def test_who_takes_the_worse_side_is_asked_whether_it_was_meant(sitting):
     session = sitting(worse, seed=1)
     view = result_view(session)
