@@ -1,7 +1,8 @@
 """Cost-sensitive metrics for classifiers, and metrics elicited from an expert.
 
 In every matrix rows are true classes and columns are predicted classes. Names are imported when they are first used,
-so that ``import metrics`` costs nothing.
+so that ``import metrics`` costs nothing. `metrics.accumulating` has the measures for cases that come in batches,
+`metrics.plots` draws.
 """
 
 from __future__ import annotations

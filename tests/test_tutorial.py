@@ -35,6 +35,7 @@ def test_the_tutorial_runs_and_arrives_at_what_it_says(tmp_path, monkeypatch, ca
     shown = capsys.readouterr().out
     for name, cost in costs.items():
         assert f"{name:12} cost {1000 * cost:5.1f} per 1,000" in shown
+    assert names["total"].result() == pytest.approx(costs["bayes"])
     below = names["missed"].score(names["y_test"], names["tuned"].predict(names["X_test"]))
     assert below < names["missed"].score(names["y_test"], names["plain"].predict(names["X_test"]))
 

@@ -241,7 +241,22 @@ while len(best.scores) < 40 and not best.should_stop:
 print(f"epoch {best.epoch + 1} of {len(best.scores)} costs {1000 * best.scores[best.epoch]:.1f} per 1,000")
 
 # %% [markdown]
-# ## 7. Elsewhere
+# ## 7. Larger than memory
+#
+# Every measure that is a mean can be added up in batches, and batches in any order: rows of a long file, or parts that
+# other processes have seen. `elicit score` reads files so, and with `--engine dask` on many machines.
+
+# %%
+from metrics.accumulating import MisclassificationCost  # noqa: E402
+
+total = MisclassificationCost(metric.classes, cost_matrix=metric.cost_matrix)
+for rows in np.array_split(np.arange(len(y)), 5):
+    part = MisclassificationCost(metric.classes, cost_matrix=metric.cost_matrix)
+    total.merge(part.update(y[rows], predicted["bayes"][rows]))
+print(f"bayes costs {1000 * total.result():.1f} per 1,000, added up in five parts")
+
+# %% [markdown]
+# ## 8. Elsewhere
 #
 # The metric in the formats of other tools (mlr3 reads its matrices transposed, which the export takes care of), and as
 # a page for people who do not read code. In the shell: `elicit metric export wine.metric.json --format html`.

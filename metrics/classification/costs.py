@@ -89,6 +89,36 @@ class ExpectedCost(ProbabilityAccumulator):
         return self.expected_cost(self.cost_matrix)
 
 
+class MisclassificationCost(ConfusionCounts):
+    """The mean cost of predictions, taking its cases in batches.
+
+    Parameters
+    ----------
+    classes : int, array-like of shape (k,) or Classes
+        The k labels in the order of rows and columns; a number k stands for the labels 0, ..., k-1.
+    cost_matrix : array-like of shape (k, k)
+        Rows are true classes, columns are predicted classes.
+    """
+
+    def __init__(self, classes: int | ArrayLike | Classes, *, cost_matrix: ArrayLike) -> None:
+        super().__init__(classes)
+        self.cost_matrix = cost_matrix_for(cost_matrix, self.classes)
+
+    def setting(self) -> dict[str, Any]:
+        """Return the classes and the costs."""
+        return {"classes": self.classes, "cost_matrix": self.cost_matrix}
+
+    def result(self) -> float:  # type: ignore[override]
+        """Return the mean cost, in units of the cost matrix; lower is better.
+
+        Raises
+        ------
+        ValueError
+            Where no case with a weight above zero was seen.
+        """
+        return mean_cost(self.matrix(), self.cost_matrix)
+
+
 def misclassification_cost(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -123,9 +153,8 @@ def misclassification_cost(
     size = len(square_matrix(cost_matrix))
     true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
     classes = column_classes(size, labels, true, "cost_matrix", named=named_classes(cost_matrix))
-    costs = cost_matrix_for(cost_matrix, classes)
-    counts = ConfusionCounts(classes).update(true, predicted, sample_weight=sample_weight).matrix()
-    return mean_cost(counts, costs)
+    cost = MisclassificationCost(classes, cost_matrix=cost_matrix)
+    return cost.update(true, predicted, sample_weight=sample_weight).result()
 
 
 def mean_cost(counts: ArrayLike, cost_matrix: ArrayLike) -> float:

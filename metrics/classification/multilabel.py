@@ -5,7 +5,7 @@ Source: a blog post on a multi-label score with separate penalties: an item scor
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.batches.accumulators import Accumulator, add_totals
 from metrics.batches.results import Measured
 from metrics.inputs.arguments import demanded_weight, number_array, real_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]
@@ -43,6 +46,19 @@ class PenalizedMultilabelScore(Measured):
     counts: MultilabelCounts
     per_item: Floats
     per_label: Floats
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the accuracy of each label as bars.
+
+        On `ax` or a new figure, whose axes it returns.
+        """
+        from metrics.display.bars import plot_bars
+        from metrics.display.numbers import percent
+
+        names = [f"label {j}" for j in range(len(self.per_label))]
+        axes = plot_bars(names, self.per_label, [*map(percent, self.per_label)], ax, "share of items that are right")
+        axes.set_xlim(0, 1.15)
+        return axes
 
 
 class MultilabelTally(Accumulator):

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,7 +29,19 @@ from metrics.inputs.arguments import real_number, same_length
 from metrics.inputs.class_names import as_array, class_name, is_missing
 from metrics.inputs.labels import label_array
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 Context = tuple[str, ...]
+
+# The five cases, in the words of the module.
+_KINDS = (
+    "1 right",
+    "2 predicted one of the most frequent",
+    "3 predicted less frequent, actual not more so",
+    "4 actual the most frequent",
+    "5 actual in between",
+)
 
 
 class RelevanceScore(Measured):
@@ -45,6 +57,18 @@ class RelevanceScore(Measured):
 
     per_sample: NDArray[np.float64]
     case: NDArray[np.int8]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how many cases of each of the five kinds there are, with their mean scores.
+
+        On `ax` or a new figure, whose axes it returns.
+        """
+        from metrics.display.bars import plot_bars
+
+        counts = np.bincount(self.case, minlength=6)[1:]
+        scores = np.bincount(self.case, weights=self.per_sample, minlength=6)[1:] / np.maximum(counts, 1)
+        texts = [f"{n:,}, mean score {s:.1f}" if n else "0" for n, s in zip(counts, scores, strict=True)]
+        return plot_bars(_KINDS, counts, texts, ax, "cases")
 
 
 class OutcomeFrequencies:

@@ -114,6 +114,20 @@ def plot_cost_matrix(
     return _heat_map(shade, cell, labels, ax, one_hue())
 
 
+def plot_shares(shares: ArrayLike, ax: Axes | None, labels: Sequence[object]) -> Axes:
+    """Draw how a whole is made up of the cells of a matrix, each in percent of all.
+
+    Parameters
+    ----------
+    shares : array-like of shape (k, k)
+        In [0, 1].
+    ax, labels
+        As in `plot_confusion`, and returned as there.
+    """
+    values = square_matrix(shares, "shares")
+    return _heat_map(values / (values.max() or 1.0), lambda i, j: percent(values[i, j]), labels, ax, one_hue())
+
+
 def _draw_difference(values: NDArray[Any], rates: bool, names: Sequence[object] | None, ax: Axes | None) -> Axes:
     def cell(i: int, j: int) -> str:
         value = float(values[i, j])

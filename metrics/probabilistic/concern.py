@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,9 +24,12 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.batches.blocks import Block, Workspace, for_blocks, nothing, rows_per_block
 from metrics.batches.predictions import labelled_probabilities
 from metrics.batches.results import Measured
-from metrics.inputs.arguments import real_number, whole_number
+from metrics.inputs.arguments import case_weights, real_number, whole_number
 from metrics.inputs.probabilities import Probabilities
 from metrics.probabilistic.concern_kernel import ConcernScore, TrueConcern
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _INTERVALS = 50
 
@@ -94,6 +97,31 @@ class MetaPatternConcernScore(Measured):
         inside = self._is_true.any(axis=1, keepdims=True)
         return np.where(inside, np.where(self._is_true, own, wrong), 1.0)
 
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """Return where the score comes from, shape (k, k), with sum 1, or 0 where the score is 0.
+
+        Rows are true classes, columns the most probable ones: the share of the cell's cases in the weighted sum of all
+        scores. A right answer that was given with less than full confidence has its share, too.
+        """
+        k, true = len(self._kernel.classes), self._true_columns
+        scores, weight = self.per_sample, case_weights(self._weight, len(true))
+        for factor in (weight, None if self._kernel.class_weight is None else self._kernel.class_weight[true]):
+            scores = scores if factor is None else scores * factor
+        cells = np.bincount(true * k + self.prediction_pattern[:, 0], weights=scores, minlength=k * k)
+        return np.asarray(cells.reshape(k, k) / (cells.sum() or 1.0))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw `shares`: which true and most probable classes the score comes from.
+
+        On `ax` or a new figure, whose axes it returns.
+        """
+        from metrics.display.matrices import plot_shares
+
+        axes = plot_shares(self.shares, ax, self._kernel.classes.labels.tolist())
+        axes.set_title("where the score comes from")
+        return axes
+
     def _unchanged(self) -> Probabilities:
         """Return the probabilities, if the score still comes out of them."""
         again = self._kernel.fresh().update(self._true, self._proba, sample_weight=self._weight)
@@ -153,8 +181,8 @@ def meta_pattern_concern_score(
     Returns
     -------
     MetaPatternConcernScore
-        A float >= 0, lower is better, with ``per_sample``, ``prediction_pattern``, ``confidence_pattern``, ``concern``
-        and ``share_outside_top_k``.
+        A float >= 0, lower is better, with ``per_sample``, ``prediction_pattern``, ``confidence_pattern``, ``concern``,
+        ``shares`` and ``share_outside_top_k``.
 
     Raises
     ------

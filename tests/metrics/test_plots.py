@@ -3,7 +3,17 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from metrics import ElicitedMetric, calibration_curve, confusion_matrix, cost_curve, operating_point
+from metrics import (
+    ElicitedMetric,
+    calibration_curve,
+    confusion_matrix,
+    cost_curve,
+    meta_pattern_concern_score,
+    operating_point,
+    penalized_multilabel_score,
+    relevance_score,
+)
+from metrics.display.numbers import percent
 from metrics.plots import (
     plot_calibration,
     plot_confusion,
@@ -125,6 +135,38 @@ def test_cost_curve_with_break_even_points(ax):
     assert max(point.ratio, curve.elicited) < high
     assert "elicited: 7.7" in [text.get_text() for text in ax.get_legend().get_texts()]
     assert plot_cost_curve(cost_curve(metric, {"one": COUNTS}, ("melanoma", "naevus")), Figure().subplots())
+
+
+def test_a_concern_score_shows_where_it_comes_from(ax):
+    rng = np.random.default_rng(0)
+    y, proba, weight = rng.integers(3, size=40), rng.dirichlet([1, 1, 1], 40), rng.random(40)
+    score = meta_pattern_concern_score(y, proba, class_weight=[1, 2, 3], sample_weight=weight, labels=[0, 1, 2])
+    expected = np.zeros((3, 3))
+    for i in range(40):
+        expected[y[i], proba[i].argmax()] += weight[i] * (1 + y[i]) * score.per_sample[i]
+    np.testing.assert_allclose(score.shares, expected / expected.sum(), atol=1e-12)
+    assert score.plot(ax) is ax
+    assert [text.get_text() for text in ax.texts] == [percent(share) for share in score.shares.ravel()]
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("the truth is", "the model says")
+    right = meta_pattern_concern_score([0, 1], [[1, 0], [0, 1]])
+    assert not right.shares.any()
+    assert right.plot(Figure().subplots())
+
+
+def test_a_relevance_score_shows_its_cases(ax):
+    # P(a) = 2/3, P(b) = 1/3: a right answer, b for a (case 4) and a for b (case 2).
+    score = relevance_score(["a", "a", "b"], ["a", "b", "a"], ["x", "x", "x"])
+    assert score.plot(ax=ax) is ax
+    assert [bar.get_width() for bar in ax.patches] == [1, 1, 0, 1, 0]
+    told = [text.get_text() for text in ax.texts]
+    assert told == ["1, mean score 100.0", "1, mean score 88.9", "0", "1, mean score 66.7", "0"]
+
+
+def test_a_multilabel_score_shows_its_labels(ax):
+    score = penalized_multilabel_score([[1, 0], [1, 1]], [[1, 1], [1, 0]])
+    assert score.plot(ax=ax) is ax
+    assert [bar.get_width() for bar in ax.patches] == [1, 0]
+    assert [text.get_text() for text in ax.texts] == ["100 %", "0 %"]
 
 
 def test_without_axes_a_figure_is_made():

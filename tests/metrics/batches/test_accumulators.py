@@ -15,7 +15,7 @@ from metrics.batches.predictions import OnePass
 from metrics.batches.products import long_by_long, small_by_long
 from metrics.batches.sums import ExactSum
 from metrics.classification.confusion import ConfusionCounts, DecisionCounts
-from metrics.classification.costs import ExpectedCost
+from metrics.classification.costs import ExpectedCost, MisclassificationCost
 from metrics.classification.decisions import LeastCost
 from metrics.classification.errors import ErrorCounts
 from metrics.classification.multilabel import MultilabelTally
@@ -44,7 +44,11 @@ def of_probabilities():
 
 
 def of_labels():
-    return {"confusion": ConfusionCounts(K), "errors": ErrorCounts(K)}
+    return {
+        "confusion": ConfusionCounts(K),
+        "errors": ErrorCounts(K),
+        "cost": MisclassificationCost(K, cost_matrix=COSTS),
+    }
 
 
 def cases(seed, n):

@@ -1,0 +1,67 @@
+"""The measures for cases that come in batches: from files larger than memory, from threads, from other machines.
+
+Each takes a batch with ``update``, takes in what another one has seen with ``merge``, and gives the measure with
+``result``. Batches may be merged in any order and grouping with the same result to the last bit, and what has seen
+cases can be pickled and sent on. `OnePass` lets several read every batch together.
+
+========================================================  =========================================================
+Measure                                                   Accumulator
+========================================================  =========================================================
+`metrics.confusion_matrix`                                `ConfusionCounts`; `DecisionCounts` from probabilities
+`metrics.error_rate` and the balanced and class-weighted  `ErrorCounts`, with a method for each
+`metrics.misclassification_cost`                          `MisclassificationCost`
+`metrics.expected_misclassification_cost`                 `ExpectedCost`
+`metrics.negative_log_likelihood`                         `LogLikelihood`
+`metrics.probability_squared_error`                       `SquaredError`
+`metrics.meta_pattern_concern_score`                      `ConcernScore`
+`metrics.calibration_curve`                               `CalibrationBins`
+`metrics.expected_calibration_error`                      `CalibrationBins` of one class, `TopLabelCalibration`
+`metrics.relevance_score`                                 `Relevance`, with the `OutcomeFrequencies` of the whole
+`metrics.penalized_multilabel_score`                      `MultilabelTally`
+`metrics.gaussian_negative_log_likelihood`                `GaussianLikelihood`
+`metrics.interval_coverage`                               `Coverage`
+========================================================  =========================================================
+
+Examples
+--------
+>>> from metrics.accumulating import LogLikelihood
+>>> whole = LogLikelihood(["no", "yes"])
+>>> for labels, proba in [(["no", "yes"], [[0.9, 0.1], [0.4, 0.6]]), (["yes"], [[0.2, 0.8]])]:
+...     _ = whole.merge(LogLikelihood(["no", "yes"]).update(labels, proba))
+>>> round(whole.result(), 4)
+0.2798
+"""
+
+from metrics.batches.accumulators import Accumulator
+from metrics.batches.predictions import OnePass
+from metrics.classification.confusion import ConfusionCounts, DecisionCounts
+from metrics.classification.costs import ExpectedCost, MisclassificationCost
+from metrics.classification.decisions import LeastCost
+from metrics.classification.errors import ErrorCounts
+from metrics.classification.multilabel import MultilabelTally
+from metrics.classification.relevance import OutcomeFrequencies, Relevance
+from metrics.probabilistic.calibration_bins import CalibrationBins, TopLabelCalibration
+from metrics.probabilistic.concern_kernel import ConcernScore
+from metrics.probabilistic.likelihood import LogLikelihood, SquaredError
+from metrics.probabilistic.regression import Coverage, GaussianLikelihood
+
+__all__ = [
+    "Accumulator",
+    "CalibrationBins",
+    "ConcernScore",
+    "ConfusionCounts",
+    "Coverage",
+    "DecisionCounts",
+    "ErrorCounts",
+    "ExpectedCost",
+    "GaussianLikelihood",
+    "LeastCost",
+    "LogLikelihood",
+    "MisclassificationCost",
+    "MultilabelTally",
+    "OnePass",
+    "OutcomeFrequencies",
+    "Relevance",
+    "SquaredError",
+    "TopLabelCalibration",
+]
