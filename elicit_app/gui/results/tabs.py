@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QTabBar, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements import focus_ring
 
-_GAP = theme.XL
+_WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
 
 class TabStrip(QTabBar):
@@ -26,11 +26,20 @@ class TabStrip(QTabBar):
             self.addTab(name)
 
     def tabSizeHint(self, index: int) -> QSize:
-        metrics = QFontMetricsF(theme.font(theme.Role.STRONG))
-        return QSize(round(metrics.horizontalAdvance(self.tabText(index)) + _GAP), theme.em(40))
+        return QSize(round(self._name_width(index)) + self._gap(), theme.em(40))
 
     def minimumTabSizeHint(self, index: int) -> QSize:
         return QSize(theme.em(60), theme.em(40))
+
+    def _name_width(self, index: int) -> float:
+        # Every name has room for the bold letters it gets when chosen.
+        return QFontMetricsF(theme.font(theme.Role.STRONG)).horizontalAdvance(self.tabText(index))
+
+    def _gap(self) -> int:
+        """Return the space after a name: less where the font is large, so that no name is cut short for it."""
+        names = sum(round(self._name_width(index)) for index in range(self.count()))
+        left = (self.width() - names) // max(self.count(), 1)
+        return max(_NARROWEST_GAP, min(_WIDEST_GAP, left))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self)
@@ -41,7 +50,7 @@ class TabStrip(QTabBar):
                 self._paint_tab(painter, colours, index)
 
     def _paint_tab(self, painter: QPainter, colours: theme.Tokens, index: int) -> None:
-        room = QRectF(self.tabRect(index)).adjusted(0, 0, -_GAP, 0)
+        room = QRectF(self.tabRect(index)).adjusted(0, 0, -self._gap(), 0)
         chosen = index == self.currentIndex()
         painter.setFont(theme.font(theme.Role.STRONG if chosen else theme.Role.LABEL))
         painter.setPen(colours.ink if chosen else colours.ink2)

@@ -115,7 +115,7 @@ def below_headline(ratio: RatioView) -> tuple[str, str]:
     if ratio.bounded:
         return "Only bounded: no question here could tell more.", ""
     if rough(ratio):
-        return "Plausible (90 %); the answers do not tell it more closely.", ""
+        return "90 % plausible, not known more closely.", ""
     return ("Plausible (90 %): ", span(ratio.ninety)) if ratio.ninety is not None else ("", "")
 
 

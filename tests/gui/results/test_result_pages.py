@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFontMetricsF, QGuiApplication
 from PySide6.QtTest import QTest
 
 from elicit_app.gui import theme
@@ -203,6 +203,26 @@ def test_every_tab_paints_in_both_themes(results, appearance, qtbot):
             image = results.grab().toImage()
             colours = {image.pixel(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)}
             assert len(colours) > 5
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_no_tab_is_cut_short_where_all_names_fit(results, appearance, qtbot, scale):
+    theme.apply(appearance, family="DejaVu Sans", scale=scale)
+    qtbot.wait(20)
+    tabs, bold = results.tabs, QFontMetricsF(theme.font(theme.Role.STRONG))
+    for tab in range(tabs.count()):
+        tabs.setCurrentIndex(tab)
+        assert tabs.tabRect(tab).width() - tabs._gap() >= bold.horizontalAdvance(tabs.tabText(tab)) - 1
+
+
+def test_a_wide_range_with_a_first_guess_fits_a_small_window(results, views, study, qtbot):
+    wide = replace(views[1].headline, ninety=(1.1, 55.0), guess=30.0)
+    results.resize(800, 600)
+    results.show_result(replace(views[1], headline=wide), study, None)
+    qtbot.wait(20)
+    assert results.told._sentence._range.text()
+    assert results.minimumSizeHint().width() <= 800
+    assert results.told.minimumSizeHint().width() <= theme.content_width(800)
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_a_wide_range_is_said_as_a_range_and_not_as_a_point():
         "One cancer case called healthy counts as",
         "0.47 to 10 needless biopsies",
     )
-    assert words.below_headline(wide) == ("Plausible (90 %); the answers do not tell it more closely.", "")
+    assert words.below_headline(wide) == ("90 % plausible, not known more closely.", "")
     assert words.below_headline(ratio()) == ("Plausible (90 %): ", "5 to 12")
     assert words.below_headline(ratio(bounded=True))[0].startswith("Only bounded")
     assert words.below_headline(ratio(ninety=None)) == ("", "")
