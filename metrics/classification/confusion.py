@@ -1,4 +1,7 @@
-"""Confusion matrices: rows are true classes, columns are predicted classes."""
+"""Confusion matrices: rows are true classes, columns are predicted classes.
+
+Source: B. Marlin, COMPSCI 589 lecture 14, University of Massachusetts Amherst [M589].
+"""
 
 from __future__ import annotations
 
@@ -158,7 +161,7 @@ def confusion_matrix(
     sample_weight: ArrayLike | None = None,
     normalize: Normalize | None = None,
 ) -> ConfusionMatrix:
-    """Count the cases by true and predicted class.
+    """Count the cases by true and predicted class [M589].
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ class LeastCost:
 def cost_sensitive_decisions(
     y_proba: ArrayLike, cost_matrix: ArrayLike, *, labels: ArrayLike | None = None
 ) -> NDArray[Any]:
-    """Return the decisions of least expected cost, argmin_j sum_i p_i C[i, j].
+    """Return the decisions of least expected cost, argmin_j sum_i p_i C[i, j] (Elkan 2001, section 1).
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ class ErrorCounts(LabelAccumulator):
 
 
 def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Return the share of wrong predictions: 1 - accuracy.
+    """Return the share of wrong predictions [M589]: 1 - accuracy.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike
 
 
 def balanced_error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    """Return the mean over the true classes of the share of wrong predictions: 1 - balanced accuracy.
+    """Return the mean over the true classes of the share of wrong predictions [M589]: 1 - balanced accuracy.
 
     A class that is predicted but never true has no error rate: it is left out with a warning.
 

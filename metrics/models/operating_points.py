@@ -71,13 +71,15 @@ def operating_point(
     """Return the threshold of a score that costs least on these cases.
 
     Unlike `ElicitedMetric.decision_threshold` it needs no calibrated probabilities, but is only as good as the cases.
+    Lines of equal cost in the ROC plane: F. Provost and T. Fawcett, "Robust classification for imprecise environments",
+    Machine Learning 42, 2001.
 
     Parameters
     ----------
     y_true : array-like of shape (n,)
         Labels of any type, compared with the classes as text; both classes must occur.
     y_score : array-like of shape (n,)
-        Scores, greater means more probably positive.
+        Scores in any unit, greater means more probably positive.
     metric : ElicitedMetric
         Of two classes.
     pos_label : label

@@ -93,12 +93,18 @@ class CalibrationError(Measured):
         ------
         AttributeError
             Where there was one column of probabilities only, or they came in batches.
+        ValueError
+            Where the arguments were changed since.
         """
         if self._per_class is None:
             raise AttributeError(
                 "per_class: the errors of single classes need probabilities of all, (n, k), in one call."
             )
         true, proba, classes, n_bins, weight = self._per_class
+        if TopLabelCalibration(classes, n_bins=n_bins).update(true, proba, sample_weight=weight).result() != float(
+            self
+        ):
+            raise ValueError("y_true, y_prob or sample_weight was changed since the error was taken; take it again.")
         codes = classes.indices(true, "y_true")
         bins = (
             CalibrationBins(n_bins).update(codes == j, column, sample_weight=weight) for j, column in enumerate(proba.T)

@@ -120,3 +120,11 @@ def test_several_classes(seed, k, n, m):
 def test_single_classes_need_all_columns():
     with pytest.raises(AttributeError, match=r"^per_class: "):
         _ = expected_calibration_error([0, 1], [0.2, 0.8]).per_class
+
+
+def test_classes_of_changed_probabilities_are_refused():
+    y, proba = np.array([0, 1, 1]), np.array([[0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
+    error = expected_calibration_error(y, proba)
+    proba[0] = proba[0][::-1]
+    with pytest.raises(ValueError, match="was changed since the error was taken"):
+        _ = error.per_class
