@@ -147,7 +147,8 @@ class Terminal:
         print_review(self._console, view, wording, family)
         finish = "Enter shows the result" if view.can_finish else "q leaves; every answer is kept"
         more = ", m asks more questions" if view.can_continue else ""
-        self._say(f"{finish}{more}, l 4 looks at answer 4 again, t 4 takes it out, u takes back the last change.")
+        undo = "" if view.undoes == "nothing" else f", u takes back the last {view.undoes}"
+        self._say(f"{finish}{more}, l 4 looks at answer 4 again, t 4 takes it out{undo}.")
         line = self._read(None)
         return self._looked_back(view, line)
 
@@ -158,7 +159,7 @@ class Terminal:
             self._runner.more()
         elif key in ("l", "t") and 1 <= number <= len(view.answers):
             (self._runner.look_again if key == "l" else self._runner.take_out)(number)
-        elif key == "u" and view.can_undo:
+        elif key == "u" and view.undoes != "nothing":
             self._runner.undo()
         elif view.can_finish and (line is None or key in ("", "q") or not self._waits):
             self._runner.finish()

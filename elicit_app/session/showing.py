@@ -135,7 +135,7 @@ def review_view(session: Session) -> ReviewView:
         can_finish=bool(session.state.informative),
         sentence=_review_sentence(session, answers, len(pairs)),
         can_continue=session.continuation() is not None,
-        can_undo=bool(session.state.done),
+        undoes=_undoes(session),
         can_redo=bool(session.state.undone),
     )
 

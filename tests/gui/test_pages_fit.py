@@ -82,7 +82,7 @@ def review_page(study, answered):
 
 def contradicting_page(study, answered):
     page = ReviewPage()
-    page.show_review(replace(answered[1], contradictions=((0, 1), (2, 3)), can_undo=True), study.wording, "lpm")
+    page.show_review(replace(answered[1], contradictions=((0, 1), (2, 3)), undoes="change"), study.wording, "lpm")
     return page
 
 

@@ -15,6 +15,7 @@ from elicit_app.gui.review.answers import AnswersModel, answer_words
 from elicit_app.gui.review.contradiction import ContradictionCard
 from elicit_app.gui.review.table import AnswersTable
 from elicit_app.session.views.asked import ReviewView
+from elicit_app.session.words.sentences import undo_words
 from elicit_app.study.model import Wording
 
 NOTHING_CHOSEN = "Choose an answer to look at it again"
@@ -63,7 +64,12 @@ class ReviewPage(ScrolledPage):
         self.more.setVisible(view.can_continue)
         self.finish.setEnabled(view.can_finish)
         self.notice.say(view.unsaved, button="Try again")
-        self.undo.setVisible(view.can_undo)
+        self.undo.setVisible(view.undoes != "nothing")
+        takes_back = "Take back the last change"
+        if view.undoes == "answer":
+            takes_back = undo_words(view.answers[-1], wording, family)
+        self.undo.setToolTip(takes_back)
+        self.undo.setAccessibleDescription(takes_back)
         self.contradiction.setVisible(bool(view.contradictions))
         if view.contradictions:
             first, second = (view.answers[index] for index in view.contradictions[0])

@@ -100,7 +100,8 @@ class SittingOverView:
 class ReviewView:
     """All answers, newest last, and the pairs (indices into `answers`) that contradict each other.
 
-    `can_continue` is False where the procedure has no further question; `unsaved` as in `SittingOverView`.
+    `can_continue` is False where the procedure has no further question; `unsaved` as in `SittingOverView`;
+    `undoes` as in `QuestionView`, the answer being the last of `answers`.
     """
 
     answers: tuple[AnsweredView, ...]
@@ -108,6 +109,6 @@ class ReviewView:
     can_finish: bool
     sentence: str
     can_continue: bool = True
-    can_undo: bool = False
+    undoes: Literal["answer", "change", "nothing"] = "nothing"
     can_redo: bool = False
     unsaved: str = ""

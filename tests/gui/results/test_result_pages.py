@@ -53,6 +53,13 @@ def review(qtbot, views, study):
     return page
 
 
+def test_undo_says_whether_it_takes_back_an_answer_or_a_change(review, views, study):
+    assert review.undo.toolTip() == "Take back the last change", "an answer was taken out"
+    review.show_review(replace(views[0], undoes="answer"), study.wording, "lpm")
+    assert review.undo.toolTip().startswith(f"Take back answer {len(views[0].answers)}: ")
+    assert review.undo.accessibleDescription() == review.undo.toolTip()
+
+
 @pytest.fixture
 def results(qtbot, views, study):
     page = ResultsPage()
