@@ -193,6 +193,9 @@ class RowCheck:
         if exact is not None:
             return exact
         index = {name: position for position, name in enumerate(self._classes)} | {"": _EMPTY}
+        if sorted(map(str.lower, self._classes)) == ["false", "true"]:
+            # Python writes True, R TRUE, polars true
+            index |= {spelt(name): index[name] for name in self._classes for spelt in (str.lower, str.upper, str.title)}
         values = column.unique().drop_nulls()
         codes = [index.get(label_text(value), _UNKNOWN) for value in values]
         truth = column.replace_strict(values, codes, default=_EMPTY, return_dtype=pl.Int64).to_numpy()

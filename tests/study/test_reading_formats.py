@@ -101,6 +101,16 @@ def test_labels_of_parquet_of_any_type(tmp_path, labels):
     assert read.predictions.y_proba.dtype == np.float64
 
 
+@pytest.mark.parametrize("names", [("False", "True"), ("TRUE", "FALSE"), ("true", "false")])
+def test_booleans_are_read_however_a_program_writes_them(tmp_path, names):
+    path = tmp_path / "m.csv"
+    rows = "".join(f"{label},0.3,0.7\n" for label in ("true", "False", "TRUE", "false"))
+    path.write_text(f"y_true,proba_{names[0]},proba_{names[1]}\n{rows}")
+    read = read_predictions(path)
+    assert read.classes == names
+    assert [names[j].lower() for j in read.predictions.y_true] == ["true", "false", "true", "false"]
+
+
 def test_booleans_name_their_columns(tmp_path):
     path = tmp_path / "p.parquet"
     pl.DataFrame({"y_true": [True, False], "proba_False": [0.2, 0.8], "proba_True": [0.8, 0.2]}).write_parquet(path)
