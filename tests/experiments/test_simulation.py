@@ -113,7 +113,10 @@ def test_the_json_has_the_stated_fields_and_no_infinity():
     simulation = simulate(WINE, DLPM, runs=3)
     told_ = json.loads(json.dumps(simulation.as_json(), allow_nan=False))
     assert list(told_) == ["study", "procedure", "family", "space", "classes", "runs", "summary"]
-    assert set(told_["runs"][0]) == {"true_weights", "elicited_weights", "bounded", "stopped", *MEASURES}
+    assert set(told_["runs"][0]) == {
+        *("true_weights", "elicited_weights", "bounded", "stopped", "intervals"),
+        *MEASURES,
+    }
     assert told_["summary"]["runs"] == 3
     assert told_["summary"]["error_linf"]["most"] == max(run["error_linf"] for run in told_["runs"])
     # On the paper's law the ratios of a fraction may have no bound at all.
