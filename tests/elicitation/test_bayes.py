@@ -360,5 +360,7 @@ class TestOtherSettings:
             bayes(space="sphere")
         with pytest.raises(Problem, match="use it with the family lpm"):
             bayes(family="dlpm", space="sphere", sphere=(np.eye(3) / 3, 0.01))
+        with pytest.raises(Problem, match="At least 2 cells"):
+            bayes(max_cells=1)
         with pytest.raises(Problem, match="circle"):
             bayes(constraints=[NeverWorse((0, 1), (1, 0)), NeverWorse((1, 0), (0, 1))])

@@ -84,6 +84,8 @@ class Bayes:
     ) -> None:
         if not cases:
             raise Problem("The procedure bayes needs the predictions of at least one model.")
+        if max_cells < 2:
+            raise Problem(f"At least 2 cells have to differ for one mistake to be traded for another, not {max_cells}.")
         self.family: Family = family
         self.questions, self.stop, self.checks, self.strength = questions, stop, checks, strength
         self._seed = seed
