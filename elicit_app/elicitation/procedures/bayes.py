@@ -45,8 +45,7 @@ from elicit_app.problem import Problem
 from metrics.classification.frequencies import natural_frequencies
 
 PARTICLES = 320
-SWEEPS = 8
-SHARP_SWEEPS = 16  # where answers hardly err, what is left is a body of flat faces, which is slower to wander through
+SWEEPS = 16
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
@@ -100,7 +99,6 @@ class Bayes:
         else:
             self.source = frontier_pairs(cases, population, max_cells, self.prior)
             self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "closeness"
-        self._sweeps = SHARP_SWEEPS if space == "sphere" else SWEEPS
         self.choose: Chooser = best_pair
         self._targets = self.source.random_gains(_TARGETS, self._chance(0, _TARGET))
         self.response = (ResponseModel.laboratory if space == "sphere" else ResponseModel)(self._scale())
@@ -143,7 +141,7 @@ class Bayes:
             self._beliefs.keep(keys[0], belief)
         for n in range(known, len(history)):
             if history[n].answer.choice is not Choice.UNSURE:
-                belief = belief.told(evidence(history[: n + 1], self.prior), self._chance(n + 1, _BELIEF), self._sweeps)
+                belief = belief.told(evidence(history[: n + 1], self.prior), self._chance(n + 1, _BELIEF), SWEEPS)
             self._beliefs.keep(keys[n + 1], belief)
         return belief
 
