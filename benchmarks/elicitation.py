@@ -95,7 +95,7 @@ def rows() -> list[Row]:
         table += [
             Row(study, "error_linf", "dlpm", asks={"ask": "all"}),
             Row(study, "error_linf", "dlpm", asks={"ask": "needed"}),
-            bayes(study, "error_linf", few, "<= .01", family="dlpm"),
+            bayes(study, "error_linf", few, "<= .01", family="dlpm", runs=180),
         ]
         flips: dict[str, object] = {"noise": "flip:0.1", "statistic": "mean", "runs": 100}
         table += [
