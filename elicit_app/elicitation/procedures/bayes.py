@@ -45,9 +45,10 @@ from elicit_app.problem import Problem
 from metrics.classification.frequencies import natural_frequencies
 
 PARTICLES = 320
-SWEEPS = 16
+SWEEPS, SWEEPS_OF_MANY = 16, 8  # many weights: a move costs more, and nobody is to wait
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
+_MANY_WEIGHTS = 12  # more than the mistakes among four classes
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
 _REMEMBERED = 160  # beliefs and steps kept for undo and looking ahead
 _BELIEF, _PAIR, _SCALE, _TARGET = range(4)  # separate streams of chance
@@ -99,6 +100,7 @@ class Bayes:
         else:
             self.source = frontier_pairs(cases, population, max_cells, self.prior)
             self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "closeness"
+        self._sweeps = SWEEPS if self.prior.size <= _MANY_WEIGHTS else SWEEPS_OF_MANY
         self.choose: Chooser = best_pair
         self._targets = self.source.random_gains(_TARGETS, self._chance(0, _TARGET))
         self.response = (ResponseModel.laboratory if space == "sphere" else ResponseModel)(self._scale())
@@ -141,7 +143,7 @@ class Bayes:
             self._beliefs.keep(keys[0], belief)
         for n in range(known, len(history)):
             if history[n].answer.choice is not Choice.UNSURE:
-                belief = belief.told(evidence(history[: n + 1], self.prior), self._chance(n + 1, _BELIEF), SWEEPS)
+                belief = belief.told(evidence(history[: n + 1], self.prior), self._chance(n + 1, _BELIEF), self._sweeps)
             self._beliefs.keep(keys[n + 1], belief)
         return belief
 
