@@ -301,7 +301,7 @@ class _Hits(Family):
         return true
 
     def _size(self, scaled: Floats) -> Floats:
-        return scaled.sum(axis=-1, keepdims=True)
+        return np.asarray(scaled.sum(axis=-1, keepdims=True))
 
 
 @final
@@ -328,7 +328,7 @@ class _Errors(Family):
 
     def on_errors(self, values: ArrayLike) -> Floats:
         checked, k = self._checked(values)
-        matrix = np.zeros((*checked.shape[:-1], k, k))
+        matrix: Floats = np.zeros((*checked.shape[:-1], k, k))
         matrix[..., error_cells(k)] = checked
         return matrix
 

@@ -136,17 +136,18 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
     sources = aligned(sources)
     metrics = [source.metric for source in sources]
     first, family = metrics[0], metrics[0].family
+    weigh = family_of(family)
     costs = _geometric_mean([metric.cost_matrix for metric in metrics])
     draws = _pooled_draws(metrics)
     experts = [metric.provenance.expert or source.name for source, metric in zip(sources, metrics, strict=True)]
     return ElicitedMetric.from_weights(
         first.classes,
-        _weights(costs, family),
+        weigh.sign * weigh.of_errors(costs),
         family,
         name=name or f"Pooled: {', '.join(experts)}",
         created=max(metric.created for metric in metrics),
         intervals=None if draws is None else _intervals(draws, costs, metrics),
-        samples=None if draws is None else _weights(draws, family),
+        samples=None if draws is None else weigh.sign * weigh.of_errors(draws),
         prevalence=_common_prevalence(metrics),
         population=first.population if len({metric.population for metric in metrics}) == 1 else None,
         consequences=next((metric.consequences for metric in metrics if metric.consequences), ()),
