@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.errors import InputError
 from metrics.inputs.arguments import number_array, square_matrix
 
 FAMILIES = ("dlpm", "lpm")
@@ -57,7 +58,7 @@ def n_classes_of(weights: ArrayLike, family: str) -> int:
 
     Raises
     ------
-    ValueError
+    InputError
         For an unknown family, or a number of weights that no number of classes gives.
     """
     return _classes(_weights(weights), family)
@@ -80,7 +81,7 @@ def normalise_weights(weights: ArrayLike, family: str) -> NDArray[np.float64]:
 
     Raises
     ------
-    ValueError
+    InputError
         For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
     """
     checked = _signed(weights, family)
@@ -107,7 +108,7 @@ def weight_matrix(weights: ArrayLike, family: str) -> NDArray[np.float64]:
 
     Raises
     ------
-    ValueError
+    InputError
         For an unknown family or a wrong number of weights.
     """
     values = _weights(weights)
@@ -138,7 +139,7 @@ def cost_matrix_from_weights(weights: ArrayLike, family: str) -> NDArray[np.floa
 
     Raises
     ------
-    ValueError
+    InputError
         For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
     """
     checked = np.abs(_signed(weights, family))
@@ -166,7 +167,7 @@ def weights_from_cost_matrix(cost_matrix: ArrayLike, family: str) -> NDArray[np.
 
     Raises
     ------
-    ValueError
+    InputError
         For a matrix that is not a cost matrix, is all zero, or has rows that ``"dlpm"`` cannot express.
     """
     _known(family)
@@ -174,13 +175,13 @@ def weights_from_cost_matrix(cost_matrix: ArrayLike, family: str) -> NDArray[np.
     k = len(costs)
     errors = costs[~np.eye(k, dtype=bool)]
     if not errors.any():
-        raise ValueError("cost_matrix: every cost is 0, so no error is worse than a right answer; give at least one.")
+        raise InputError("cost_matrix: every cost is 0, so no error is worse than a right answer; give at least one.")
     if family == "lpm":
         return normalise_weights(0.0 - errors, family)
     rows = errors.reshape(k, k - 1)
     for i, row in enumerate(rows):
         if row.max() - row.min() > _SAME_COST * errors.max():
-            raise ValueError(
+            raise InputError(
                 f"cost_matrix: row {i} holds different costs ({row.min():g} to {row.max():g}), and family 'dlpm' has "
                 "one cost for every wrong answer of a true class; use family 'lpm'."
             )
@@ -204,7 +205,7 @@ def class_weight_from_weights(weights: ArrayLike, family: str) -> NDArray[np.flo
 
     Raises
     ------
-    ValueError
+    InputError
         For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
     """
     largest = cost_matrix_from_weights(weights, family).max(axis=-1)
@@ -230,7 +231,7 @@ def release_factors(cost_matrix: ArrayLike) -> NDArray[np.float64]:
 
     Raises
     ------
-    ValueError
+    InputError
         For a matrix that is not a cost matrix.
     """
     costs = checked_cost_matrix(cost_matrix)
@@ -258,7 +259,7 @@ def release_list(factors: ArrayLike) -> ReleaseList:
 
     Raises
     ------
-    ValueError
+    InputError
         For a matrix that is not square, or factors outside [0, 1].
     """
     matrix = square_matrix(factors, "factors")
@@ -266,7 +267,7 @@ def release_list(factors: ArrayLike) -> ReleaseList:
     errors = ~np.eye(k, dtype=bool)
     values = np.unique(matrix[errors])
     if values[0] < 0 or values[-1] > 1:
-        raise ValueError(f"factors: release factors lie in [0, 1], found {values[0]:g} to {values[-1]:g}.")
+        raise InputError(f"factors: release factors lie in [0, 1], found {values[0]:g} to {values[-1]:g}.")
     best_cells, best_factor, best_loss = np.zeros_like(errors), 1.0, float(((matrix[errors] - 1) ** 2).sum())
     for threshold in values[values < 1]:
         released = errors & (matrix <= threshold)
@@ -293,16 +294,16 @@ def checked_cost_matrix(cost_matrix: ArrayLike) -> NDArray[np.float64]:
 
     Raises
     ------
-    ValueError
+    InputError
         Where the matrix is not square, a cost is not finite or negative, or the diagonal is not zero.
     """
     costs = square_matrix(cost_matrix)
     if (costs < 0).any():
         i, j = map(int, np.argwhere(costs < 0)[0])
-        raise ValueError(f"cost_matrix, entry [{i}, {j}]: a cost >= 0 was expected, found {costs[i, j]:g}.")
+        raise InputError(f"cost_matrix, entry [{i}, {j}]: a cost >= 0 was expected, found {costs[i, j]:g}.")
     if np.diag(costs).any():
         i = int(np.flatnonzero(np.diag(costs))[0])
-        raise ValueError(
+        raise InputError(
             f"cost_matrix, entry [{i}, {i}]: a right answer costs 0, so the diagonal must be 0; found {costs[i, i]:g}."
         )
     return costs
@@ -310,13 +311,13 @@ def checked_cost_matrix(cost_matrix: ArrayLike) -> NDArray[np.float64]:
 
 def _known(family: str) -> None:
     if family not in FAMILIES:
-        raise ValueError(f"family is {family!r}; weights are known for the families {' and '.join(FAMILIES)}.")
+        raise InputError(f"family is {family!r}; weights are known for the families {' and '.join(FAMILIES)}.")
 
 
 def _weights(weights: ArrayLike) -> NDArray[np.float64]:
     values = number_array(weights, "weights", finite=False)
     if values.ndim == 0:
-        raise ValueError("weights: a sequence of weights was expected, not a single one.")
+        raise InputError("weights: a sequence of weights was expected, not a single one.")
     return values
 
 
@@ -326,7 +327,7 @@ def _classes(weights: NDArray[np.float64], family: str) -> int:
     k = n if family == "dlpm" else (1 + math.isqrt(1 + 4 * n)) // 2
     if k < 2 or (family == "lpm" and k * (k - 1) != n):
         expected = "one per class, at least 2" if family == "dlpm" else "k^2 - k for k classes: 2, 6, 12, 20, ..."
-        raise ValueError(f"weights: {n} numbers were given; family {family!r} takes {expected}.")
+        raise InputError(f"weights: {n} numbers were given; family {family!r} takes {expected}.")
     return k
 
 
@@ -334,12 +335,12 @@ def _signed(weights: ArrayLike, family: str) -> NDArray[np.float64]:
     values = _weights(weights)
     _classes(values, family)
     if not np.isfinite(values).all():
-        raise ValueError("weights: every weight must be a finite number.")
+        raise InputError("weights: every weight must be a finite number.")
     wrong = values < 0 if family == "dlpm" else values > 0
     if wrong.any():
         found = float(values[wrong][0])
         rule = "weighs hits: none is negative" if family == "dlpm" else "weighs errors: none is positive"
-        raise ValueError(f"weights: {found:g} has the wrong sign; family {family!r} {rule}.")
+        raise InputError(f"weights: {found:g} has the wrong sign; family {family!r} {rule}.")
     if not values.any(axis=-1).all():
-        raise ValueError("weights: all are 0; at least one must not be.")
+        raise InputError("weights: all are 0; at least one must not be.")
     return values
