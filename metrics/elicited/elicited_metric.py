@@ -16,6 +16,7 @@ from metrics.elicited import metric_checks
 from metrics.elicited.family import family_of
 from metrics.elicited.judging import Judging
 from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
+from metrics.errors import InputError
 from metrics.inputs.arguments import number_array, square_matrix, whole_number
 from metrics.inputs.class_names import class_name, class_names
 from metrics.inputs.tables import matrix_by_name
@@ -70,7 +71,7 @@ class ElicitedMetric(Judging):
 
     Raises
     ------
-    ValueError
+    InputError
         In one sentence that names the field, where two fields disagree or one is not as described.
     """
 
@@ -105,7 +106,7 @@ class ElicitedMetric(Judging):
         if not isinstance(self.name, str):
             raise TypeError(f"name: a text was expected, found {self.name!r}")
         if not isinstance(self.created, datetime) or self.created.tzinfo is None:
-            raise ValueError("created: a time with a time zone was expected, such as datetime.now(UTC)")
+            raise InputError("created: a time with a time zone was expected, such as datetime.now(UTC)")
         for mistake in self.consequences:
             metric_checks.checked_mistake(mistake.true, mistake.predicted, self.classes, "consequences")
         if self.yardstick is not None:
@@ -147,7 +148,7 @@ class ElicitedMetric(Judging):
 
         Raises
         ------
-        ValueError
+        InputError
             In one sentence, for anything that does not fit.
         """
         costs = family_of(family).costs(weights)
@@ -178,13 +179,13 @@ class ElicitedMetric(Judging):
 
         Raises
         ------
-        ValueError
+        InputError
             In one sentence, for anything that does not fit.
         """
         names = class_names(classes)
         costs, k = square_matrix(matrix_by_name(cost_matrix, names, "cost_matrix")), len(names)
         if len(costs) != k:
-            raise ValueError(f"cost_matrix: {k} x {k} costs were expected, one per class, the shape is {costs.shape}.")
+            raise InputError(f"cost_matrix: {k} x {k} costs were expected, one per class, the shape is {costs.shape}.")
         weights = family_of(family).weights(costs)
         return cls._made(classes, weights, family, costs / costs.max(), details)
 
@@ -199,7 +200,7 @@ class ElicitedMetric(Judging):
             known = ", ".join(sorted(MetricDetails.__optional_keys__))
             raise TypeError(f"{min(unknown)}: is no detail of a metric; there are {known}")
         if yardstick is not None and (isinstance(yardstick, str) or len(yardstick) != 2):
-            raise ValueError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
+            raise InputError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
         return cls(
             classes=names,
             family=family,
@@ -235,7 +236,7 @@ class ElicitedMetric(Judging):
         Raises
         ------
         MetricFileError
-            A ValueError: in one sentence, which file, which field, what was expected.
+            An InputError: in one sentence, which file, which field, what was expected.
         OSError
             Where the file does not exist or cannot be read.
         """

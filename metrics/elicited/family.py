@@ -27,6 +27,7 @@ from typing import Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.errors import InputError
 from metrics.inputs.arguments import number_array, square_matrix
 
 FamilyName = Literal["dlpm", "lpm"]
@@ -91,7 +92,7 @@ class Family(ABC):
 
         Raises
         ------
-        ValueError
+        InputError
             For a number of weights that no number of classes gives.
         """
 
@@ -107,7 +108,7 @@ class Family(ABC):
 
         Raises
         ------
-        ValueError
+        InputError
             For a wrong number of weights.
         """
 
@@ -154,7 +155,7 @@ class Family(ABC):
 
         Raises
         ------
-        ValueError
+        InputError
             For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
 
         Examples
@@ -184,7 +185,7 @@ class Family(ABC):
 
         Raises
         ------
-        ValueError
+        InputError
             For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
         """
         sizes = np.abs(self._signed(weights))
@@ -206,12 +207,12 @@ class Family(ABC):
 
         Raises
         ------
-        ValueError
+        InputError
             For a matrix that is not a cost matrix, is all zero, or has rows that "dlpm" cannot express.
         """
         costs = checked_cost_matrix(cost_matrix)
         if not costs.any():
-            raise ValueError(
+            raise InputError(
                 "cost_matrix: every cost is 0, so no error is worse than a right answer; give at least one."
             )
         values = self.of_errors(costs)
@@ -219,7 +220,7 @@ class Family(ABC):
         if differs.any():
             i = int(np.argmax(differs))
             row = costs[i, error_cells(len(costs))[i]]
-            raise ValueError(
+            raise InputError(
                 f"cost_matrix: row {i} holds different costs ({row.min():g} to {row.max():g}), and family 'dlpm' has "
                 "one cost for every wrong answer of a true class; use family 'lpm'."
             )
@@ -240,7 +241,7 @@ class Family(ABC):
 
         Raises
         ------
-        ValueError
+        InputError
             As `costs`.
         """
         largest = self.costs(weights).max(axis=-1)
@@ -250,20 +251,20 @@ class Family(ABC):
         """Return the weights as numbers, and the number of classes they are for."""
         values = number_array(weights, "weights", finite=False)
         if values.ndim == 0:
-            raise ValueError("weights: a sequence of weights was expected, not a single one.")
+            raise InputError("weights: a sequence of weights was expected, not a single one.")
         return values, self.n_classes(values.shape[-1])
 
     def _signed(self, weights: ArrayLike) -> Floats:
         values, _ = self._checked(weights)
         if not np.isfinite(values).all():
-            raise ValueError("weights: every weight must be a finite number.")
+            raise InputError("weights: every weight must be a finite number.")
         wrong = self.sign * values < 0
         if wrong.any():
             rule = "weighs hits: none is negative" if self.sign > 0 else "weighs errors: none is positive"
             found = float(values[wrong][0])
-            raise ValueError(f"weights: {found:g} has the wrong sign; family {self.name!r} {rule}.")
+            raise InputError(f"weights: {found:g} has the wrong sign; family {self.name!r} {rule}.")
         if not values.any(axis=-1).all():
-            raise ValueError("weights: all are 0; at least one must not be.")
+            raise InputError("weights: all are 0; at least one must not be.")
         return values
 
 
@@ -276,7 +277,7 @@ class _Hits(Family):
 
     def n_classes(self, n_weights: int) -> int:
         if n_weights < 2:
-            raise ValueError(f"weights: {n_weights} numbers were given; family 'dlpm' takes one per class, at least 2.")
+            raise InputError(f"weights: {n_weights} numbers were given; family 'dlpm' takes one per class, at least 2.")
         return n_weights
 
     def coordinates(self, matrix: ArrayLike) -> Floats:
@@ -314,7 +315,7 @@ class _Errors(Family):
     def n_classes(self, n_weights: int) -> int:
         k = (1 + math.isqrt(1 + 4 * n_weights)) // 2
         if k < 2 or k * (k - 1) != n_weights:
-            raise ValueError(
+            raise InputError(
                 f"weights: {n_weights} numbers were given; family 'lpm' takes k^2 - k for k classes: 2, 6, 12, 20, ..."
             )
         return k
@@ -340,7 +341,7 @@ class _Errors(Family):
 
     def index(self, true: int, predicted: int | None, k: int) -> int:
         if predicted is None:
-            raise ValueError(f"family 'lpm' tells the wrong answers for class {true} apart; name the predicted class.")
+            raise InputError(f"family 'lpm' tells the wrong answers for class {true} apart; name the predicted class.")
         return true * (k - 1) + predicted - (predicted > true)
 
     def _size(self, scaled: Floats) -> Floats:
@@ -361,13 +362,13 @@ def family_of(name: str) -> Family:
 
     Raises
     ------
-    ValueError
+    InputError
         For any other name.
     """
     for family in (DLPM, LPM):
         if family.name == name:
             return family
-    raise ValueError(f"family is {name!r}; weights are known for the families dlpm and lpm.")
+    raise InputError(f"family is {name!r}; weights are known for the families dlpm and lpm.")
 
 
 def linear_family(name: str) -> Family:
@@ -380,7 +381,7 @@ def linear_family(name: str) -> Family:
 
     Raises
     ------
-    ValueError
+    InputError
         For any other name.
 
     Examples
@@ -406,16 +407,16 @@ def checked_cost_matrix(cost_matrix: ArrayLike) -> Floats:
 
     Raises
     ------
-    ValueError
+    InputError
         Where the matrix is not square, a cost is not finite or negative, or the diagonal is not zero.
     """
     costs = square_matrix(cost_matrix)
     if (costs < 0).any():
         i, j = map(int, np.argwhere(costs < 0)[0])
-        raise ValueError(f"cost_matrix, entry [{i}, {j}]: a cost >= 0 was expected, found {costs[i, j]:g}.")
+        raise InputError(f"cost_matrix, entry [{i}, {j}]: a cost >= 0 was expected, found {costs[i, j]:g}.")
     if np.diag(costs).any():
         i = int(np.flatnonzero(np.diag(costs))[0])
-        raise ValueError(
+        raise InputError(
             f"cost_matrix, entry [{i}, {i}]: a right answer costs 0, so the diagonal must be 0; found {costs[i, i]:g}."
         )
     return costs

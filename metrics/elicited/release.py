@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.family import checked_cost_matrix, error_cells
+from metrics.errors import InputError
 from metrics.inputs.arguments import square_matrix
 
 
@@ -49,7 +50,7 @@ def release_factors(cost_matrix: ArrayLike) -> NDArray[np.float64]:
 
     Raises
     ------
-    ValueError
+    InputError
         For a matrix that is not a cost matrix.
     """
     costs = checked_cost_matrix(cost_matrix)
@@ -77,14 +78,14 @@ def release_list(factors: ArrayLike) -> ReleaseList:
 
     Raises
     ------
-    ValueError
+    InputError
         For a matrix that is not square, or factors outside [0, 1].
     """
     matrix = square_matrix(factors, "factors")
     errors = error_cells(len(matrix))
     values = np.unique(matrix[errors])
     if values[0] < 0 or values[-1] > 1:
-        raise ValueError(f"factors: release factors lie in [0, 1], found {values[0]:g} to {values[-1]:g}.")
+        raise InputError(f"factors: release factors lie in [0, 1], found {values[0]:g} to {values[-1]:g}.")
     best_cells, best_factor, best_loss = np.zeros_like(errors), 1.0, float(((matrix[errors] - 1) ** 2).sum())
     for threshold in values[values < 1]:
         released = errors & (matrix <= threshold)
