@@ -49,7 +49,7 @@ class LinearOracle(UtilityOracle):
     Parameters
     ----------
     weights : ndarray of shape (k, k)
-        W with u(C) = sum(W * C); see `metrics.elicited.weights.weight_matrix`.
+        W with u(C) = sum(W * C); see `metrics.elicited.family.Family.weight_matrix`.
     clear : float or None
         See `UtilityOracle`.
     """

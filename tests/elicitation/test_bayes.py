@@ -14,7 +14,7 @@ from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Pur
 from elicit_app.elicitation.sphere import measure_sphere
 from elicit_app.elicitation.trust import better_side
 from elicit_app.problem import Problem
-from metrics.elicited.weights import cost_matrix_from_weights, weight_matrix
+from metrics.elicited.family import LPM, family_of
 
 COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
 KINDS = {
@@ -159,7 +159,7 @@ class TestTruth:
         truth = procedure.prior.normalised(
             np.exp(procedure.prior.log_weights(rng.standard_normal(procedure.prior.size)))
         )
-        outcome, _ = run(procedure, LinearOracle(weight_matrix(truth, family)))
+        outcome, _ = run(procedure, LinearOracle(family_of(family).weight_matrix(truth)))
         gains = procedure.source.random_gains(1000, rng)
         agreement = ((gains @ np.abs(outcome.weights) > 0) == (gains @ np.abs(truth) > 0)).mean()
         assert agreement > (0.97 if procedure.prior.size < 4 else 0.9)
@@ -296,7 +296,7 @@ class TestOrders:
         procedure = bayes(questions=12, constraints=self.ORDERS)
         outcome, _ = run(procedure, LinearOracle(-COSTS))  # whose costs are the other way round
         for weights in (outcome.weights, *outcome.samples):
-            costs = cost_matrix_from_weights(weights, "lpm")
+            costs = LPM.costs(weights)
             for small, large in self.ORDERS:
                 assert costs[small] <= costs[large] + 1e-9
             assert costs[0, 1] <= costs[1, 2] + 1e-9

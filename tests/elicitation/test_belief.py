@@ -12,7 +12,7 @@ from elicit_app.elicitation.oracles import LinearOracle
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Question, Strength
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel, evidence
-from metrics.elicited.weights import cost_matrix_from_weights, weight_matrix
+from metrics.elicited.family import LPM, family_of
 
 SEEDS = st.integers(0, 2**20)
 FAMILIES = st.sampled_from(["dlpm", "lpm"])
@@ -77,7 +77,7 @@ class TestAnswers:
         rng = np.random.default_rng(5)
         prior = WeightPrior.of(family, 3)
         truth = np.exp(prior.log_weights(rng.standard_normal(prior.size)))
-        expert = LinearOracle(weight_matrix(prior.normalised(truth), family))
+        expert = LinearOracle(family_of(family).weight_matrix(prior.normalised(truth)))
         history = [Asked(question, expert.answer(question)) for question in pairs(3, 35, rng)]
         start = Posterior.before(prior, MODEL, 320, np.random.default_rng(1))
         end = after(start, history)
@@ -133,9 +133,9 @@ class TestOrders:
         belief = after(start, history)
         slack = np.log(belief.weights)[:, prior.order[:, 1]] - np.log(belief.weights)[:, prior.order[:, 0]]
         assert slack.min() >= -1e-9
-        costs = np.abs(cost_matrix_from_weights(belief.samples, "lpm"))
+        costs = np.abs(LPM.costs(belief.samples))
         assert (costs[:, 0, 1] <= costs[:, 1, 2] + 1e-9).all()
-        estimate = cost_matrix_from_weights(belief.estimate, "lpm")
+        estimate = LPM.costs(belief.estimate)
         for small, large in self.CONSTRAINTS:
             assert estimate[small] <= estimate[large] + 1e-9
 
@@ -157,14 +157,14 @@ class TestWhatIsReadOffIt:
     @given(FAMILIES, st.integers(2, 4), SEEDS)
     def test_intervals_are_of_costs_relative_to_the_largest(self, family, k, seed):
         belief = any_belief(family, k, seed)
-        cost = cost_matrix_from_weights(belief.estimate, family)
+        cost = family_of(family).costs(belief.estimate)
         intervals = belief.intervals
         assert intervals.shape == (k, k, 2)
         assert not intervals[np.eye(k, dtype=bool)].any()
         assert (intervals[..., 0] <= intervals[..., 1]).all()
         np.testing.assert_allclose(intervals[cost == 1], 1)
         # 90 % of the draws of every ratio lie inside.
-        of_draws = cost_matrix_from_weights(belief.samples, family)
+        of_draws = family_of(family).costs(belief.samples)
         true, predicted = np.argwhere(cost == 1)[0]
         ratios = of_draws / of_draws[:, true, predicted, None, None]
         inside = (intervals[..., 0] - 1e-9 <= ratios) & (ratios <= intervals[..., 1] + 1e-9)

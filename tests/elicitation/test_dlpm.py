@@ -10,7 +10,7 @@ from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle
 from elicit_app.elicitation.procedures.dlpm import Dlpm, ratio_bounds
 from elicit_app.elicitation.questions import Choice
-from metrics.elicited.weights import normalise_weights, weight_matrix
+from metrics.elicited.family import DLPM
 
 TABLE_2 = [
     ("softmax-3", (0.21, 0.59, 0.20), 56, (0.2094, 0.5908, 0.1998)),
@@ -22,12 +22,12 @@ TABLE_2 = [
 
 
 def expert(weights) -> LinearOracle:
-    return LinearOracle(weight_matrix(weights, "dlpm"))
+    return LinearOracle(DLPM.weight_matrix(weights))
 
 
 @pytest.mark.parametrize(("name", "row", "questions", "elicited"), TABLE_2)
 def test_table_2(law, name, row, questions, elicited):
-    truth, cases = normalise_weights(row, "dlpm"), Cases.law(law(name))
+    truth, cases = DLPM.normalise(row), Cases.law(law(name))
     outcome, asked = run(Dlpm(cases, ask="all"), expert(truth))
     assert outcome.questions == len(asked) == questions
     assert np.abs(outcome.weights - truth).max() < 0.015

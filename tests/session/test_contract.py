@@ -17,7 +17,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.sitting import for_person
 from elicit_app.session.views.asked import QuestionView, SittingOverView
 from elicit_app.study import open_study
-from metrics.elicited.weights import weight_matrix
+from metrics.elicited.family import family_of
 
 KEYS = {"left": "1", "right": "2", "equal": "0"}
 
@@ -25,7 +25,7 @@ KEYS = {"left": "1", "right": "2", "equal": "0"}
 def oracle_of(study, family):
     k = study.n_classes
     weights = np.arange(1.0, k + 1) if family == "dlpm" else -np.exp(np.linspace(0, 1.5, k * k - k))
-    return LinearOracle(weight_matrix(weights, family))
+    return LinearOracle(family_of(family).weight_matrix(weights))
 
 
 def reply_of(oracle, view):

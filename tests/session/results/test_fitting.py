@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Purpose, Question
 from elicit_app.session.journal.state import apply, fold
 from elicit_app.session.results.fitting import balance, contradictions, features, fits, repeats
-from metrics.elicited.weights import weight_matrix
+from metrics.elicited.family import family_of
 
 counts = st.lists(st.integers(0, 50), min_size=9, max_size=9).map(lambda cells: np.array(cells).reshape(3, 3) / 450)
 
@@ -14,7 +14,7 @@ counts = st.lists(st.integers(0, 50), min_size=9, max_size=9).map(lambda cells: 
 @given(counts, counts, st.lists(st.floats(0.01, 1), min_size=6, max_size=6))
 def test_features_give_the_utility_of_the_family(a, b, numbers):
     for family, weights in (("dlpm", np.array(numbers[:3])), ("lpm", -np.array(numbers))):
-        direct = (weight_matrix(weights, family) * (a - b)).sum()
+        direct = (family_of(family).weight_matrix(weights) * (a - b)).sum()
         assert weights @ features(a - b, family) == pytest.approx(direct, abs=1e-12)
         share = balance(weights, a - b, family)
         assert -1 <= share <= 1
