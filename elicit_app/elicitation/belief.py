@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 import numpy as np
 
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Belief, Matrix
 from elicit_app.elicitation.response import N_PARAMETERS, Evidence, Person, ResponseModel
 from elicit_app.elicitation.sampler import LogDensity, assimilated, gathered, moved
@@ -81,8 +80,8 @@ class Posterior(ABC):
 
     @cached_property
     def weights(self) -> Matrix:
-        """Return the draws of the positive weights, shape (n, m)."""
-        return np.exp(self.log_weights)
+        """Return the draws of the positive weights, shape (n, m), in any unit."""
+        return positive(self.log_weights)
 
     @cached_property
     def samples(self) -> Matrix:
@@ -177,12 +176,12 @@ class ParticlePosterior(Posterior):
         return cls(prior, response, moved(draws, belief._of_orders(), rng, _SETTLING_SWEEPS), float(n), sweeps)
 
     @cached_property
-    def log_weights(self) -> Matrix:  # type: ignore[override]
+    def log_weights(self) -> Matrix:
         """Return the draws of the log-weights, shape (n, m)."""
         return self.prior.log_weights(self.draws[:, : self.prior.size])
 
     @cached_property
-    def person(self) -> Person:  # type: ignore[override]
+    def person(self) -> Person:
         """Return the draws of how the person answers."""
         return self.response.person(self.draws[:, self.prior.size :])
 
@@ -245,7 +244,7 @@ class ParticlePosterior(Posterior):
         def log_likelihood(draws: Matrix) -> Matrix:
             logs = self.prior.log_weights(draws[:, :m])
             person = self.response.person(draws[:, m:])
-            fit = self.response.log_likelihood(np.exp(logs), person, answers).sum(axis=1)
+            fit = self.response.log_likelihood(positive(logs), person, answers).sum(axis=1)
             if len(self.prior.order):
                 fit = np.where(self.prior.allowed(logs), fit, -np.inf)
             return np.asarray(fit)
@@ -253,9 +252,7 @@ class ParticlePosterior(Posterior):
         return log_likelihood
 
 
-def open_ends(
-    posterior: Posterior, widest: float
-) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:
+def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:
     """Return ends of the ratios to the yardstick, of which those that no question could reach are left open.
 
     Parameters
@@ -275,9 +272,8 @@ def open_ends(
     low, high = np.quantile(np.exp(posterior.log_ratios), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     low = np.where(low < 1.0 / widest, 0.0, low)
     high = np.where(high > widest, np.inf, high)
-    is_open = (low == 0.0) | np.isinf(high)
     ends = np.stack([low, high])
-    bounded: Sequence[tuple[float, float] | None] = [
-        (float(one), float(other)) if any_open else None for one, other, any_open in zip(low, high, is_open, strict=True)
-    ]
-    return ends, tuple(bounded)
+    is_open = (low == 0.0) | np.isinf(high)
+    return ends, tuple(
+        (float(a), float(b)) if any_open else None for a, b, any_open in zip(*ends, is_open, strict=True)
+    )

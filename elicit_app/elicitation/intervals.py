@@ -24,12 +24,15 @@ from elicit_app.elicitation.response import Evidence, Person, ResponseModel, poi
 
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
 
-_DRAWS, _DRAWS_TO_SHOW = 320, 2_000
-_POPULATION, _POPULATION_TO_SHOW = 64, 160
-_PASSES, _FIRST_PASSES = 4, 12  # of expectation propagation, from sites that nearly fit, and from none
+_DRAWS, _DRAWS_TO_SHOW = 400, 2_400
+_POPULATION, _POPULATION_TO_SHOW = 160, 800
+_PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from none
 _DAMPING = 0.8
 _LEAST = 1e-10  # precision of a site that says nothing
-_DEGREES = 6.0  # of the proposal
+_DEGREES = 8.0  # of the proposal
+_WIDENED = 1.15  # its covariance, times that of the fit
+_CURVATURES = (0.6, 60.0)  # least and most precision of the fit; that of the prior is 1
+_FARTHEST = 3.5  # normal score of a centre
 _SPREAD_OF_SPREADS = 0.5
 # Of the logarithms (logit for the lapse) of: error of a choice, error of an equal point, power of a ratio, lapse.
 _CENTRES = np.array([np.log(0.5), np.log(0.6), -0.1, -4.5])
@@ -70,6 +73,7 @@ class _Sites(NamedTuple):
     precision: Matrix
     weighted: Matrix  # precision times mean
     evidence: Matrix
+    inverse: Matrix  # (h, n, n), of I + root(precision) covariance root(precision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +90,8 @@ class IntervalPosterior(Posterior):
         What the draws are worth.
     hyper : ndarray of shape (h, parts + 4)
         Hyperparameters in standard normal scores: logarithms of the spreads, then those of `_CENTRES`.
-    shares : ndarray of shape (h,)
-        Their weights, sum 1.
+    evidence : ndarray of shape (h,)
+        Logarithm of the evidence of the answers under each.
     site : ndarray of shape (2, answers)
         Mean precision and precision-weighted mean of the answers' stand-ins: where the next fit starts.
     """
@@ -96,7 +100,7 @@ class IntervalPosterior(Posterior):
     people: Person
     effective: float
     hyper: Matrix
-    shares: Matrix
+    evidence: Matrix
     site: Matrix
 
     @classmethod
@@ -104,11 +108,11 @@ class IntervalPosterior(Posterior):
         """Draw from the prior."""
         h = _POPULATION
         hyper = rng.standard_normal((h, len(prior.parts) + len(_CENTRES)))
-        nothing = _Sites(np.zeros((h, 0)), np.zeros((h, 0)), np.zeros(h))
+        nothing = _Sites(np.zeros((h, 0)), np.zeros((h, 0)), np.zeros(h), np.zeros((h, 0, 0)))
         return cls._of(prior, np.zeros((0, prior.size)), hyper, np.full(h, 1.0 / h), nothing, rng, n)
 
     @cached_property
-    def log_weights(self) -> Matrix:  # type: ignore[override]
+    def log_weights(self) -> Matrix:
         """Return the draws of the log-weights, shape (n, m)."""
         return self.log_draws
 
@@ -139,7 +143,7 @@ class IntervalPosterior(Posterior):
         return replace(
             self,
             log_draws=self.log_draws[::step],
-            people=self.people[slice(None, None, step)],
+            people=self.people.every(step),
             effective=self.effective / step,
         )
 
@@ -165,18 +169,14 @@ class IntervalPosterior(Posterior):
         return self._of(self.prior, told.projection, hyper, shares / shares.sum(), sites, rng, n)
 
     def _proposed(self, h: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
-        """Draw hyperparameters from a t about those that did well; return them with their log-densities."""
+        """Draw hyperparameters from a t that fits their posterior so far; return them with their log-densities."""
         d = self.hyper.shape[1]
-        centre = self.shares @ self.hyper
-        off = self.hyper - centre
-        worth = 1.0 / float(self.shares @ self.shares)
-        trust = worth / (worth + 2.0 * d)  # a covariance of few points is mostly luck
-        covariance = trust * ((self.shares[:, None] * off).T @ off) + (1 - trust) * np.eye(d)
-        root = np.linalg.cholesky(1.2 * covariance + 0.02 * np.eye(d))
+        mean, covariance = _quadratic_fit(self.hyper, self.evidence)
+        root = np.linalg.cholesky(_WIDENED * covariance)
         scale = np.sqrt(_DEGREES / (2.0 * rng.standard_gamma(_DEGREES / 2, h)))
         scores = rng.standard_normal((h, d)) * scale[:, None]
         density = -0.5 * (_DEGREES + d) * np.log1p((scores**2).sum(axis=1) / _DEGREES)
-        return np.round(centre + scores @ root.T, 9), density
+        return np.round(mean + scores @ root.T, 9), density
 
     @classmethod
     def _of(
@@ -204,7 +204,31 @@ class IntervalPosterior(Posterior):
         effective = float(min((total / np.maximum(error, 1e-300)).min(), n))
         site = np.stack([shares @ sites.precision, shares @ sites.weighted])
         response = ResponseModel.of_ratios()
-        return cls(prior, response, logs, _people(hyper[chosen, len(prior.parts) :]), effective, hyper, shares, site)
+        return cls(
+            prior, response, logs, _people(hyper[chosen, len(prior.parts) :]), effective, hyper, sites.evidence, site
+        )
+
+
+def _quadratic_fit(hyper: Matrix, evidence: Matrix) -> tuple[Matrix, Matrix]:
+    """Return mean and covariance of the posterior of hyperparameters, from the curvature of their log-evidence.
+
+    The evidence is a smooth function without noise: a quadratic fitted to it, best where the posterior is large, knows
+    more about its shape than the scatter of the points does.
+    """
+    h, d = hyper.shape
+    logs = evidence - 0.5 * (hyper**2).sum(axis=1)
+    trust = np.sqrt(np.exp(logs - logs.max()) + 0.02)
+    one, other = np.triu_indices(d)
+    features = np.hstack([np.ones((h, 1)), hyper, hyper[:, one] * hyper[:, other]])
+    ridge = 0.1 * np.eye(features.shape[1])
+    ridge[0, 0] = 1e-9
+    left = (features * trust[:, None] ** 2).T @ features + ridge
+    found = np.linalg.solve(left, (features * trust[:, None] ** 2).T @ (evidence - evidence.max()))
+    curve = np.zeros((d, d))
+    curve[one, other] = found[1 + d :]
+    values, axes = np.linalg.eigh(np.eye(d) - curve - curve.T)
+    covariance = (axes / np.clip(values, *_CURVATURES)) @ axes.T
+    return np.clip(covariance @ found[1 : 1 + d], -_FARTHEST, _FARTHEST), np.asarray(0.5 * (covariance + covariance.T))
 
 
 def _spreads(prior: WeightPrior, hyper: Matrix) -> Matrix:
@@ -260,48 +284,51 @@ def _as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matr
     slope = people.shrinkage[:, None]
     ends = [((end - pull * start) / (1 - pull) - amount) / slope + amount - constant for end in points[2:4]]
     order = np.eye(prior.size)[prior.order[:, 1]] - np.eye(prior.size)[prior.order[:, 0]]
-    n, h = len(order), len(hyper)
+    h, n_choices, n_points, n_orders = len(hyper), len(shift), len(pull), len(order)
+    of_choices = np.repeat((LOGISTIC / people.sensitivity)[:, None], n_choices, axis=1)
+    of_points = people.error[:, None] / (slope * (1 - pull))
+    lapse = np.repeat(people.lapse[:, None], n_choices + n_points, axis=1)
+    certain = np.zeros((h, n_orders))
     return _Intervals(
         np.concatenate([np.where(decided[:, None], 0.0, good - bad), toward, order]),
-        np.concatenate([low, ends[0], np.zeros((h, n))], axis=1),
-        np.concatenate([high, ends[1], np.full((h, n), np.inf)], axis=1),
-        np.concatenate(
-            [
-                np.repeat((LOGISTIC / people.sensitivity)[:, None], len(shift), axis=1),
-                people.error[:, None] / (slope * (1 - pull)),
-                np.zeros((h, n)),
-            ],
-            axis=1,
-        ),
-        np.repeat(people.lapse[:, None], len(shift) + len(pull) + n, axis=1) * (np.arange(len(shift) + len(pull) + n) < len(shift) + len(pull)),
-        np.concatenate([choices.lapse, point_lapse(points), np.ones(n)]),
+        np.concatenate([low, ends[0], certain], axis=1),
+        np.concatenate([high, ends[1], np.full((h, n_orders), np.inf)], axis=1),
+        np.concatenate([of_choices, of_points, certain], axis=1),
+        np.concatenate([lapse, certain], axis=1),
+        np.concatenate([choices.lapse, point_lapse(points), np.ones(n_orders)]),
     )
 
 
-def _covariances(projection: Matrix, spreads: Matrix, prior: WeightPrior) -> tuple[Matrix, list[Matrix]]:
-    """Return the prior covariance of the projections, shape (h, n, n), and the projections on each part's labels."""
-    on_labels = []
+def _on_labels(projection: Matrix, prior: WeightPrior) -> list[Matrix]:
+    """Return the sums of projections (n, m) over the weights that share each label, part by part."""
+    found = []
     for part in prior.parts:
-        sums = np.zeros((len(projection), int(part.labels.max()) + 1))
-        np.add.at(sums.T, part.labels, projection.T)
-        on_labels.append(sums)
-    squares = np.stack([sums @ sums.T for sums in on_labels])
-    return np.tensordot(spreads**2, squares, axes=1), on_labels
+        sums = np.zeros((int(part.labels.max()) + 1, len(projection)))
+        np.add.at(sums, part.labels, projection.T)
+        found.append(sums.T)
+    return found
+
+
+def _covariances(projection: Matrix, spreads: Matrix, prior: WeightPrior) -> Matrix:
+    """Return the prior covariance of the projections under each set of spreads, shape (h, n, n)."""
+    squares = np.stack([sums @ sums.T for sums in _on_labels(projection, prior)])
+    return np.asarray(np.tensordot(spreads**2, squares, axes=1))
 
 
 def _propagated(told: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int) -> _Sites:
     """Fit the sites by parallel expectation propagation, for every set of hyperparameters at once."""
     h, n = told.low.shape
-    covariance, _ = _covariances(told.projection, spreads, prior)
+    covariance = _covariances(told.projection, spreads, prior)
     precision = np.repeat(np.maximum(start[:1], _LEAST), h, axis=0)
     weighted = np.repeat(start[1:], h, axis=0)
     if not n:
-        return _Sites(precision, weighted, np.zeros(h))
+        return _Sites(precision, weighted, np.zeros(h), np.zeros((h, 0, 0)))
     variance = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 1e-12)
     for turn in range(passes + 1):
         root = np.sqrt(precision)
         inner = np.eye(n) + root[:, :, None] * covariance * root[:, None, :]
-        solved = covariance @ (root[:, :, None] * np.linalg.inv(inner) * root[:, None, :])
+        inverse = np.linalg.inv(inner)
+        solved = covariance @ (root[:, :, None] * inverse * root[:, None, :])
         pulled = (covariance @ weighted[:, :, None])[:, :, 0]
         mean = pulled - (solved @ pulled[:, :, None])[:, :, 0]
         spread = np.clip(variance - (solved * covariance).sum(axis=2), 1e-12, None)
@@ -311,7 +338,7 @@ def _propagated(told: _Intervals, spreads: Matrix, prior: WeightPrior, start: Ma
         log_chance, slope, curve = _tilted(told, cavity_weighted / cavity, 1.0 / cavity)
         if turn == passes:
             evidence = _evidence(inner, mean, precision, weighted, cavity, cavity_weighted, log_chance)
-            return _Sites(precision, weighted, evidence)
+            return _Sites(precision, weighted, evidence, inverse)
         step = _DAMPING if turn else 1.0
         new = np.maximum(-curve / np.maximum(1.0 + curve / cavity, 1e-6), _LEAST)
         centre = cavity_weighted / cavity
@@ -370,23 +397,20 @@ def _conditional_draws(
 
     A draw of the prior is corrected by what the answers say about its projections (Matheron's rule).
     """
-    own = [
-        rng.standard_normal((len(chosen), int(part.labels.max()) + 1))[:, part.labels] for part in prior.parts
-    ]
+    own = [rng.standard_normal((len(chosen), int(part.labels.max()) + 1))[:, part.labels] for part in prior.parts]
     logs = sum(spreads[chosen, place][:, None] * scores for place, scores in enumerate(own))
     means = np.zeros((len(spreads), prior.size))
     n = len(projection)
     if not n:
         return np.asarray(logs), means
-    covariance, on_labels = _covariances(projection, spreads, prior)
+    on_labels = _on_labels(projection, prior)
     noise = rng.standard_normal((len(chosen), n))
     root = np.sqrt(sites.precision)
-    inverse = np.linalg.inv(np.eye(n) + root[:, :, None] * covariance * root[:, None, :])
     for h in range(len(spreads)):
         mine = np.flatnonzero(chosen == h)
         wanted = sites.weighted[h] / root[h]
         off = wanted - root[h] * (logs[mine] @ projection.T) - noise[mine]
-        shifts = (np.vstack([off, wanted]) @ inverse[h]) * root[h]
+        shifts = (np.vstack([off, wanted]) @ sites.inverse[h]) * root[h]
         moved = sum(
             spreads[h, place] ** 2 * (shifts @ sums)[:, part.labels]
             for place, (sums, part) in enumerate(zip(on_labels, prior.parts, strict=True))

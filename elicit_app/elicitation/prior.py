@@ -22,6 +22,7 @@ PILE_SPREAD = 1.0  # of what the mistakes of one pile have in common
 STRUCTURED_ABOVE = 5  # classes: with more than this, "auto" lets errors of one row or column share strength
 
 DEGREES = 4.0  # of the Student t that a log-weight follows
+_FARTHEST = 40.0  # squared normal score beyond which nothing grows: nobody lives there, and no number overflows
 _BEND = (DEGREES - 5 / 6) / (DEGREES - 2 / 3 + 0.1 / DEGREES) ** 2
 
 
@@ -30,12 +31,17 @@ def heavy_tailed(z: Matrix) -> Matrix:
 
     The largest error of a quantile between .001 and .999 is 3 %; the function is smooth, odd and has a closed inverse.
     """
-    return np.asarray(np.sign(z) * np.sqrt(DEGREES * np.expm1(_BEND * np.minimum(z * z, 400.0))))
+    return np.asarray(np.sign(z) * np.sqrt(DEGREES * np.expm1(_BEND * np.minimum(z * z, _FARTHEST))))
 
 
 def normal_scores(t: Matrix) -> Matrix:
     """Return the inverse of `heavy_tailed`."""
     return np.asarray(np.sign(t) * np.sqrt(np.log1p(t * t / DEGREES) / _BEND))
+
+
+def positive(log_weights: Matrix) -> Matrix:
+    """Return weights, shape (..., m), of which the largest of every draw is 1."""
+    return np.asarray(np.exp(log_weights - log_weights.max(axis=-1, keepdims=True)))
 
 
 class NeverWorse(NamedTuple):
@@ -159,7 +165,7 @@ class WeightPrior:
 
     def coordinates(self, log_weights: Matrix) -> Matrix:
         """Return the inverse of `log_weights`."""
-        return normal_scores(np.linalg.solve(self.factor, log_weights.T).T)
+        return normal_scores(np.asarray(np.linalg.solve(self.factor, log_weights.T).T, dtype=np.float64))
 
     def allowed(self, log_weights: Matrix) -> NDArray[np.bool_]:
         """Tell which draws, shape (n, m), keep every stated order; shape (n,)."""
@@ -194,9 +200,7 @@ class WeightPrior:
         return family.normalise(family.sign * np.asarray(weights))
 
 
-def _pile_labels(
-    piles: Sequence[Sequence[tuple[int, int]]], family: Family, k: int, m: int
-) -> NDArray[np.intp]:
+def _pile_labels(piles: Sequence[Sequence[tuple[int, int]]], family: Family, k: int, m: int) -> NDArray[np.intp]:
     labels = np.full(m, len(piles), dtype=np.intp)
     for number, pile in enumerate(piles):
         for mistake in pile:

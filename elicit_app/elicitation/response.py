@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Asked, Choice, Matrix, Strength
 
 N_PARAMETERS = 8  # of a person, see `Person`
@@ -73,6 +73,8 @@ class Choices(NamedTuple):
         Where there is no far cut.
     lapse : ndarray of shape (n,)
         Probability of the answer in a lapse.
+    sign : ndarray of shape (n,)
+        1, or -1 where the answer is the second side: the sign that `gain` has.
     """
 
     gain: Matrix
@@ -80,6 +82,7 @@ class Choices(NamedTuple):
     far: Matrix
     open_: NDArray[np.bool_]
     lapse: Matrix
+    sign: Matrix
 
 
 class EqualPoints(NamedTuple):
@@ -151,6 +154,7 @@ def _stacked_choices(choices: Sequence[tuple[Matrix, _Reading]], m: int) -> Choi
         np.array([reading.far or (0, 0) for reading in readings], dtype=np.float64).reshape(n, 2),
         np.array([reading.far is None for reading in readings], dtype=bool),
         np.array([reading.lapse for reading in readings], dtype=np.float64),
+        np.array([reading.sign for reading in readings], dtype=np.float64),
     )
 
 
@@ -178,9 +182,10 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
 
 def _stacked_points(points: Sequence[tuple[int, Matrix, float, float, float]], m: int) -> EqualPoints:
     n = len(points)
-    columns = list(zip(*points, strict=True)) if points else [[]] * 5
-    low, high, start = (np.array(column, dtype=np.float64) for column in columns[2:])
-    return EqualPoints(np.array(columns[0], dtype=np.intp), np.array(columns[1]).reshape(n, m), low, high, start)
+    cells = np.array([cell for cell, *_ in points], dtype=np.intp)
+    rests = np.array([rest for _, rest, *_ in points]).reshape(n, m)
+    low, high, start = np.array([ends for _, _, *ends in points], dtype=np.float64).reshape(n, 3).T
+    return EqualPoints(cells, rests, low, high, start)
 
 
 def rounding_cell(count: int, most: int) -> tuple[float, float]:
@@ -238,9 +243,9 @@ class Person(NamedTuple):
     error: Matrix
     pull: Matrix
 
-    def __getitem__(self, some: object) -> Person:  # type: ignore[override]
-        """Return some of the draws."""
-        return Person(*(getattr(self, name)[some] for name in self._fields))
+    def every(self, step: int) -> Person:
+        """Return every `step`-th draw."""
+        return Person(*(column[::step] for column in self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,7 +376,8 @@ class ResponseModel:
         """Return log P(answer), shape (draws, answers), choices before equal points; weights (draws, m)."""
         parts = []
         if len(answers.choices.gain):
-            parts.append(self._of_choices(weights, person, answers.choices))
+            latent = self.latent(weights, person, answers.choices.gain)
+            parts.append(self.of_latent(latent, person, answers.choices))
         if len(answers.points.cell):
             parts.append(self._of_points(weights, person, answers.points))
         return np.concatenate(parts, axis=1) if parts else np.zeros((len(weights), 0))
@@ -380,7 +386,7 @@ class ResponseModel:
         """Return the expected log D of each equal point, shape (draws, points), see `EqualPoints`."""
         rest = np.log(np.maximum(weights @ points.rest.T, _TINY))
         amount = points.log_amount
-        felt = amount + person.shrinkage[:, None] * (rest - np.log(weights[:, points.cell]) - amount)
+        felt = amount + person.shrinkage[:, None] * (rest - np.log(np.maximum(weights[:, points.cell], _TINY)) - amount)
         return np.asarray(np.where(np.isnan(points.start), felt, felt + person.pull[:, None] * (points.start - felt)))
 
     def chances(self, latent: Matrix, person: Person, graded: bool = False) -> Matrix:
@@ -411,8 +417,8 @@ class ResponseModel:
     def _typical(self, weights: Matrix) -> Matrix:
         return np.asarray(np.sqrt(((weights @ self.moments) * weights).sum(axis=1)))
 
-    def _of_choices(self, weights: Matrix, person: Person, choices: Choices) -> Matrix:
-        latent = self.latent(weights, person, choices.gain)
+    def of_latent(self, latent: Matrix, person: Person, choices: Choices) -> Matrix:
+        """Return log P(choice), shape (draws, choices), of latent preferences with the sign of the answers."""
         cuts = np.stack([person.tie, person.gap], axis=1)
         chance = sigmoid(latent - cuts @ choices.near.T)
         closed = np.flatnonzero(~choices.open_)
@@ -435,7 +441,7 @@ def point_lapse(points: EqualPoints) -> Matrix:
 
 def _units(prior: WeightPrior, gains: Matrix, rhos: Matrix, rng: np.random.Generator) -> Matrix:
     """Return U(rho): the median latent preference, at s = 1, of random pairs and weights of the prior."""
-    weights = np.exp(prior.log_weights(rng.standard_normal((300, prior.size))))
+    weights = positive(prior.log_weights(rng.standard_normal((300, prior.size))))
     pairs = gains[:300]
     plain = ResponseModel(gains.T @ gains / len(gains), np.ones(len(_RHO_GRID)))
     units = []

@@ -16,6 +16,7 @@ _SHRINK = 0.05
 _ADAPT_RATIO = 8  # particles a dimension that an estimated covariance needs
 _PHASES = 2  # the stand-in is fitted again so often, since resampling leaves copies
 _MOST_GOES = 3  # of moves at one answer
+_ANNEALING_SWEEPS = 4
 _MOST_STAGES = 12  # of moves behind a shown result
 _DECIMALS = 11  # of a position: machines round the digits after that differently
 
@@ -154,6 +155,48 @@ def gathered(
         total += (1.0 - remembered(observe(stages[-1]), observe(now))) * len(now)
         stages.append(now)
     return Mixed(np.concatenate(stages), total)
+
+
+def annealed(n: int, d: int, log_likelihood: LogDensity, rng: np.random.Generator) -> tuple[float, Matrix]:
+    """Return the log-evidence of a likelihood under N(0, I), and draws of the posterior, by tempering.
+
+    The power of the likelihood rises from 0 to 1, each time as far as half of the particles stay effective (Del Moral,
+    Doucet and Jasra 2006).
+
+    Parameters
+    ----------
+    n, d : int
+        Particles, and dimensions.
+    log_likelihood : callable
+        From (n, d) to (n,), finite.
+    rng : numpy.random.Generator
+        Source of chance.
+    """
+    draws, power, evidence = rng.standard_normal((n, d)), 0.0, 0.0
+    while power < 1.0:
+        fit = log_likelihood(draws)
+        step = _longest_step(fit, 1.0 - power)
+        evidence += float(np.log(np.exp(step * (fit - fit.max())).mean()) + step * fit.max())
+        power += step
+        draws = resampled(draws, step * fit, rng)
+        draws = moved(draws, lambda x, power=power: power * log_likelihood(x), rng, _ANNEALING_SWEEPS)  # type: ignore[misc]
+    return evidence, draws
+
+
+def _longest_step(fit: Matrix, left: float) -> float:
+    """Return the largest step of the power, at most `left`, after which half of the particles are effective."""
+
+    def effective(step: float) -> float:
+        share = np.exp(step * (fit - fit.max()))
+        return float(share.sum() ** 2 / (share @ share))
+
+    if effective(left) >= 0.5 * len(fit):
+        return left
+    low, high = 0.0, left
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if effective(middle) >= 0.5 * len(fit) else (low, middle)
+    return max(low, 1e-4)
 
 
 def resampled(particles: Matrix, log_weights: Matrix, rng: np.random.Generator) -> Matrix:
