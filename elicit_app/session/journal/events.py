@@ -5,6 +5,7 @@ Format history: version 1, the first.
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, model_validator
@@ -12,7 +13,8 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Typ
 from elicit_app.elicitation.questions import Choice, Purpose, Strength
 
 FORMAT: Final = "elicit-session"
-VERSION = 1
+VERSION = 2
+PROTECTED = 2
 
 CountRows = tuple[tuple[int, ...], ...]
 Stood = Literal["a", "b"]
@@ -226,6 +228,40 @@ Event = Annotated[
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
-def to_line(event: Event) -> bytes:
-    """Return the event as one line of UTF-8 JSON, newline included."""
-    return event.model_dump_json(exclude_none=True).encode() + b"\n"
+_SEAL = b',"digest":"'
+_HEX = 64
+
+
+def to_line(event: Event, previous: str | None) -> tuple[bytes, str | None]:
+    """Return the event as one line of UTF-8 JSON, newline included, and the running digest after it.
+
+    Parameters
+    ----------
+    event : Event
+        What happened.
+    previous : str or None
+        The digest of the line before, empty before the first line; None for a file of version 1, which has no digests.
+    """
+    payload = event.model_dump_json(exclude_none=True).encode()
+    if previous is None:
+        return payload + b"\n", None
+    digest = digest_after(previous, payload)
+    return sealed(payload, digest) + b"\n", digest
+
+
+def digest_after(previous: str, payload: bytes) -> str:
+    """Return the running digest: SHA-256 of the digest before and the line's JSON without its own digest."""
+    return hashlib.sha256(previous.encode() + payload).hexdigest()
+
+
+def sealed(payload: bytes, digest: str) -> bytes:
+    """Return a line: the JSON object with its digest as the last field."""
+    return b"".join((payload[:-1], _SEAL, digest.encode(), b'"}'))
+
+
+def unsealed(line: bytes) -> tuple[bytes, str]:
+    """Return the JSON of a line without its digest, and the digest; ValueError where there is none."""
+    start = len(line) - _HEX - 2
+    if start < len(_SEAL) or line[start - len(_SEAL) : start] != _SEAL or line[-2:] != b'"}':
+        raise ValueError("the line has no digest")
+    return line[: start - len(_SEAL)] + b"}", line[start:-2].decode("ascii")
