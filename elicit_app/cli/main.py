@@ -6,13 +6,13 @@ import io
 import os
 import sys
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated
 
 import typer
 
 from elicit_app.cli import ask, metric, score, screenshots, simulate, study, window
 from elicit_app.problem import Problem
+from metrics.errors import InputError
 
 _WRONG_USAGE, _INTERRUPTED = 2, 130
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
@@ -63,6 +63,8 @@ def run() -> None:
         app(prog_name="elicit")
     except Problem as problem:
         _fail(problem.sentence)
+    except InputError as error:
+        _fail(str(error))
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     except BrokenPipeError:
@@ -74,10 +76,6 @@ def run() -> None:
         _fail(f"{where}{error.strerror or error}.")
     except MemoryError:
         _fail("There is not enough memory for this; close other programs or use a smaller file.")
-    except ValueError as error:
-        if not _raised_in_metrics(error.__traceback__):
-            raise
-        _fail(str(error))
 
 
 def _calm_algebra() -> None:
@@ -112,10 +110,3 @@ def _is_text(argument: str) -> bool:
 def _fail(sentence: str, code: int = 1) -> None:
     print(f"elicit: {sentence}", file=sys.stderr)
     sys.exit(code)
-
-
-def _raised_in_metrics(traceback: TracebackType | None) -> bool:
-    """Tell whether the measures themselves refused a value: their errors are sentences for people."""
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    return traceback is not None and str(traceback.tb_frame.f_globals.get("__name__", "")).split(".")[0] == "metrics"

@@ -11,9 +11,8 @@ import numpy as np
 
 import elicit_app
 from elicit_app.problem import Problem
-from elicit_app.session.journal.entries import OutOfPlaceError
 from elicit_app.session.journal.events import Begun, Event, StudyMark
-from elicit_app.session.journal.state import SessionState, fold
+from elicit_app.session.journal.state import OutOfPlaceError, SessionState, fold
 from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting
 from elicit_app.study import open_study
 from elicit_app.study.model import Study

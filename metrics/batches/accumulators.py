@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches.blocks import Workspace, for_blocks
 from metrics.batches.sums import ExactSum
+from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, demanded_weight, same_length
 from metrics.inputs.labels import Classes, label_array
 
@@ -55,7 +56,7 @@ class Accumulator(ABC):
 
         Raises
         ------
-        ValueError
+        InputError
             Where no case, or none with a weight above zero, was seen.
         """
 
@@ -76,7 +77,7 @@ class Accumulator(ABC):
         ------
         TypeError
             Where the other is of another kind.
-        ValueError
+        InputError
             Where its setting differs.
         """
         if type(other) is not type(self):
@@ -84,7 +85,7 @@ class Accumulator(ABC):
         theirs = other.setting()
         for name, value in self.setting().items():
             if not _equal(value, theirs[name]):
-                raise ValueError(f"Two {type(self).__name__} accumulators with different {name} cannot be merged.")
+                raise InputError(f"Two {type(self).__name__} accumulators with different {name} cannot be merged.")
         for name, total in self.sums.items():
             total.merge(other.sums[name])
         self.weighted |= other.weighted
@@ -112,7 +113,7 @@ class Accumulator(ABC):
 
         Raises
         ------
-        ValueError
+        InputError
             Where it is zero.
         """
         return demanded_weight(float(self.value(name)))
@@ -156,7 +157,7 @@ class LabelAccumulator(Accumulator):
 
         Raises
         ------
-        ValueError
+        InputError
             In words: which argument, which row, what was expected.
         """
         true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
@@ -203,11 +204,11 @@ def add_totals(accumulators: Sequence[Accumulator], batch: Sequence[Totals], wei
 
     Raises
     ------
-    ValueError
+    InputError
         Where a sum is not finite.
     """
     if not all(np.isfinite(total).all() for totals in batch for total in totals.values()):
-        raise ValueError("The sum over the cases is not a finite number; numbers of a smaller range are needed.")
+        raise InputError("The sum over the cases is not a finite number; numbers of a smaller range are needed.")
     for part, totals in zip(accumulators, batch, strict=True):
         for name, total in part.sums.items():
             total.add(totals[name])

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches.accumulators import Accumulator, Totals, add_totals, as_sums, joined
 from metrics.batches.blocks import Block, Workspace, for_blocks, rows_per_block
+from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, same_length
 from metrics.inputs.labels import Classes, column_classes, label_array
 from metrics.inputs.probabilities import Probabilities, checked_rows, probability_array
@@ -63,7 +64,7 @@ class ProbabilityAccumulator(Accumulator):
 
         Raises
         ------
-        ValueError
+        InputError
             In words: which argument, which row, what was expected.
         """
         _add_batch([self], y_true, y_proba, sample_weight)
@@ -80,7 +81,7 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
 
     Raises
     ------
-    ValueError
+    InputError
         Where there is none, or their classes differ.
     """
 
@@ -88,7 +89,7 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
         self._parts = accumulators
         classes = [part.classes for part in accumulators.values()]
         if not classes or any(other != classes[0] for other in classes):
-            raise ValueError("Accumulators that share a pass must be of the same classes, and at least one is needed.")
+            raise InputError("Accumulators that share a pass must be of the same classes, and at least one is needed.")
 
     def __getitem__(self, name: str) -> ProbabilityAccumulator:
         return self._parts[name]
@@ -128,7 +129,7 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
     def merge(self, other: Self) -> Self:
         """Add what another pass with accumulators of the same names has seen; see `Accumulator.merge`."""
         if set(other) != set(self):
-            raise ValueError("Two passes with different accumulators cannot be merged.")
+            raise InputError("Two passes with different accumulators cannot be merged.")
         for name, part in self._parts.items():
             part.merge(other[name])
         return self
@@ -159,7 +160,7 @@ def labelled_probabilities(
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, what was expected.
     """
     true, proba = label_array(y_true, "y_true"), probability_array(y_proba)
@@ -168,7 +169,7 @@ def labelled_probabilities(
     classes = column_classes(proba.shape[1], labels, true, named=named)
     if labels is None and classes is named and named.names != named.sorted_names():
         # Matrices and weights beside it would have to be in this order too: that is for the caller to say.
-        raise ValueError(
+        raise InputError(
             f"labels: the columns of y_proba are named {', '.join(named.names[:8])}, which is not the sorted order; "
             "pass labels in the order of the columns."
         )
@@ -190,7 +191,7 @@ def _add_batch(
     n, k = proba.shape
     demand_order(y_proba, classes.names, "y_proba")
     if k != len(classes):
-        raise ValueError(f"y_proba: {len(classes)} columns were expected, one per class, found {k}.")
+        raise InputError(f"y_proba: {len(classes)} columns were expected, one per class, found {k}.")
 
     by_column = any(part.by_column for part in accumulators)
 

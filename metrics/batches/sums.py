@@ -7,6 +7,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.errors import InputError
+
 # Every finite float64 is a whole multiple of 2^-1074, the smallest positive one.
 _ONE = 1 << 1074
 
@@ -38,14 +40,14 @@ class ExactSum:
 
         Raises
         ------
-        ValueError
+        InputError
             Where the shape differs or a number is not finite.
         """
         addend = np.asarray(values, dtype=np.float64)
         if addend.shape != self.shape:
-            raise ValueError(f"A sum of arrays of shape {self.shape} cannot take one of shape {addend.shape}.")
+            raise InputError(f"A sum of arrays of shape {self.shape} cannot take one of shape {addend.shape}.")
         if not np.isfinite(addend).all():
-            raise ValueError("The sum is not a finite number; costs and weights must be smaller.")
+            raise InputError("The sum is not a finite number; costs and weights must be smaller.")
         if self._single is None and self._units is None:
             self._single = addend.copy()
             return

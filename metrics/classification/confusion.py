@@ -15,6 +15,7 @@ from metrics.batches.accumulators import Accumulator, LabelAccumulator, Totals
 from metrics.batches.blocks import Block
 from metrics.batches.predictions import ProbabilityAccumulator
 from metrics.classification.decisions import LeastCost
+from metrics.errors import InputError
 from metrics.inputs.labels import Classes, label_array, shared_classes
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def confusion_matrix(
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected.
     """
     true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
@@ -197,6 +198,6 @@ def _normalized(matrix: NDArray[Any], normalize: Normalize | None) -> NDArray[An
     if normalize is None:
         return matrix
     if normalize not in ("true", "pred", "all"):
-        raise ValueError(f"normalize: 'true', 'pred', 'all' or None was expected, found {normalize!r}.")
+        raise InputError(f"normalize: 'true', 'pred', 'all' or None was expected, found {normalize!r}.")
     total = matrix.sum(axis={"true": 1, "pred": 0, "all": None}[normalize], keepdims=True)
     return np.asarray(np.divide(matrix, total, out=np.zeros(matrix.shape), where=total > 0))

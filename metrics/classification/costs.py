@@ -15,6 +15,7 @@ from metrics.batches.blocks import Block
 from metrics.batches.predictions import ProbabilityAccumulator, labelled_probabilities
 from metrics.batches.products import long_by_long
 from metrics.classification.confusion import ConfusionCounts
+from metrics.errors import InputError
 from metrics.inputs.arguments import cost_matrix_for, demanded_weight, square_matrix
 from metrics.inputs.labels import Classes, column_classes, label_array
 from metrics.inputs.tables import named_classes
@@ -70,7 +71,7 @@ class ExpectedCost(ProbabilityAccumulator):
 
         Raises
         ------
-        ValueError
+        InputError
             Where the matrix is of another size, or no case with a weight above zero was seen.
         """
         costs = cost_matrix_for(cost_matrix, self.classes)
@@ -81,11 +82,11 @@ class ExpectedCost(ProbabilityAccumulator):
 
         Raises
         ------
-        ValueError
+        InputError
             Where it has none, or no case with a weight above zero was seen.
         """
         if self.cost_matrix is None:
-            raise ValueError("cost_matrix: none was given; ask expected_cost(cost_matrix) instead.")
+            raise InputError("cost_matrix: none was given; ask expected_cost(cost_matrix) instead.")
         return self.expected_cost(self.cost_matrix)
 
 
@@ -113,7 +114,7 @@ class MisclassificationCost(ConfusionCounts):
 
         Raises
         ------
-        ValueError
+        InputError
             Where no case with a weight above zero was seen.
         """
         return mean_cost(self.matrix(), self.cost_matrix)
@@ -147,7 +148,7 @@ def misclassification_cost(
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected.
     """
     size = len(square_matrix(cost_matrix))
@@ -174,7 +175,7 @@ def mean_cost(counts: ArrayLike, cost_matrix: ArrayLike) -> float:
 
     Raises
     ------
-    ValueError
+    InputError
         Where nothing was counted or the shapes differ.
     """
     cases = square_matrix(counts, "counts")

@@ -76,7 +76,7 @@ def cost_sensitive_decisions(
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected.
     """
     proba = probability_array(y_proba)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches.accumulators import LabelAccumulator, Totals
+from metrics.errors import InputError
 from metrics.inputs.arguments import class_weights, demanded_weight, number_array
 from metrics.inputs.class_names import class_name
 from metrics.inputs.labels import column_classes, label_array, shared_classes
@@ -54,7 +55,7 @@ class ErrorCounts(LabelAccumulator):
 
         Raises
         ------
-        ValueError
+        InputError
             Where no case, or none with a weight above zero, was seen.
         """
         cases, errors = self.value("cases"), self.value("errors")
@@ -78,7 +79,7 @@ class ErrorCounts(LabelAccumulator):
 
         Raises
         ------
-        ValueError
+        InputError
             Where a weight is missing, or no case with a weight above zero was seen.
         """
         weights = class_weights(class_weight, self.classes)
@@ -102,7 +103,7 @@ def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected.
     """
     return _error_counts(y_true, y_pred, sample_weight).error_rate()
@@ -159,7 +160,7 @@ def class_weighted_error_rate(
     elif not isinstance(class_weight, Mapping):
         class_weight = number_array(class_weight, "class_weight")
         if class_weight.ndim != 1:
-            raise ValueError(f"class_weight: one weight per class was expected, the shape is {class_weight.shape}.")
+            raise InputError(f"class_weight: one weight per class was expected, the shape is {class_weight.shape}.")
     classes = column_classes(len(class_weight), labels, true, "class_weight", "weights")
     return ErrorCounts(classes).update(true, predicted).class_weighted_error_rate(class_weight)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.errors import InputError
 from metrics.inputs.arguments import square_matrix, whole_number
 
 # Remainders are compared at this many decimals, so that floating-point noise does not break a tie.
@@ -31,7 +32,7 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
 
     Raises
     ------
-    ValueError
+    InputError
         Where the matrix is not square, holds a negative or non-finite entry, or sums to 0; where population < 1.
     TypeError
         Where population is not a whole number.
@@ -39,9 +40,9 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
     total = whole_number(population, "population", 1)
     values = square_matrix(matrix, "matrix", 1)
     if (values < 0).any():
-        raise ValueError("matrix: a confusion matrix holds no negative numbers.")
+        raise InputError("matrix: a confusion matrix holds no negative numbers.")
     if not values.any():
-        raise ValueError("matrix: every entry is 0, so there are no cases to scale.")
+        raise InputError("matrix: every entry is 0, so there are no cases to scale.")
     rows = _apportion(values.sum(axis=1), total)
     return np.stack([_apportion(row, int(n)) for row, n in zip(values, rows, strict=True)])
 

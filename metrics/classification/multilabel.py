@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches.accumulators import Accumulator, add_totals
 from metrics.batches.results import Measured
+from metrics.errors import InputError
 from metrics.inputs.arguments import demanded_weight, number_array, real_number
 
 if TYPE_CHECKING:
@@ -100,13 +101,13 @@ class MultilabelTally(Accumulator):
 
         Raises
         ------
-        ValueError
+        InputError
             In words: which argument, which row, what was expected.
         """
         true, predicted = _bits(y_true, "y_true"), _bits(y_pred, "y_pred")
         _same_shape(true, predicted)
         if true.shape[1] != self.n_labels:
-            raise ValueError(f"y_true: {self.n_labels} labels were expected, found {true.shape[1]}.")
+            raise InputError(f"y_true: {self.n_labels} labels were expected, found {true.shape[1]}.")
         cells = {
             "true_positive": true & predicted,
             "true_negative": ~(true | predicted),
@@ -157,7 +158,7 @@ def penalized_multilabel_score(
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected.
     """
     true, predicted = _bits(y_true, "y_true"), _bits(y_pred, "y_pred")
@@ -182,12 +183,12 @@ def _bits(values: ArrayLike, name: str) -> Bits:
         wrong = (array != 0) & (array != 1)
         if wrong.any():
             place = tuple(int(i) for i in np.argwhere(wrong)[0])
-            raise ValueError(f"{name}, entry {list(place)}: 0 or 1 was expected, found {array[place]:g}.")
+            raise InputError(f"{name}, entry {list(place)}: 0 or 1 was expected, found {array[place]:g}.")
     if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"{name}: a row per item and a column per label were expected, the shape is {array.shape}.")
+        raise InputError(f"{name}: a row per item and a column per label were expected, the shape is {array.shape}.")
     return array.astype(bool, copy=False)
 
 
 def _same_shape(true: Bits, predicted: Bits) -> None:
     if true.shape != predicted.shape:
-        raise ValueError(f"y_pred: the shape of y_true, {true.shape}, was expected, found {predicted.shape}.")
+        raise InputError(f"y_pred: the shape of y_true, {true.shape}, was expected, found {predicted.shape}.")

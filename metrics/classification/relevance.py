@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches.accumulators import Accumulator, add_totals
 from metrics.batches.results import Measured
+from metrics.errors import InputError
 from metrics.inputs.arguments import real_number, same_length
 from metrics.inputs.class_names import as_array, class_name, is_missing
 from metrics.inputs.labels import label_array
@@ -85,7 +86,7 @@ class OutcomeFrequencies:
 
     Raises
     ------
-    ValueError
+    InputError
         Where the lengths differ or a label is missing.
     """
 
@@ -119,12 +120,12 @@ class OutcomeFrequencies:
 
         Raises
         ------
-        ValueError
+        InputError
             Where a context does not occur in the reference, with its row.
         """
         for row, context in enumerate(contexts):
             if context not in self.contexts:
-                raise ValueError(f"context, row {row}: {', '.join(context)} does not occur in the reference data.")
+                raise InputError(f"context, row {row}: {', '.join(context)} does not occur in the reference data.")
         return np.array([self.most[context] / self.contexts[context] for context in contexts])
 
 
@@ -143,7 +144,7 @@ class Relevance(Accumulator):
         self.frequencies = frequencies
         self.alpha, self.beta = real_number(alpha, "alpha", 0), real_number(beta, "beta", 0)
         if self.alpha + self.beta == 0:
-            raise ValueError("alpha, beta: one of the two must be above 0.")
+            raise InputError("alpha, beta: one of the two must be above 0.")
         super().__init__()
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -229,11 +230,11 @@ def relevance_score(
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected; also for a context that the reference does not hold.
     """
     if reference is not None and (not isinstance(reference, Sequence) or len(reference) != 2):
-        raise ValueError("reference: a pair (y_reference, context_reference) was expected.")
+        raise InputError("reference: a pair (y_reference, context_reference) was expected.")
     if reference is None:
         frequencies = OutcomeFrequencies(y_true, context, names=("y_true", "context"))
     else:
@@ -252,14 +253,14 @@ def _contexts(values: ArrayLike, n: int, name: str, outcomes: str = "y_true") ->
     try:
         array = as_array(values)
     except ValueError:
-        raise ValueError(f"{name}: every case needs the same number of features.") from None
+        raise InputError(f"{name}: every case needs the same number of features.") from None
     if array.ndim not in (1, 2):
-        raise ValueError(
+        raise InputError(
             f"{name}: one context per case was expected, shape (n,) or (n, f); the shape is {array.shape}."
         )
     same_length(n, len(array), name, outcomes)
     rows = array.reshape(len(array), -1).tolist()
     for number, row in enumerate(rows):
         if any(map(is_missing, row)):
-            raise ValueError(f"{name}, row {number}: a feature is missing; give missing ones a name of their own.")
+            raise InputError(f"{name}, row {number}: a feature is missing; give missing ones a name of their own.")
     return [tuple(class_name(feature) for feature in row) for row in rows]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.display.axes import INK, axes_for, one_hue, two_hues
 from metrics.display.drawable import CostsOfClasses
 from metrics.display.numbers import amount, cost_text, percent
+from metrics.errors import InputError
 from metrics.inputs.arguments import square_matrix
 from metrics.inputs.class_names import class_name
 
@@ -68,16 +69,16 @@ def plot_difference(
 
     Raises
     ------
-    ValueError
+    InputError
         Where the two are of different shapes or classes.
     """
     a, b = square_matrix(np.asarray(first), "first", 1), square_matrix(np.asarray(second), "second", 1)
     if a.shape != b.shape:
-        raise ValueError(f"second: the shape {a.shape} of first was expected, found {b.shape}.")
+        raise InputError(f"second: the shape {a.shape} of first was expected, found {b.shape}.")
     own: Sequence[object] | None = getattr(first, "labels", None)
     other: Sequence[object] | None = getattr(second, "labels", None)
     if own is not None and other is not None and [*map(class_name, own)] != [*map(class_name, other)]:
-        raise ValueError(f"second: the labels {own} of first were expected, found {other}.")
+        raise InputError(f"second: the labels {own} of first were expected, found {other}.")
     names = labels if labels is not None else own
     rates = bool((a <= 1).all() and (b <= 1).all() and ((a != np.round(a)).any() or (b != np.round(b)).any()))
     return _draw_difference(b - a, rates, names, ax)
@@ -149,7 +150,7 @@ def _heat_map(
     axes = axes_for(ax)
     k = len(shade)
     if names is not None and len(names) != k:
-        raise ValueError(f"labels: {k} names were expected, {len(names)} given.")
+        raise InputError(f"labels: {k} names were expected, {len(names)} given.")
     axes.imshow(shade, cmap=colours, vmin=low, vmax=1, aspect="equal")
     size = max(4.0, min(10.0, 60 / k))
     for i in range(k):

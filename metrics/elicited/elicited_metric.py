@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited import metric_checks
-from metrics.elicited import weights as algebra
+from metrics.elicited.family import family_of
 from metrics.elicited.judging import Judging
 from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
+from metrics.errors import InputError
 from metrics.inputs.arguments import number_array, square_matrix, whole_number
 from metrics.inputs.class_names import class_name, class_names
 from metrics.inputs.tables import matrix_by_name
@@ -70,7 +71,7 @@ class ElicitedMetric(Judging):
 
     Raises
     ------
-    ValueError
+    InputError
         In one sentence that names the field, where two fields disagree or one is not as described.
     """
 
@@ -105,7 +106,7 @@ class ElicitedMetric(Judging):
         if not isinstance(self.name, str):
             raise TypeError(f"name: a text was expected, found {self.name!r}")
         if not isinstance(self.created, datetime) or self.created.tzinfo is None:
-            raise ValueError("created: a time with a time zone was expected, such as datetime.now(UTC)")
+            raise InputError("created: a time with a time zone was expected, such as datetime.now(UTC)")
         for mistake in self.consequences:
             metric_checks.checked_mistake(mistake.true, mistake.predicted, self.classes, "consequences")
         if self.yardstick is not None:
@@ -147,11 +148,11 @@ class ElicitedMetric(Judging):
 
         Raises
         ------
-        ValueError
+        InputError
             In one sentence, for anything that does not fit.
         """
-        costs = algebra.cost_matrix_from_weights(weights, family)
-        return cls._made(classes, algebra.normalise_weights(weights, family), family, costs, details)
+        costs = family_of(family).costs(weights)
+        return cls._made(classes, family_of(family).normalise(weights), family, costs, details)
 
     @classmethod
     def from_cost_matrix(
@@ -178,14 +179,14 @@ class ElicitedMetric(Judging):
 
         Raises
         ------
-        ValueError
+        InputError
             In one sentence, for anything that does not fit.
         """
         names = class_names(classes)
         costs, k = square_matrix(matrix_by_name(cost_matrix, names, "cost_matrix")), len(names)
         if len(costs) != k:
-            raise ValueError(f"cost_matrix: {k} x {k} costs were expected, one per class, the shape is {costs.shape}.")
-        weights = algebra.weights_from_cost_matrix(costs, family)
+            raise InputError(f"cost_matrix: {k} x {k} costs were expected, one per class, the shape is {costs.shape}.")
+        weights = family_of(family).weights(costs)
         return cls._made(classes, weights, family, costs / costs.max(), details)
 
     @classmethod
@@ -199,7 +200,7 @@ class ElicitedMetric(Judging):
             known = ", ".join(sorted(MetricDetails.__optional_keys__))
             raise TypeError(f"{min(unknown)}: is no detail of a metric; there are {known}")
         if yardstick is not None and (isinstance(yardstick, str) or len(yardstick) != 2):
-            raise ValueError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
+            raise InputError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
         return cls(
             classes=names,
             family=family,
@@ -235,7 +236,7 @@ class ElicitedMetric(Judging):
         Raises
         ------
         MetricFileError
-            A ValueError: in one sentence, which file, which field, what was expected.
+            An InputError: in one sentence, which file, which field, what was expected.
         OSError
             Where the file does not exist or cannot be read.
         """
@@ -284,7 +285,7 @@ class ElicitedMetric(Judging):
     @cached_property
     def cost_samples(self) -> Floats | None:
         """Return the posterior draws as cost matrices, shape (draws, k, k), each with largest entry 1, or None."""
-        return None if self.samples is None else algebra.cost_matrix_from_weights(self.samples, self.family)
+        return None if self.samples is None else family_of(self.family).costs(self.samples)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the cost matrix with its 90 % intervals.

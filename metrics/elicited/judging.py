@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.elicited.weights import ReleaseList, class_weight_from_weights, release_factors, release_list
+from metrics.elicited.family import family_of
+from metrics.elicited.release import ReleaseList, release_factors, release_list
+from metrics.errors import InputError
 from metrics.inputs.class_names import LabelledWeights, class_indices, class_names, indices_of
 from metrics.inputs.probabilities import Probabilities, probability_array
 from metrics.inputs.tables import column_names, demand_order, places_of
@@ -49,7 +51,7 @@ class Judging:
 
         A dict, as scikit-learn's estimators take it; labels are found as text.
         """
-        values = class_weight_from_weights(self.weights, self.family)
+        values = family_of(self.family).class_weight(self.weights)
         return LabelledWeights(zip(self.labels, map(float, values), strict=True))
 
     def release_factors(self) -> NDArray[np.float64]:
@@ -75,11 +77,11 @@ class Judging:
 
         Raises
         ------
-        ValueError
+        InputError
             With more than two classes, or where `pos_label` is none of them.
         """
         if len(self.classes) != 2:
-            raise ValueError(f"a decision threshold exists for two classes, the metric has {len(self.classes)}.")
+            raise InputError(f"a decision threshold exists for two classes, the metric has {len(self.classes)}.")
         positive = int(indices_of([pos_label], self.classes, "pos_label")[0])
         false_alarm, miss = self.cost_matrix[1 - positive, positive], self.cost_matrix[positive, 1 - positive]
         return float(false_alarm / (false_alarm + miss))
@@ -101,7 +103,7 @@ class Judging:
 
         Raises
         ------
-        ValueError
+        InputError
             Where a label is no class of the metric or the lengths differ.
         """
         from metrics.classification.costs import misclassification_cost
@@ -138,7 +140,7 @@ class Judging:
 
         Raises
         ------
-        ValueError
+        InputError
             Where a label is no class of the metric, or the probabilities are none.
         """
         from metrics.classification.costs import expected_misclassification_cost
@@ -165,7 +167,7 @@ class Judging:
 
         Raises
         ------
-        ValueError
+        InputError
             Where a label is no class of the metric, or the probabilities are none.
         """
         from metrics.classification.decisions import cost_sensitive_decisions
@@ -204,7 +206,7 @@ class Judging:
             true,
             proba,
             release_factors=self.release_factors()[np.ix_(columns, columns)],
-            class_weight=class_weight_from_weights(self.weights, self.family)[columns],
+            class_weight=family_of(self.family).class_weight(self.weights)[columns],
             sample_weight=sample_weight,
         )
 
@@ -245,7 +247,7 @@ class Judging:
             demand_order(y_proba, [self.classes[j] for j in columns], "y_proba")
         proba = probability_array(y_proba, flat="refused")
         if proba.shape[1] != len(columns):
-            raise ValueError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")
+            raise InputError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")
         return proba, columns
 
     def _aligned(

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.elicited.weights import checked_cost_matrix, cost_matrix_from_weights, n_classes_of, normalise_weights
+from metrics.elicited.family import checked_cost_matrix, family_of
+from metrics.errors import InputError
 
 # Redundant numbers of a file may differ by this much, because people round what they write.
 TOLERANCE = 1e-6
@@ -23,9 +24,9 @@ def frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Float
         array = np.empty(0)
     if array.ndim != len(shape) or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
         expected = " x ".join("any number" if n is None else str(n) for n in shape)
-        raise ValueError(f"{name}: {expected} numbers were expected")
+        raise InputError(f"{name}: {expected} numbers were expected")
     if np.isnan(array).any():
-        raise ValueError(f"{name}: holds NaN, every entry must be a number")
+        raise InputError(f"{name}: holds NaN, every entry must be a number")
     array.flags.writeable = False
     return array
 
@@ -33,28 +34,28 @@ def frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Float
 def checked_weights(weights: ArrayLike, family: str, k: int) -> Floats:
     """Return the weights, read-only, after a look at their number, signs and normalisation."""
     values = np.array(weights, dtype=np.float64)
-    if values.ndim != 1 or n_classes_of(values, family) != k:
-        needed = k if family == "dlpm" else k * k - k
-        raise ValueError(f"weights: {needed} numbers were expected for {k} classes of family {family!r}")
-    if np.abs(normalise_weights(values, family) - values).max() > TOLERANCE:
+    weigh = family_of(family)
+    if values.shape != (weigh.n_weights(k),):
+        raise InputError(f"weights: {weigh.n_weights(k)} numbers were expected for {k} classes of family {family!r}")
+    if np.abs(weigh.normalise(values) - values).max() > TOLERANCE:
         rule = "sum to 1" if family == "dlpm" else "have L2 norm 1"
-        raise ValueError(f"weights: the weights of family {family!r} must {rule}")
+        raise InputError(f"weights: the weights of family {family!r} must {rule}")
     values.flags.writeable = False
     return values
 
 
 def checked_costs(cost_matrix: ArrayLike, weights: Floats, family: str) -> Floats:
     """Return the cost matrix, read-only, after a look at its scale and its agreement with the weights."""
-    expected = cost_matrix_from_weights(weights, family)
+    expected = family_of(family).costs(weights)
     values = frozen(cost_matrix, "cost_matrix", expected.shape)
     checked_cost_matrix(values)
     if abs(values.max() - 1) > TOLERANCE:
-        raise ValueError(f"cost_matrix: the largest cost is {values.max():g}, it must be 1")
+        raise InputError(f"cost_matrix: the largest cost is {values.max():g}, it must be 1")
     if np.abs(values - expected).max() > TOLERANCE:
         if np.abs(values.T - expected).max() <= TOLERANCE:
-            raise ValueError("cost_matrix: is transposed: rows must be true classes, columns predicted classes")
+            raise InputError("cost_matrix: is transposed: rows must be true classes, columns predicted classes")
         i, j = map(int, np.argwhere(np.abs(values - expected) > TOLERANCE)[0])
-        raise ValueError(
+        raise InputError(
             f"cost_matrix: row {i}, column {j} holds {values[i, j]:g}, the weights give {expected[i, j]:g}; "
             "one of them was changed"
         )
@@ -68,7 +69,7 @@ def checked_intervals(intervals: ArrayLike, k: int) -> Floats:
     bad = ~np.isfinite(low) | (low < 0) | (high < low)
     if bad.any():
         i, j = map(int, np.argwhere(bad)[0])
-        raise ValueError(
+        raise InputError(
             f"intervals: row {i}, column {j} holds [{low[i, j]:g}, {high[i, j]:g}]; 0 <= low <= high was expected"
         )
     return values
@@ -78,11 +79,11 @@ def checked_samples(samples: ArrayLike, family: str, n_weights: int) -> Floats:
     """Return the draws of the weights, read-only."""
     values = frozen(samples, "samples", (None, n_weights))
     if not len(values):
-        raise ValueError("samples: at least one draw was expected; leave the field out (null) where there are none")
+        raise InputError("samples: at least one draw was expected; leave the field out (null) where there are none")
     try:
-        normalise_weights(values, family)
+        family_of(family).normalise(values)
     except ValueError as error:
-        raise ValueError(f"samples: {error}") from None
+        raise InputError(f"samples: {error}") from None
     return values
 
 
@@ -90,7 +91,7 @@ def checked_prevalence(prevalence: ArrayLike, k: int) -> Floats:
     """Return the shares of the true classes, read-only."""
     values = frozen(prevalence, "prevalence", (k,))
     if (values < 0).any() or abs(values.sum() - 1) > TOLERANCE:
-        raise ValueError("prevalence: shares of the true classes were expected, none negative, with sum 1")
+        raise InputError("prevalence: shares of the true classes were expected, none negative, with sum 1")
     return values
 
 
@@ -98,6 +99,6 @@ def checked_mistake(true: str, predicted: str | None, classes: Sequence[str], na
     """Refuse a mistake that is not one: an unknown class, or a right answer."""
     for label in (true, predicted):
         if label is not None and label not in classes:
-            raise ValueError(f"{name}: {label!r} is no class of the metric (classes: {', '.join(classes)})")
+            raise InputError(f"{name}: {label!r} is no class of the metric (classes: {', '.join(classes)})")
     if true == predicted:
-        raise ValueError(f"{name}: {true!r} called {predicted!r} is a right answer, a mistake was expected")
+        raise InputError(f"{name}: {true!r} called {predicted!r} is a right answer, a mistake was expected")

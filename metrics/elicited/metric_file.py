@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from metrics.classification.costs import mean_cost
+from metrics.elicited.family import error_cells
 from metrics.elicited.judging import Judging
 from metrics.elicited.metric_checks import TOLERANCE, frozen
 from metrics.elicited.metric_document import FORMAT, ORIENTATION, MetricDocument, Release
 from metrics.elicited.metric_migrations import CURRENT_VERSION, migrate
+from metrics.errors import InputError
 from metrics.files.json_text import json_text, strict_json
 
 M = TypeVar("M", bound=Judging)
@@ -48,7 +50,7 @@ _FINDINGS = {
 _WITHOUT_VALUE = ("missing", "extra_forbidden", "unexpected_keyword_argument", "value_error")
 
 
-class MetricFileError(ValueError):
+class MetricFileError(InputError):
     """An elicited metric file that cannot be trusted: one sentence with the file, the field and what was expected."""
 
 
@@ -146,15 +148,15 @@ def metric_from_text(text: str, source: str, make: Callable[..., M]) -> M:
 def worked_counts(k: int) -> NDArray[np.int64]:
     """Return the counts of the worked example: every error another number, so that no two can be mistaken."""
     counts = np.zeros((k, k), dtype=np.int64)
-    counts[~np.eye(k, dtype=bool)] = np.arange(1, k * k - k + 1)
+    counts[error_cells(k)] = np.arange(1, k * k - k + 1)
     return counts + 10 * k * np.eye(k, dtype=np.int64)
 
 
 def _checked_document(raw: Any) -> MetricDocument:
     if not isinstance(raw, dict):
-        raise ValueError(f"a JSON object was expected, found {type(raw).__name__}")
+        raise InputError(f"a JSON object was expected, found {type(raw).__name__}")
     if raw.get("format") != FORMAT:
-        raise ValueError(
+        raise InputError(
             f"field format holds {raw.get('format')!r}, {FORMAT!r} was expected; this is another kind of file"
         )
     return MetricDocument.model_validate_json(json.dumps(migrate(raw)))
@@ -180,15 +182,15 @@ def _check_what_follows(document: MetricDocument, metric: Judging) -> None:
     k = len(document.classes)
     counts = frozen(document.worked_example.counts, "worked_example.counts", (k, k))
     if (counts < 0).any() or not counts.any():
-        raise ValueError("worked_example.counts: counts >= 0, not all 0, were expected")
+        raise InputError("worked_example.counts: counts >= 0, not all 0, were expected")
     found = mean_cost(counts, metric.cost_matrix)
     if not abs(found - document.worked_example.mean_cost) <= TOLERANCE:
-        raise ValueError(
+        raise InputError(
             f"the worked example does not come out: by the cost matrix its counts cost {found:.6g} a case, the file "
             f"says {document.worked_example.mean_cost:.6g}; the file was changed, export it again"
         )
     if set(document.class_weight) != set(document.classes):
-        raise ValueError("class_weight: one number for each class was expected")
+        raise InputError("class_weight: one number for each class was expected")
     weight = np.array([document.class_weight[name] for name in document.classes])
     factors = frozen(document.release.factors, "release.factors", (k, k))
     for name, given, expected in (
@@ -196,7 +198,7 @@ def _check_what_follows(document: MetricDocument, metric: Judging) -> None:
         ("release.factors", factors, metric.release_factors()),
     ):
         if np.abs(given - expected).max() > TOLERANCE:
-            raise ValueError(f"{name}: does not follow from the cost matrix; the file was changed, export it again")
+            raise InputError(f"{name}: does not follow from the cost matrix; the file was changed, export it again")
     _check_release_list(document.release, metric)
 
 
@@ -205,13 +207,13 @@ def _check_release_list(release: Release, metric: Judging) -> None:
     two_level = np.ones_like(metric.cost_matrix)
     for names in release.releases:
         if len(names) < 2 or not set(names) <= set(metric.classes):
-            raise ValueError(f"release.list: {names} is no true class followed by released classes of the metric")
+            raise InputError(f"release.list: {names} is no true class followed by released classes of the metric")
         true, *released = (metric.classes.index(name) for name in names)
         two_level[true, released] = release.factor
-    errors = ~np.eye(len(two_level), dtype=bool)
+    errors = error_cells(len(two_level))
     distance = math.sqrt(np.mean((two_level - metric.release_factors())[errors] ** 2))
     if abs(distance - release.error) > TOLERANCE:
-        raise ValueError(f"release.list: is off by {distance:.6g}, the file says {release.error:.6g}; export it again")
+        raise InputError(f"release.list: is off by {distance:.6g}, the file says {release.error:.6g}; export it again")
 
 
 def _in_words(error: ValidationError) -> str:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
 
 from numpy.typing import ArrayLike
 
+from metrics.errors import InputError
+
 if TYPE_CHECKING:
     from pydantic import ConfigDict
 
@@ -68,7 +70,7 @@ class Provenance:
 
     Raises
     ------
-    ValueError
+    InputError
         Where a parameter is no JSON value.
     """
 
@@ -87,7 +89,7 @@ class Provenance:
         try:
             json.dumps(dict(self.parameters), allow_nan=False)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"parameters: JSON values were expected ({error})") from None
+            raise InputError(f"parameters: JSON values were expected ({error})") from None
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class Tally:
 
     Raises
     ------
-    ValueError
+    InputError
         Where `agreed` is negative or more than `of`.
     """
 
@@ -114,7 +116,7 @@ class Tally:
 
     def __post_init__(self) -> None:
         if not 0 <= self.agreed <= self.of:
-            raise ValueError(f"{self.agreed} of {self.of}: a number from 0 to {self.of} was expected")
+            raise InputError(f"{self.agreed} of {self.of}: a number from 0 to {self.of} was expected")
 
     def __str__(self) -> str:
         """Return "13 of 15"."""

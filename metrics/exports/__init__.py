@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from metrics.errors import InputError
+
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
@@ -49,10 +51,10 @@ def export(metric: ElicitedMetric, format: str) -> str | bytes:
 
     Raises
     ------
-    ValueError
+    InputError
         For an unknown format.
     """
     if format not in _MODULES:
-        raise ValueError(f"format is {format!r}; one of {', '.join(FORMATS)} was expected.")
+        raise InputError(f"format is {format!r}; one of {', '.join(FORMATS)} was expected.")
     render: Callable[[ElicitedMetric], str | bytes] = import_module(f"metrics.exports.{_MODULES[format]}").render
     return render(metric)

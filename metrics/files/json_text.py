@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
+from metrics.errors import InputError
+
 _LONGEST_INTEGER = 400
 
 
@@ -23,7 +25,7 @@ def json_text(value: Any) -> str:
 
     Raises
     ------
-    ValueError
+    InputError
         For NaN or infinity, which JSON does not have.
     """
     return _indented(value, "") + "\n"
@@ -67,28 +69,28 @@ def strict_json(text: str) -> Any:
 
     Raises
     ------
-    ValueError
+    InputError
         With a sentence on what is wrong and where.
     """
     if not text.strip():
-        raise ValueError("the file is empty, a JSON object was expected")
+        raise InputError("the file is empty, a JSON object was expected")
     try:
         return json.loads(text, parse_constant=_refuse_constant, parse_int=_integer, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError as error:
         cut_off = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
         why = "ends in the middle; it is cut off" if cut_off else f"is not JSON ({error.msg[0].lower()}{error.msg[1:]})"
-        raise ValueError(f"the text {why}, line {error.lineno}, column {error.colno}") from None
+        raise InputError(f"the text {why}, line {error.lineno}, column {error.colno}") from None
     except RecursionError:
-        raise ValueError("lists are nested too deeply") from None
+        raise InputError("lists are nested too deeply") from None
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"holds {constant}, which is no number of JSON; every number must be finite")
+    raise InputError(f"holds {constant}, which is no number of JSON; every number must be finite")
 
 
 def _integer(digits: str) -> int:
     if len(digits) > _LONGEST_INTEGER:
-        raise ValueError(f"holds a whole number of {len(digits):,} digits; no number here needs that many")
+        raise InputError(f"holds a whole number of {len(digits):,} digits; no number here needs that many")
     return int(digits)
 
 
@@ -96,5 +98,5 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         repeated = next(key for i, (key, _) in enumerate(pairs) if any(key == other for other, _ in pairs[:i]))
-        raise ValueError(f"field {repeated} stands twice; keep one of them")
+        raise InputError(f"field {repeated} stands twice; keep one of them")
     return result

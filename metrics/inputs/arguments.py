@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.errors import InputError
 from metrics.inputs.class_names import class_name, unmasked
 from metrics.inputs.labels import Classes
 from metrics.inputs.tables import matrix_by_name, weights_by_label
@@ -25,11 +26,11 @@ def same_length(n: int, other: int, name: str, reference: str = "y_true") -> Non
 
     Raises
     ------
-    ValueError
+    InputError
         With both lengths.
     """
     if n != other:
-        raise ValueError(f"{name}: {n} cases were expected, as many as in {reference}, found {other}.")
+        raise InputError(f"{name}: {n} cases were expected, as many as in {reference}, found {other}.")
 
 
 def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats:
@@ -51,19 +52,19 @@ def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats
 
     Raises
     ------
-    ValueError
+    InputError
         Where one is no number, too large, infinite or missing, with its place.
     """
     try:
         array = np.asarray(unmasked(values), dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name}: numbers were expected, all rows of the same length.") from None
+        raise InputError(f"{name}: numbers were expected, all rows of the same length.") from None
     # Not-a-number fails every comparison.
     if finite and array.size and not (array.min() >= -LARGEST and array.max() <= LARGEST):
         place = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
         where = "" if not place else f", row {place[0]}" if len(place) == 1 else f", entry {list(place)}"
         size = f" of at most {LARGEST:g}" if np.isfinite(array[place]) else ""
-        raise ValueError(f"{name}{where}: a finite number{size} was expected, found {array[place]:g}.")
+        raise InputError(f"{name}{where}: a finite number{size} was expected, found {array[place]:g}.")
     return array
 
 
@@ -86,18 +87,18 @@ def case_weights(values: ArrayLike | None, n: int, name: str = "sample_weight") 
 
     Raises
     ------
-    ValueError
+    InputError
         Where the length differs or a weight is negative, missing or infinite.
     """
     if values is None:
         return None
     weights = number_array(values, name)
     if weights.ndim != 1:
-        raise ValueError(f"{name}: one weight per case was expected, the shape is {weights.shape}.")
+        raise InputError(f"{name}: one weight per case was expected, the shape is {weights.shape}.")
     same_length(n, len(weights), name)
     if weights.min(initial=0) < 0:
         row = int(np.argmax(weights < 0))
-        raise ValueError(f"{name}, row {row}: a weight cannot be negative, found {weights[row]:g}.")
+        raise InputError(f"{name}, row {row}: a weight cannot be negative, found {weights[row]:g}.")
     return weights
 
 
@@ -106,11 +107,11 @@ def demanded_weight(total: float) -> float:
 
     Raises
     ------
-    ValueError
+    InputError
         Where it is zero.
     """
     if total <= 0:
-        raise ValueError(
+        raise InputError(
             "There is no case with a weight above zero (sample_weight, class_weight), so there is no mean."
         )
     return total
@@ -133,7 +134,7 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: Classes) -> 
 
     Raises
     ------
-    ValueError
+    InputError
         Where a class has no weight, or a weight is negative, missing or infinite.
     """
     values = weights_by_label(values)
@@ -144,15 +145,15 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: Classes) -> 
                 named.setdefault(str(int(label)), weight)
         found = [named.get(name, values.get(name)) for name in classes.names]
         if None in found:
-            raise ValueError(f"class_weight: no weight for the class {classes.names[found.index(None)]!r}.")
+            raise InputError(f"class_weight: no weight for the class {classes.names[found.index(None)]!r}.")
         values = np.array(found)
     weights = number_array(values, "class_weight")
     if weights.shape != (len(classes),):
-        raise ValueError(
+        raise InputError(
             f"class_weight: {len(classes)} weights were expected, one per class; the shape is {weights.shape}."
         )
     if weights.min() < 0 or not weights.any():
-        raise ValueError("class_weight: weights >= 0 were expected, not all of them zero.")
+        raise InputError("class_weight: weights >= 0 were expected, not all of them zero.")
     return weights
 
 
@@ -175,12 +176,12 @@ def square_matrix(values: ArrayLike, name: str = "cost_matrix", smallest: int = 
 
     Raises
     ------
-    ValueError
+    InputError
         Where it is not square, smaller than 2 x 2, or an entry is no finite number.
     """
     matrix = number_array(values, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < smallest:
-        raise ValueError(
+        raise InputError(
             f"{name}: a square matrix was expected, a row per true class and a column per predicted class, at least "
             f"{smallest} x {smallest}; the shape is {matrix.shape}."
         )
@@ -210,7 +211,7 @@ def real_number(value: object, name: str, lowest: float, highest: float = math.i
     ------
     TypeError
         Where it is no number.
-    ValueError
+    InputError
         Where it is NaN or outside the limits.
     """
     bounded = f"a number in {'[' if ends else '('}{lowest:g}, {highest:g}{']' if ends else ')'}"
@@ -223,7 +224,7 @@ def real_number(value: object, name: str, lowest: float, highest: float = math.i
         raise TypeError(f"{name}: {expected} was expected, found {value!r}.") from None
     if not (lowest <= number <= highest if ends else lowest < number < highest) or abs(number) > LARGEST:
         size = f", at most {LARGEST:g}," if LARGEST < abs(number) < math.inf else ""
-        raise ValueError(f"{name}: {expected}{size} was expected, found {value!r}.")
+        raise InputError(f"{name}: {expected}{size} was expected, found {value!r}.")
     return number
 
 
@@ -234,7 +235,7 @@ def whole_number(value: object, name: str, lowest: int, highest: int | None = No
     ------
     TypeError
         Where it is no integer.
-    ValueError
+    InputError
         Where it lies outside lowest..highest.
     """
     try:
@@ -243,7 +244,7 @@ def whole_number(value: object, name: str, lowest: int, highest: int | None = No
         raise TypeError(f"{name}: a whole number was expected, found {value!r}.") from None
     if number < lowest or (highest is not None and number > highest):
         limits = f"at least {lowest}" if highest is None else f"{lowest} to {highest}"
-        raise ValueError(f"{name}: {limits} was expected, found {number}.")
+        raise InputError(f"{name}: {limits} was expected, found {number}.")
     return number
 
 
@@ -252,12 +253,12 @@ def cost_matrix_for(cost_matrix: ArrayLike, classes: Classes | int) -> Floats:
 
     Raises
     ------
-    ValueError
+    InputError
         Where it is not k x k or an entry is no finite number.
     """
     if isinstance(classes, Classes):
         cost_matrix = matrix_by_name(cost_matrix, classes.names, "cost_matrix")
     costs, k = square_matrix(cost_matrix), classes if isinstance(classes, int) else len(classes)
     if len(costs) != k:
-        raise ValueError(f"cost_matrix: {k} x {k} costs were expected, the shape is {costs.shape}.")
+        raise InputError(f"cost_matrix: {k} x {k} costs were expected, the shape is {costs.shape}.")
     return costs

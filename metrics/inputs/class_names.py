@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.errors import InputError
+
 
 def class_name(label: object) -> str:
     """Return a label as the text that is compared and written to files.
@@ -78,20 +80,20 @@ def class_names(labels: Iterable[object]) -> tuple[str, ...]:
     ------
     TypeError
         Where one string was given instead of a sequence of labels.
-    ValueError
+    InputError
         Where there are fewer than two, or two read alike, or one is empty or missing.
     """
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
         raise TypeError(f"classes: a sequence of labels was expected, found {labels!r}.")
     given = list(labels)
     if len(given) < 2:
-        raise ValueError(f"classes: at least two classes were expected, {len(given)} given.")
+        raise InputError(f"classes: at least two classes were expected, {len(given)} given.")
     names = tuple(class_name(label) for label in given)
     for i, name in enumerate(names):
         if is_missing(given[i]) or not name.strip():
-            raise ValueError(f"classes: class {i} has no name; every class needs one.")
+            raise InputError(f"classes: class {i} has no name; every class needs one.")
         if name in names[:i]:
-            raise ValueError(f"classes: {name!r} stands for two classes; names are compared as text and must differ.")
+            raise InputError(f"classes: {name!r} stands for two classes; names are compared as text and must differ.")
     return names
 
 
@@ -169,21 +171,21 @@ def class_indices(values: ArrayLike, classes: Sequence[str], name: str) -> NDArr
 
     Raises
     ------
-    ValueError
+    InputError
         Where the labels are not one-dimensional, or one is no class.
     """
     labels = as_array(values)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise ValueError(f"{name}: one label per case was expected, the shape is {labels.shape}.")
+        raise InputError(f"{name}: one label per case was expected, the shape is {labels.shape}.")
     indices = _matched_by_value(labels, classes) if labels.dtype.kind in "biufU" else _matched_by_text(labels, classes)
     if (indices < 0).any():
         row = int(np.argmax(indices < 0))
         if is_missing(labels[row]):
-            raise ValueError(f"{name}, row {row}: a label was expected, it is missing.")
+            raise InputError(f"{name}, row {row}: a label was expected, it is missing.")
         known = ", ".join(classes[:12]) + (", ..." if len(classes) > 12 else "")
-        raise ValueError(
+        raise InputError(
             f"{name}: row {row} holds {class_name(labels[row])!r}, which is no class of the metric (classes: {known})."
         )
     return indices
@@ -206,7 +208,7 @@ def indices_of(labels: Iterable[object], classes: Sequence[str], name: str) -> N
 
     Raises
     ------
-    ValueError
+    InputError
         Where a label is no class.
     """
     given = list(labels)

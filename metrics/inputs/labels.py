@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.errors import InputError
 from metrics.inputs.class_names import as_array, class_name, is_missing, unmasked
 
 # Integer labels that span fewer values than this are counted directly, without sorting them first.
@@ -33,7 +34,7 @@ class Classes:
 
     Raises
     ------
-    ValueError
+    InputError
         Where there are no labels, or one occurs twice.
     """
 
@@ -45,13 +46,13 @@ class Classes:
         if self.labels.ndim != 1:
             raise TypeError(f"labels: a sequence of labels was expected, found {labels!r}.")
         if self.labels.size == 0:
-            raise ValueError("labels: at least one label was expected, found none.")
+            raise InputError("labels: at least one label was expected, found none.")
         compared = label_array(self.labels, "labels")
         names = [class_name(label) for label in compared.tolist()]
         self._positions = {name: j for j, name in enumerate(names)}
         if len(self._positions) != len(names):
             twice = next(name for j, name in enumerate(names) if self._positions[name] != j)
-            raise ValueError(f"labels: {twice!r} stands for two columns; every column needs a label of its own.")
+            raise InputError(f"labels: {twice!r} stands for two columns; every column needs a label of its own.")
         self._numbers = compared if compared.dtype.kind in "iuf" else None
         lowest = int(compared[0]) if compared.dtype.kind in "iu" else 0
         consecutive = compared.dtype.kind in "iu" and np.array_equal(compared, lowest + np.arange(len(compared)))
@@ -98,7 +99,7 @@ class Classes:
 
         Raises
         ------
-        ValueError
+        InputError
             Where a label is none of the k, with its row.
         """
         if len(values) == 0:
@@ -116,7 +117,7 @@ class Classes:
             found = np.fromiter(map(self._positions.get, texts, repeat(-1)), dtype=np.intp, count=len(values))
         if int(found.min()) < 0:
             row = int(np.argmax(found < 0))
-            raise ValueError(
+            raise InputError(
                 f"{name}, row {first + row}: {values[row]!s} is not one of the labels ({_few(self.labels)})."
             )
         return found
@@ -146,17 +147,17 @@ def label_array(values: ArrayLike, name: str) -> NDArray[Any]:
 
     Raises
     ------
-    ValueError
+    InputError
         Where it is empty, not one-dimensional, or a label is missing.
     """
     try:
         array = as_array(values)
     except ValueError:
-        raise ValueError(f"{name}: one label per case was expected, found rows of different lengths.") from None
+        raise InputError(f"{name}: one label per case was expected, found rows of different lengths.") from None
     if array.ndim != 1:
-        raise ValueError(f"{name}: one label per case was expected, shape (n,); found the shape {array.shape}.")
+        raise InputError(f"{name}: one label per case was expected, shape (n,); found the shape {array.shape}.")
     if len(array) == 0:
-        raise ValueError(f"{name}: at least one case was expected, found none.")
+        raise InputError(f"{name}: at least one case was expected, found none.")
     if array.dtype.kind == "O":
         array = _of_objects(array, name)
     if array.dtype.kind == "b":
@@ -178,7 +179,7 @@ def passed_labels(labels: ArrayLike | Classes) -> Classes:
     ------
     TypeError
         Where it is one label instead of a sequence.
-    ValueError
+    InputError
         Where it is empty, or a label occurs twice.
     """
     if isinstance(labels, Classes):
@@ -218,13 +219,13 @@ def column_classes(
 
     Raises
     ------
-    ValueError
+    InputError
         Where the number of labels does not fit, or nothing says what the columns mean.
     """
     if labels is not None:
         classes = passed_labels(labels)
         if len(classes) != n_columns:
-            raise ValueError(f"labels: {what} has {n_columns} {unit}, found {len(classes)} labels; one each is needed.")
+            raise InputError(f"labels: {what} has {n_columns} {unit}, found {len(classes)} labels; one each is needed.")
         return classes
     if named is not None and len(named) == n_columns and named.hold(y_true):
         return named
@@ -233,7 +234,7 @@ def column_classes(
     found = distinct(y_true)
     if len(found) == n_columns:
         return Classes(found)
-    raise ValueError(
+    raise InputError(
         f"labels: y_true holds {len(found)} different labels ({_few(found)}) and {what} has {n_columns} {unit}; "
         f"pass labels with the {n_columns} labels in the order of the {unit}."
     )
@@ -310,8 +311,8 @@ def _of_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
     return array
 
 
-def _missing(name: str, row: int) -> ValueError:
-    return ValueError(f"{name}, row {row}: a label was expected, it is missing.")
+def _missing(name: str, row: int) -> InputError:
+    return InputError(f"{name}, row {row}: a label was expected, it is missing.")
 
 
 def _as_given(labels: ArrayLike) -> NDArray[Any]:

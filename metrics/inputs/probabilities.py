@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.errors import InputError
 from metrics.inputs.class_names import unmasked
 
 ROW_SUM_TOLERANCE = 1e-3
@@ -40,29 +41,29 @@ def probability_array(values: ArrayLike, name: str = "y_proba", *, flat: Flat = 
 
     Raises
     ------
-    ValueError
+    InputError
         Where the rows differ in length, a cell is no number, there is no case or only one column.
     """
     try:
         array = np.asarray(unmasked(values))
     except ValueError:
-        raise ValueError(
+        raise InputError(
             f"{name}: every row needs the same number of columns, found rows of different lengths."
         ) from None
     array = _as_floats(array, name)
     if flat == "expected" and array.ndim != 1:
-        raise ValueError(f"{name}: one probability per case was expected, shape (n,); the shape is {array.shape}.")
+        raise InputError(f"{name}: one probability per case was expected, shape (n,); the shape is {array.shape}.")
     if array.ndim == 1 and len(array) and flat != "refused":
         _check_values(array, name)
         return array if flat == "expected" else _two_columns(array)
     if array.ndim != 2:
-        raise ValueError(
+        raise InputError(
             f"{name}: one row per case and one column per class were expected, the shape is {array.shape}."
         )
     if array.shape[0] == 0:
-        raise ValueError(f"{name}: at least one case was expected, found none.")
+        raise InputError(f"{name}: at least one case was expected, found none.")
     if array.shape[1] < 2:
-        raise ValueError(f"{name}: a column for each of at least two classes was expected, found {array.shape[1]}.")
+        raise InputError(f"{name}: a column for each of at least two classes was expected, found {array.shape[1]}.")
     return array
 
 
@@ -84,7 +85,7 @@ def checked_rows(
 
     Raises
     ------
-    ValueError
+    InputError
         With the first row that is not finite, negative, or does not add up to 1 within `ROW_SUM_TOLERANCE`.
     """
     with np.errstate(invalid="ignore", over="ignore"):
@@ -95,7 +96,7 @@ def checked_rows(
     if (rows if columns is None else columns).min() >= 0 and max(total.max(), -total.min()) <= ROW_SUM_TOLERANCE:
         return
     wrong = ~((rows >= 0).all(axis=1) & (np.abs(total) <= ROW_SUM_TOLERANCE))
-    raise ValueError(_fault(rows[int(np.argmax(wrong))], first + int(np.argmax(wrong)), name))
+    raise InputError(_fault(rows[int(np.argmax(wrong))], first + int(np.argmax(wrong)), name))
 
 
 def _fault(row: NDArray[Any], number: int, name: str) -> str:
@@ -122,22 +123,22 @@ def _as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
             return array.astype(np.float64) if array.dtype.kind == "O" else _refuse_text(array, name)
         except (TypeError, ValueError):
             return _refuse_text(array, name)
-    raise ValueError(f"{name}: numbers were expected, found the type {array.dtype}.")
+    raise InputError(f"{name}: numbers were expected, found the type {array.dtype}.")
 
 
 def _refuse_text(array: NDArray[Any], name: str) -> NDArray[Any]:
     for position, cell in np.ndenumerate(array):
         if isinstance(cell, str | bytes) or not np.isscalar(cell):
             where = f"row {position[0]}" + (f", column {position[1]}" if len(position) > 1 else "")
-            raise ValueError(f"{name}, {where}: a probability was expected, found {str(cell)!r}.")
-    raise ValueError(f"{name}: numbers were expected.")
+            raise InputError(f"{name}, {where}: a probability was expected, found {str(cell)!r}.")
+    raise InputError(f"{name}: numbers were expected.")
 
 
 def _check_values(array: NDArray[Any], name: str) -> None:
     within = (array >= 0) & (array <= 1)
     if not within.all():
         row = int(np.argmax(~within))
-        raise ValueError(f"{name}, row {row}: a probability in [0, 1] was expected, found {array[row]:g}.")
+        raise InputError(f"{name}, row {row}: a probability in [0, 1] was expected, found {array[row]:g}.")
 
 
 def _two_columns(array: NDArray[Any]) -> Probabilities:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.errors import InputError
 from metrics.inputs.class_names import class_name
 from metrics.inputs.labels import Classes
 
@@ -42,13 +43,13 @@ def demand_order(table: object, classes: Sequence[str], name: str) -> None:
 
     Raises
     ------
-    ValueError
+    InputError
         With both orders.
     """
     names = column_names(table)
     places = None if names is None else places_of(names, classes)
     if names is not None and places is not None and (np.diff(places) < 0).any():
-        raise ValueError(
+        raise InputError(
             f"{name}: the columns are named {_listed(names)}, but {_listed(classes)} was expected; bring both into one "
             "order."
         )
@@ -73,7 +74,7 @@ def matrix_by_name(matrix: ArrayLike, classes: Sequence[str], name: str) -> Arra
 
     Raises
     ------
-    ValueError
+    InputError
         Where only the rows or only the columns are named, in another order.
     """
     own = getattr(matrix, "labels", None)
@@ -83,7 +84,7 @@ def matrix_by_name(matrix: ArrayLike, classes: Sequence[str], name: str) -> Arra
         return np.asarray(matrix)[np.ix_(rows, columns)]
     known = rows if columns is None else columns
     if known is not None and (np.diff(known) < 0).any():
-        raise ValueError(
+        raise InputError(
             f"{name}: rows and columns must both be named after the classes, or be in their order, {_listed(classes)}."
         )
     return matrix

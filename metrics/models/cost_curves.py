@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.exchange import exchange_rates, mistake_name
+from metrics.errors import InputError
 from metrics.inputs.arguments import number_array
 from metrics.inputs.class_names import indices_of
 from metrics.inputs.tables import matrix_by_name
@@ -144,20 +145,20 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
 
     Raises
     ------
-    ValueError
+    InputError
         Where the mistake is the yardstick or none, or a matrix has another shape or no cases.
     """
     if isinstance(mistake, str) or len(mistake) != 2:
-        raise ValueError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
+        raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
     if not matrices:
-        raise ValueError("matrices: the confusion matrix of at least one model was expected.")
+        raise InputError("matrices: the confusion matrix of at least one model was expected.")
     true, predicted = map(int, indices_of(mistake, metric.classes, "mistake"))
     if true == predicted:
-        raise ValueError(f"mistake: {metric.classes[true]!r} called {metric.classes[true]!r} is a right answer.")
+        raise InputError(f"mistake: {metric.classes[true]!r} called {metric.classes[true]!r} is a right answer.")
     rates = exchange_rates(metric)
     rate = next(r for r in rates if r.true == true and r.predicted in (predicted, None))
     if rate.is_yardstick:
-        raise ValueError(f"mistake: {mistake_name(metric, true, rate.predicted)} is the yardstick; choose another one.")
+        raise InputError(f"mistake: {mistake_name(metric, true, rate.predicted)} is the yardstick; choose another one.")
     varied = np.zeros_like(metric.cost_matrix)
     varied[true, predicted if rate.predicted is not None else np.arange(len(varied)) != true] = 1
     others = np.zeros_like(varied)
@@ -179,7 +180,7 @@ def _shares(name: str, matrix: ArrayLike, classes: tuple[str, ...]) -> Floats:
     values = number_array(matrix_by_name(matrix, classes, f"matrices, {name!r}"), f"matrices, {name!r}")
     shape = (len(classes),) * 2
     if values.shape != shape:
-        raise ValueError(f"matrices, {name!r}: the shape {shape} was expected, found {values.shape}.")
+        raise InputError(f"matrices, {name!r}: the shape {shape} was expected, found {values.shape}.")
     if (values < 0).any() or not values.any():
-        raise ValueError(f"matrices, {name!r}: numbers >= 0, not all 0, were expected.")
+        raise InputError(f"matrices, {name!r}: numbers >= 0, not all 0, were expected.")
     return np.asarray(values / values.sum())

@@ -14,7 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from metrics.classification.decisions import cost_sensitive_decisions
-from metrics.elicited.weights import checked_cost_matrix
+from metrics.elicited.family import checked_cost_matrix
+from metrics.errors import InputError
 from metrics.inputs.class_names import class_name, class_names, indices_of
 from metrics.inputs.tables import matrix_by_name
 
@@ -91,7 +92,7 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
         Raises
         ------
-        ValueError
+        InputError
             Where a class has no costs, or the cost matrix is of another size.
         TypeError
             Where the estimator has no `predict_proba`.
@@ -170,5 +171,5 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         names = [class_name(label) for label in self.classes_]
         costs = checked_cost_matrix(matrix_by_name(self.metric, names, "metric"))
         if len(costs) != k:
-            raise ValueError(f"metric: the costs are of {len(costs)} classes, y has {k}.")
+            raise InputError(f"metric: the costs are of {len(costs)} classes, y has {k}.")
         return costs

@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from metrics.errors import InputError
 from metrics.inputs.arguments import real_number, whole_number
 
 T = TypeVar("T")
@@ -36,7 +37,7 @@ class ConcernLearningRate:
 
     Raises
     ------
-    ValueError
+    InputError
         Where a number is outside its range.
 
     Examples
@@ -75,7 +76,7 @@ class ConcernLearningRate:
 
         Raises
         ------
-        ValueError
+        InputError
             Where the score is negative or no finite number.
         """
         value = real_number(score, "score", 0)
@@ -143,12 +144,12 @@ class BestEpoch(Generic[T]):
 
         Raises
         ------
-        ValueError
+        InputError
             Where the score is NaN.
         """
         value = float(score)
         if math.isnan(value):
-            raise ValueError("score is NaN; the metric could not be worked out for this epoch.")
+            raise InputError("score is NaN; the metric could not be worked out for this epoch.")
         self.scores.append(value)
         best = None if self.epoch is None else self.scores[self.epoch]
         if best is None or (value > best if self.greater_is_better else value < best):

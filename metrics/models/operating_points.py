@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, number_array, same_length
 from metrics.inputs.class_names import class_indices, indices_of
 
@@ -94,20 +95,20 @@ def operating_point(
 
     Raises
     ------
-    ValueError
+    InputError
         Where the metric has more than two classes, a label is none of them, or only one occurs.
     """
     from sklearn.metrics import roc_curve
 
     if len(metric.classes) != 2:
-        raise ValueError(f"metric: two classes were expected, it has {len(metric.classes)}.")
+        raise InputError(f"metric: two classes were expected, it has {len(metric.classes)}.")
     p = int(indices_of([pos_label], metric.classes, "pos_label")[0])
     positive = class_indices(y_true, metric.classes, "y_true") == p
     if positive.all() or not positive.any():
-        raise ValueError(f"y_true: all cases are {metric.classes[p if positive.all() else 1 - p]!r}; both must occur.")
+        raise InputError(f"y_true: all cases are {metric.classes[p if positive.all() else 1 - p]!r}; both must occur.")
     score, weight = number_array(y_score, "y_score"), case_weights(sample_weight, len(positive))
     if score.ndim != 1:
-        raise ValueError(f"y_score: one score per case was expected, the shape is {score.shape}.")
+        raise InputError(f"y_score: one score per case was expected, the shape is {score.shape}.")
     same_length(len(positive), len(score), "y_score")
     curve = roc_curve(positive, score, sample_weight=weight)
     share = float(np.average(positive, weights=weight))

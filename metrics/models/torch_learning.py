@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from metrics.errors import InputError
 from metrics.inputs.labels import Classes, label_array
 from metrics.models.learning import ConcernLearningRate
 from metrics.probabilistic.concern import meta_pattern_concern_score
@@ -92,11 +93,11 @@ def concern_of_logits(
 
     Raises
     ------
-    ValueError
+    InputError
         Where options and a metric are both given, the shapes do not fit, or a target is no index of a class.
     """
     if metric is not None and options:
-        raise ValueError(f"options: {', '.join(options)} come from the metric; give one or the other.")
+        raise InputError(f"options: {', '.join(options)} come from the metric; give one or the other.")
     proba = logits.detach().cpu().double().softmax(dim=1).numpy()  # off the device first: not all have doubles
     k = proba.shape[1]
     true = Classes(k).indices(label_array(targets.detach().cpu().numpy(), "targets"), "targets")

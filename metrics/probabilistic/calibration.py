@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches.predictions import labelled_probabilities
+from metrics.errors import InputError
 from metrics.inputs.class_names import class_name
 from metrics.inputs.labels import distinct, label_array, passed_labels
 from metrics.probabilistic.calibration_bins import (
@@ -57,7 +58,7 @@ def calibration_curve(
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected.
     """
     return _binary_bins(y_true, y_prob, n_bins, pos_label, sample_weight).curve()
@@ -98,13 +99,13 @@ def expected_calibration_error(
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected.
     """
     if _is_flat(y_prob):
         return _binary_bins(y_true, y_prob, n_bins, pos_label, sample_weight, labels).result()
     if pos_label is not None:
-        raise ValueError("pos_label: it goes with one column of probabilities; with a column per class use per_class.")
+        raise InputError("pos_label: it goes with one column of probabilities; with a column per class use per_class.")
     true, proba, classes = labelled_probabilities(y_true, y_prob, labels)
     result = TopLabelCalibration(classes, n_bins=n_bins).update(true, proba, sample_weight=sample_weight).result()
     return CalibrationError(result, curve=result.curve, _per_class=(true, proba, classes, n_bins, sample_weight))
@@ -131,7 +132,7 @@ def _binary_bins(
     else:
         classes = passed_labels(labels)
         if len(classes) != 2:
-            raise ValueError(f"labels: y_prob is the probability of one of two classes, found {len(classes)} labels.")
+            raise InputError(f"labels: y_prob is the probability of one of two classes, found {len(classes)} labels.")
         p = (
             1
             if pos_label is None
@@ -145,14 +146,14 @@ def _positive(found: NDArray[Any], pos_label: object) -> Any:
     """Return the positive one of the labels found, as it stands in the label array."""
     names = [class_name(label) for label in found.tolist()]
     if len(names) > 2:
-        raise ValueError(f"y_true: two classes were expected, found {len(names)}: {', '.join(names[:8])}.")
+        raise InputError(f"y_true: two classes were expected, found {len(names)}: {', '.join(names[:8])}.")
     if pos_label is not None:
         wanted = class_name(int(pos_label) if isinstance(pos_label, bool | np.bool_) else pos_label)
         if wanted not in names and len(names) == 2:
-            raise ValueError(f"pos_label: {pos_label!r} is not one of the labels of y_true ({', '.join(names)}).")
+            raise InputError(f"pos_label: {pos_label!r} is not one of the labels of y_true ({', '.join(names)}).")
         return found[names.index(wanted)] if wanted in names else None
     if len(names) == 2:
         return found[1]
     if names[0] in ("0", "1"):
         return 1 if found.dtype.kind in "iu" else "1"
-    raise ValueError(f"pos_label: y_true holds only {names[0]!r}; say which label is the positive one.")
+    raise InputError(f"pos_label: y_true holds only {names[0]!r}; say which label is the positive one.")

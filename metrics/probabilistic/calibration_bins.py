@@ -12,6 +12,7 @@ from metrics.batches.accumulators import Accumulator, Totals, add_totals, as_sum
 from metrics.batches.blocks import Block, Workspace, for_blocks, rows_per_block
 from metrics.batches.predictions import ProbabilityAccumulator
 from metrics.batches.results import Measured
+from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, demanded_weight, same_length, whole_number
 from metrics.inputs.labels import Classes
 from metrics.inputs.probabilities import Probabilities, probability_array
@@ -93,7 +94,7 @@ class CalibrationError(Measured):
         ------
         AttributeError
             Where there was one column of probabilities only, or they came in batches.
-        ValueError
+        InputError
             Where the arguments were changed since.
         """
         if self._per_class is None:
@@ -104,7 +105,7 @@ class CalibrationError(Measured):
         if TopLabelCalibration(classes, n_bins=n_bins).update(true, proba, sample_weight=weight).result() != float(
             self
         ):
-            raise ValueError("y_true, y_prob or sample_weight was changed since the error was taken; take it again.")
+            raise InputError("y_true, y_prob or sample_weight was changed since the error was taken; take it again.")
         codes = classes.indices(true, "y_true")
         bins = (
             CalibrationBins(n_bins).update(codes == j, column, sample_weight=weight) for j, column in enumerate(proba.T)
@@ -188,7 +189,7 @@ class CalibrationBins(_Bins):
 
         Raises
         ------
-        ValueError
+        InputError
             In words: which argument, which row, what was expected.
         """
         truth, proba = np.asarray(positive, dtype=bool), probability_array(y_prob, "y_prob", flat="expected")

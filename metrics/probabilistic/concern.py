@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.batches.blocks import Block, Workspace, for_blocks, nothing, rows_per_block
 from metrics.batches.predictions import labelled_probabilities
 from metrics.batches.results import Measured
+from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, real_number, whole_number
 from metrics.inputs.probabilities import Probabilities
 from metrics.probabilistic.concern_kernel import ConcernScore, TrueConcern
@@ -38,7 +39,7 @@ class MetaPatternConcernScore(Measured):
     """The score, a float, with what it is made of.
 
     The arrays are worked out when they are first asked for, from the arguments of the call, which are kept and not
-    copied; where those were changed since, a ValueError says so.
+    copied; where those were changed since, an InputError says so.
 
     Attributes
     ----------
@@ -126,7 +127,7 @@ class MetaPatternConcernScore(Measured):
         """Return the probabilities, if the score still comes out of them."""
         again = self._kernel.fresh().update(self._true, self._proba, sample_weight=self._weight)
         if again.result() != float(self):
-            raise ValueError("y_true, y_proba or sample_weight was changed since the score was taken; take it again.")
+            raise InputError("y_true, y_proba or sample_weight was changed since the score was taken; take it again.")
         return self._proba
 
     @cached_property
@@ -186,7 +187,7 @@ def meta_pattern_concern_score(
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected.
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
@@ -231,7 +232,7 @@ def release_matrix(releases: Sequence[Sequence[int]], factor: float, n_classes: 
 
     Raises
     ------
-    ValueError
+    InputError
         Where a class does not exist, a class is released to itself, or the factor is not in [0, 1].
     """
     k = whole_number(n_classes, "n_classes", 2)
@@ -244,9 +245,9 @@ def release_matrix(releases: Sequence[Sequence[int]], factor: float, n_classes: 
             raise TypeError(f"releases, entry {number}: (true, released, ...) was expected, found {entry!r}.")
         true, *released = (whole_number(label, f"releases, entry {number}", 0, k - 1) for label in entry)
         if not released:
-            raise ValueError(f"releases, entry {number}: a true class and at least one released class were expected.")
+            raise InputError(f"releases, entry {number}: a true class and at least one released class were expected.")
         if true in released:
-            raise ValueError(f"releases, entry {number}: class {true} cannot be released to itself.")
+            raise InputError(f"releases, entry {number}: class {true} cannot be released to itself.")
         factors[true, released] = concern
     return factors
 
@@ -256,9 +257,9 @@ def _intervals(n_intervals: int, confidence_threshold: float | None) -> int:
         return n_intervals
     meant = round(1 / (1 - real_number(confidence_threshold, "confidence_threshold", 0, 1, ends=False)))
     if meant < 2:
-        raise ValueError(f"confidence_threshold: {confidence_threshold} leaves one interval; at least 0.34 is needed.")
+        raise InputError(f"confidence_threshold: {confidence_threshold} leaves one interval; at least 0.34 is needed.")
     if n_intervals not in (_INTERVALS, meant):
-        raise ValueError(
+        raise InputError(
             f"n_intervals: confidence_threshold={confidence_threshold} means {meant} intervals, found {n_intervals}; "
             "pass one of the two."
         )

@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.batches.accumulators import Totals
 from metrics.batches.blocks import Block
 from metrics.batches.predictions import ProbabilityAccumulator
+from metrics.errors import InputError
 from metrics.inputs.arguments import class_weights, square_matrix, whole_number
 from metrics.inputs.labels import Classes
 from metrics.inputs.probabilities import ROW_SUM_TOLERANCE
@@ -55,7 +56,7 @@ class ConcernScore(ProbabilityAccumulator):
 
     Raises
     ------
-    ValueError
+    InputError
         Where an argument is out of its range.
     """
 
@@ -76,7 +77,7 @@ class ConcernScore(ProbabilityAccumulator):
         self.top_k = k if top_k is None else whole_number(top_k, "top_k", 1, k)
         self.n_intervals = whole_number(n_intervals, "n_intervals", 2, _MOST_INTERVALS)
         if true_concern not in ("sum", "count"):
-            raise ValueError(f"true_concern: 'sum' or 'count' was expected, found {true_concern!r}.")
+            raise InputError(f"true_concern: 'sum' or 'count' was expected, found {true_concern!r}.")
         self.true_concern = true_concern
         self.factors = _wrong_factors(release_factors, self.classes)
         self.class_weight = None if class_weight is None else class_weights(class_weight, self.classes)
@@ -303,11 +304,11 @@ def _wrong_factors(release_factors: ArrayLike | None, classes: Classes) -> NDArr
     given = np.ones((k, k)) if release_factors is None else matrix_by_name(release_factors, classes.names, name)
     factors = square_matrix(given, name).copy()
     if factors.shape != (k, k):
-        raise ValueError(f"release_factors: {k} x {k} factors were expected, the shape is {factors.shape}.")
+        raise InputError(f"release_factors: {k} x {k} factors were expected, the shape is {factors.shape}.")
     np.fill_diagonal(factors, 0)
     if factors.min() < 0 or factors.max() > 1:
         i, j = np.argwhere((factors < 0) | (factors > 1))[0].tolist()
-        raise ValueError(
+        raise InputError(
             f"release_factors, entry [{i}, {j}]: a factor in [0, 1] was expected, found {factors[i, j]:g}; "
             "1 is full concern."
         )

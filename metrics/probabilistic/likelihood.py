@@ -118,7 +118,7 @@ def negative_log_likelihood(
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected.
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)

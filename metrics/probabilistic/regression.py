@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches.accumulators import Accumulator, add_totals
+from metrics.errors import InputError
 from metrics.inputs.arguments import number_array, real_number, same_length
 
 Floats = NDArray[np.float64]
@@ -70,14 +71,14 @@ class Coverage(Accumulator):
 
         Raises
         ------
-        ValueError
+        InputError
             In words: which argument, which row, what was expected.
         """
         true = _numbers(y_true, "y_true")
         low, high = _limits(lower, "lower", len(true)), _limits(upper, "upper", len(true))
         if (low > high).any():
             row = int(np.argmax(low > high))
-            raise ValueError(
+            raise InputError(
                 f"upper, row {row}: at least the lower limit {low[row]:g} was expected, found {high[row]:g}."
             )
         covered = np.count_nonzero((low <= true) & (true <= high))
@@ -110,7 +111,7 @@ def gaussian_negative_log_likelihood(y_true: ArrayLike, mean: ArrayLike, std: Ar
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected.
     """
     return GaussianLikelihood().update(y_true, mean, std).result()
@@ -145,14 +146,14 @@ def interval_coverage(
 
     Raises
     ------
-    ValueError
+    InputError
         In words: which argument, which row, what was expected.
     """
     given = [value is not None for value in (mean, std, lower, upper)]
     if given == [False, False, True, True]:
         return Coverage().update(y_true, lower, upper).result()  # type: ignore[arg-type]
     if given != [True, True, False, False]:
-        raise ValueError("interval_coverage: either mean and std, or lower and upper, were expected.")
+        raise InputError("interval_coverage: either mean and std, or lower and upper, were expected.")
     quantile = (1 + real_number(level, "level", 0, 1, ends=False)) / 2
     n = len(_numbers(y_true, "y_true"))
     centre, spread = _numbers(mean, "mean", n), _spread(std, n)  # type: ignore[arg-type]
@@ -170,7 +171,7 @@ def _limits(values: ArrayLike, name: str, n: int) -> Floats:
     """Return n limits, which may be infinite."""
     array = number_array(values, name, finite=False)
     if np.isnan(array).any():
-        raise ValueError(f"{name}: a limit is missing in row {int(np.argmax(np.isnan(array)))}.")
+        raise InputError(f"{name}: a limit is missing in row {int(np.argmax(np.isnan(array)))}.")
     return _shaped(array, name, n)
 
 
@@ -178,7 +179,7 @@ def _spread(values: ArrayLike, n: int) -> Floats:
     spread = _numbers(values, "std", n)
     if spread.min() <= 0:
         row = int(np.argmax(spread <= 0))
-        raise ValueError(f"std, row {row}: a standard deviation above 0 was expected, found {spread[row]:g}.")
+        raise InputError(f"std, row {row}: a standard deviation above 0 was expected, found {spread[row]:g}.")
     return spread
 
 
@@ -186,7 +187,7 @@ def _shaped(array: Floats, name: str, n: int | None) -> Floats:
     if array.ndim == 0 and n is not None:
         return np.full(n, float(array))
     if array.ndim != 1 or len(array) == 0:
-        raise ValueError(
+        raise InputError(
             f"{name}: one number per case, and at least one case, was expected; the shape is {array.shape}."
         )
     if n is not None:

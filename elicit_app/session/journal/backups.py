@@ -49,7 +49,7 @@ def keep_backup(path: Path, data: bytes, now: datetime) -> None:
 def write_new(path: Path, data: bytes) -> None:
     """Write a file that does not exist yet, for its owner alone, and bring it to the disk."""
     descriptor = os.open(path, _NEW | os.O_EXCL, _PRIVATE)
-    with open(descriptor, "wb") as file:
+    with os.fdopen(descriptor, "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(descriptor)

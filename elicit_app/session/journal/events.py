@@ -1,25 +1,30 @@
 """What can happen in a session: a closed set of small events, one JSON object a line in the journal.
 
-Format history: version 1, the first.
+Format history: version 1, the first; version 2 names the sides of a pair first and second instead of a and b (older
+lines are read through `migrations`), and every line ends in a running digest.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
+import numpy as np
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, model_validator
 
-from elicit_app.elicitation.questions import Choice, Purpose, Strength
+from elicit_app.elicitation.questions import Answer, Choice, Moved, Purpose, Question, Side, Strength
 
 FORMAT: Final = "elicit-session"
 VERSION = 2
 PROTECTED = 2
+"""The first version whose lines carry a running digest: see `digest_after`."""
 
 CountRows = tuple[tuple[int, ...], ...]
-Stood = Literal["a", "b"]
 Subject = Literal["left", "right"]
 Kept = Literal["first", "second", "equal", "both"]
+LONGEST_REASON = 2_000
+"""Letters that may be typed about one answer."""
 
 
 class _Record(BaseModel):
@@ -62,8 +67,8 @@ class Pair(_Record):
     `repeat_of` is the number, from 1, of the answer that is repeated.
     """
 
-    a: CountRows
-    b: CountRows
+    first: CountRows
+    second: CountRows
     population: int = Field(gt=0)
     purpose: Purpose = Purpose.INFORMATIVE
     repeat_of: int | None = Field(default=None, ge=1)
@@ -71,16 +76,58 @@ class Pair(_Record):
 
     @model_validator(mode="after")
     def _check_shape(self) -> Pair:
-        size = len(self.a)
-        for name, rows in (("a", self.a), ("b", self.b)):
+        size = len(self.first)
+        for name, rows in (("first", self.first), ("second", self.second)):
             if len(rows) != size or any(len(row) != size for row in rows) or size < 2:
-                raise ValueError(f"matrix {name!r} is not {size} x {size}")
+                raise ValueError(f"the {name} matrix is not {size} x {size}")
             if any(entry < 0 for row in rows for entry in row) or sum(map(sum, rows)) != self.population:
-                raise ValueError(f"the counts of matrix {name!r} do not add up to the population {self.population}")
+                raise ValueError(f"the counts of the {name} matrix do not add up to the population {self.population}")
         return self
 
+    @classmethod
+    def of(cls, question: Question, numbers: tuple[int, ...]) -> Pair:
+        """Return a question as it is recorded; `numbers[place]` is the answer number at a place in the history.
 
-class Still(_Record):
+        Raises
+        ------
+        ValueError
+            When the question has no population.
+        """
+        if question.population is None:
+            raise ValueError("a person is asked in whole cases: the question has no population")
+        return cls(
+            first=question.first.tolist(),
+            second=question.second.tolist(),
+            population=question.population,
+            purpose=question.purpose,
+            repeat_of=None if question.repeat_of is None else numbers[question.repeat_of - 1],
+            hypothetical=question.hypothetical,
+        )
+
+    def question(self, places: Mapping[int, int]) -> Question:
+        """Return the recorded pair as a question; `places` maps answer numbers to places, from 0, in the history."""
+        place = None if self.repeat_of is None else places.get(self.repeat_of)
+        # A repeat whose original was taken out is the only answer to its pair: it informs.
+        purpose = Purpose.INFORMATIVE if self.purpose is Purpose.REPEAT and place is None else self.purpose
+        return Question(
+            np.array(self.first, dtype=np.int64),
+            np.array(self.second, dtype=np.int64),
+            self.population,
+            purpose=purpose,
+            repeat_of=None if place is None else place + 1,
+            hypothetical=self.hypothetical,
+        )
+
+    def order(self, other: Pair) -> bool | None:
+        """Return True for the same pair in the same order, False for the same pair swapped, None for another pair."""
+        if self.population != other.population:
+            return None
+        if (self.first, self.second) == (other.first, other.second):
+            return True
+        return False if (self.first, self.second) == (other.second, other.first) else None
+
+
+class Remaining(_Record):
     """What the procedure said, before the answer, was still to come: the fewest and the most questions."""
 
     fewest: int = Field(ge=0)
@@ -113,21 +160,41 @@ class Practised(_Event):
     kind: Literal["practised"] = "practised"
 
 
-class Answered(_Event):
-    """One answer, with the question as it was shown: which matrix stood left and whom the strip's sentence was about.
+class _Given(_Event):
+    """An answer, in the pair's own order, whichever matrix stood left; `moved` and `reason` as in `Answer`."""
 
-    The choice is in the pair's own order, whichever matrix stood left.
-    """
-
-    kind: Literal["answered"] = "answered"
-    pair: Pair
-    left: Stood
-    subject: Subject
     choice: Choice
     strength: Strength | None = None
     seconds: float | None = Field(default=None, ge=0)
+    moved: Moved | None = None
+    reason: str | None = Field(default=None, max_length=LONGEST_REASON)
+
+    @model_validator(mode="after")
+    def _check_answer(self) -> _Given:
+        assert self.answer
+        return self
+
+    @property
+    def answer(self) -> Answer:
+        """Return the answer."""
+        return Answer(self.choice, self.strength, self.seconds, self.moved, self.reason or "")
+
+
+class Answered(_Given):
+    """One answer, with the question as it was shown: which matrix stood left, whom the strip's sentence was about."""
+
+    kind: Literal["answered"] = "answered"
+    pair: Pair
+    left: Side
+    subject: Subject
     full_picture: bool = False
-    still: Still | None = None
+    still: Remaining | None = None
+
+    @model_validator(mode="after")
+    def _check_moved(self) -> Answered:
+        if self.moved is not None:
+            self.pair.question({}).moved(self.moved)
+        return self
 
 
 class TakenOut(_Event):
@@ -137,14 +204,11 @@ class TakenOut(_Event):
     number: int = Field(ge=1)
 
 
-class Changed(_Event):
+class Changed(_Given):
     """An answer was looked at again and given anew."""
 
     kind: Literal["changed"] = "changed"
     number: int = Field(ge=1)
-    choice: Choice
-    strength: Strength | None = None
-    seconds: float | None = Field(default=None, ge=0)
 
 
 class Resolved(_Event):

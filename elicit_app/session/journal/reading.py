@@ -265,7 +265,9 @@ def require_session_file(descriptor: int, path: Path) -> None:
     if not stat.S_ISREG(about.st_mode):
         raise Problem(f"{path} is not a regular file: give the path of a session file.")
     if about.st_size > LARGEST:
-        raise Problem(f"{path} is larger than any session ({LARGEST >> 20} MB at most). Give the path of a session file.")
+        raise Problem(
+            f"{path} is larger than any session ({LARGEST >> 20} MB at most). Give the path of a session file."
+        )
 
 
 def read_all(descriptor: int) -> bytes:

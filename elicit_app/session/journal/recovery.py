@@ -29,6 +29,7 @@ from elicit_app.session.journal.events import (
 from elicit_app.session.journal.reading import event_of, examine, look_into, read_bytes
 from elicit_app.session.journal.state import Fold, OutOfPlaceError
 from elicit_app.session.journal.writing import Journal
+
 _KEPT = 4096
 _SEALED = b',"digest":"'
 
@@ -295,9 +296,7 @@ def _repeating(pair: Pair, fold: Fold) -> Pair:
     """Return a pair that repeats the answer to the same pair that there is, or none."""
     if pair.repeat_of is None:
         return pair
-    same = [
-        number for number, entry in enumerate(fold.entries, 1) if same_pair(entry.event.pair, pair) is not None
-    ]
+    same = [number for number, entry in enumerate(fold.entries, 1) if entry.event.pair.order(pair) is not None]
     purpose = pair.purpose if same or pair.purpose is not Purpose.REPEAT else Purpose.INFORMATIVE
     return pair.model_copy(update={"repeat_of": same[-1] if same else None, "purpose": purpose})
 

@@ -1,0 +1,22 @@
+"""What the library says where it is given something that it cannot use."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """Bad input, said in one sentence: which argument, which row or field, what was expected.
+
+    Everything that `metrics` raises because of *values* (labels, probabilities, weights, costs, numbers out of range,
+    shapes, files) is of this class. A TypeError stays a TypeError: it is raised where the *kind* of an argument is
+    wrong whatever its value (a text where a sequence of labels or a number belongs, an estimator without
+    ``predict_proba``, accumulators of two kinds), which is a mistake in the calling program and not in its data.
+
+    Examples
+    --------
+    >>> from metrics import InputError, error_rate
+    >>> try:
+    ...     error_rate([0, 1, 1], [0, 1])
+    ... except InputError as error:
+    ...     print(error)
+    y_pred: 3 cases were expected, as many as in y_true, found 2.
+    """
