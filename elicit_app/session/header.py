@@ -59,7 +59,7 @@ def fold_events(events: Sequence[Event], path: Path) -> SessionState:
     except OutOfPlaceError as error:
         raise Problem(
             f"{path} was changed from outside and makes no sense any more ({error}). "
-            "Put a backup copy in its place, or begin a new session."
+            "Recover it into a copy to go on with what does."
         ) from error
 
 

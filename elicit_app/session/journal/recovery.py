@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,7 +32,7 @@ from elicit_app.session.journal.state import Fold, OutOfPlaceError
 from elicit_app.session.journal.writing import Journal
 
 _KEPT = 4096
-_SEALED = b',"digest":"'
+_SEALED = re.compile(rb',"digest":"[0-9a-f]{64}"}')
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def recover_session(path: Path, out: Path) -> Recovery:
         When nothing can be saved, or `out` exists or cannot be written.
     """
     data = read_bytes(path)
-    found = _sealed(data, path) if _SEALED in data else _plain(data, path)
+    found = _sealed(data, path) if _SEALED.search(data) else _plain(data, path)
     if not (found.before and isinstance(found.before[0], Begun)):
         raise Problem(f"Nothing can be saved of {path}: its first line, which says what it is about, is lost.")
     taken, left_out = _taken_over(found.before, found.after)

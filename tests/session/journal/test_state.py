@@ -44,7 +44,9 @@ def test_undo_is_as_if_it_had_never_happened_and_redo_as_if_not_undone(write, da
     assert standing(state) == standing(fold([begun, *kept]))
     assert len(state.done) == len(kept)
     assert list(state.undone) == back
-    assert standing(fold(EVENT.validate_json(to_line(event)) for event in events)) == standing(state), "and read again"
+    assert standing(fold(EVENT.validate_json(to_line(event, None)[0]) for event in events)) == standing(state), (
+        "and read again"
+    )
 
 
 def test_an_answer_taken_out_leaves_the_history_and_its_repeat_informs_alone(write):
