@@ -145,7 +145,7 @@ def test_people_are_shown_whole_cases_and_never_two_identical_matrices(ask):
             assert question.population == 100
             for matrix in question.rates:
                 np.testing.assert_allclose(matrix * 100, np.rint(matrix * 100), atol=1e-9)
-                np.testing.assert_allclose(matrix.sum(axis=1), asked[0].question.first.sum(axis=1), atol=1e-12)
+                np.testing.assert_allclose(matrix.sum(axis=1), asked[0].question.rates[0].sum(axis=1), atol=1e-12)
             assert not np.array_equal(question.first, question.second)
             assert answer.choice in Choice
 
