@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from elicit_app.gui import theme
-from elicit_app.gui.compare.expert_plot import apart_words
-from elicit_app.gui.compare.page import MOST, ComparePage, furthest
+from elicit_app.gui.compare import MOST, ComparePage, apart_words, furthest
 from elicit_app.session.experts.compared import Expert
 from elicit_app.session.experts.comparing import compare
 from elicit_app.session.experts.pooling import Source
@@ -100,8 +99,8 @@ def finished(places):
         path = folder / f"{number}.session.jsonl"
         with Session.create(study, ProcedureSetting(seed=5, questions=7), path, expert=name) as session:
             while (asking := session.asking()) is not None:
-                a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
-                session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "a") else "right")
+                a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
+                session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right")
             session.finish()
     return folder
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.elicitation.questions import Progress
 from elicit_app.gui import theme
-from elicit_app.gui.question.count_bar import CountBar
+from elicit_app.gui.question.row import CountBar
 
 ROLE = QAccessible.Role
 

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from elicit_app.gui import theme
 from elicit_app.gui.elements import LinkButton
 from elicit_app.gui.results.page import ResultsPage
-from elicit_app.gui.results.ratio_box import RatioBox
+from elicit_app.gui.results.told import RatioBox
 from elicit_app.gui.review.page import NOTHING_CHOSEN, ReviewPage
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.results.result import result_view
@@ -34,9 +34,9 @@ def views(study, tmp_path_factory):
     setting = ProcedureSetting(family="lpm", questions=9, strength=True, seed=2)
     with Session.create(study, setting, path) as session:
         while (asking := session.asking()) is not None:
-            a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
+            a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
             a_is_better = bool(((a - b) * COSTS).sum() < 0) != (asking.number == 4)
-            session.answer("left" if a_is_better == (asking.left == "a") else "right", seconds=asking.number)
+            session.answer("left" if a_is_better == (asking.left == "first") else "right", seconds=asking.number)
         session.take_out(2)
         yield review_view(session), result_view(session)
 

@@ -1,4 +1,4 @@
-"""How bad each expert finds each mistake, and all of them pooled: a painted dot plot on a logarithmic axis."""
+"""Experts beside each other: their exchange rates on one axis, and the pooled metric file."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from elicit_app.gui.results import marks
-from elicit_app.gui.results.axis import LogAxis
-from elicit_app.gui.results.log_plot import LogPlot, PlotColumns
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Card, Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements.page import Header, ScrolledPage, leave_by_escape
+from elicit_app.gui.elements.surfaces import Notice, Section
+from elicit_app.gui.results import plotting
+from elicit_app.gui.results.plotting import LogAxis, LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session.experts.compared import MistakeRates, RateView
+from elicit_app.session.experts.compared import ComparisonView, MistakeRates, RateView
+from elicit_app.session.experts.comparing import POOLED
 from elicit_app.session.words import result_words as words
+from elicit_app.session.words.result_words import amount
 
-POOLED = "all pooled"
+_EVERYBODY = "all pooled"
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -49,7 +54,7 @@ class ExpertPlot(LogPlot):
 
     def show_rows(self, rows: Sequence[MistakeRates], names: Sequence[str], yardstick: str) -> None:
         """Show `rows` for the experts `names`; `yardstick` is the mistake they are compared with, in the singular."""
-        self._rows, self._names, self._yardstick = tuple(rows), (*names, POOLED), yardstick
+        self._rows, self._names, self._yardstick = tuple(rows), (*names, _EVERYBODY), yardstick
         self._axis = LogAxis.around(_numbers(rows))
         self.setAccessibleName(f"How bad each expert finds each mistake, compared with one {yardstick}")
         self.setAccessibleDescription(" ".join(self._sentence(row) for row in rows))
@@ -139,16 +144,16 @@ class ExpertPlot(LogPlot):
     def _paint_line(
         self, painter: QPainter, colours: Tokens, columns: _Columns, name: str, rate: RateView, room: QRectF
     ) -> None:
-        pooled, axis, y = name == POOLED, self._axis, room.center().y()
+        pooled, axis, y = name == _EVERYBODY, self._axis, room.center().y()
         self._paint_grid(painter, colours, columns, room)
         if rate.low is not None and rate.high is not None:
             low, high = columns.x(axis, rate.low), columns.x(axis, rate.high)
-            (marks.bar if pooled else marks.line)(painter, colours.unit if pooled else colours.ink, low, high, y)
+            (plotting.bar if pooled else plotting.line)(painter, colours.unit if pooled else colours.ink, low, high, y)
             if rate.low < axis.low:
-                marks.head(painter, colours.ink, columns.left, y, -1)
+                plotting.head(painter, colours.ink, columns.left, y, -1)
             if rate.high > axis.high:
-                marks.head(painter, colours.ink, columns.right, y, 1)
-        marks.dot(painter, colours.ink, colours.surface, columns.x(axis, rate.ratio), y)
+                plotting.head(painter, colours.ink, columns.right, y, 1)
+        plotting.dot(painter, colours.ink, colours.surface, columns.x(axis, rate.ratio), y)
         painter.setFont(font(Role.BODY, weight=600 if pooled else 400))
         painter.setPen(colours.ink)
         fitting = QFontMetricsF(painter.font()).elidedText(name, Qt.TextElideMode.ElideMiddle, columns.names)
@@ -170,7 +175,7 @@ class ExpertPlot(LogPlot):
     def _paint_grid(self, painter: QPainter, colours: Tokens, columns: _Columns, room: QRectF) -> None:
         for tick in self._ticks(columns):
             x, one = round(columns.x(self._axis, tick)) + 0.5, tick == 1
-            painter.setPen(marks.pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0))
+            painter.setPen(plotting.pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0))
             painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
 
     def _paint_axis(self, painter: QPainter, colours: Tokens, columns: _Columns, bottom: float) -> None:
@@ -192,8 +197,8 @@ class ExpertPlot(LogPlot):
         painter.setFont(font(Role.NOTE))
         metrics, x, y = QFontMetricsF(painter.font()), 0.0, top + em(12)
         for bar, said in ((False, "an expert, 90 % plausible"), (True, "all of them pooled")):
-            (marks.bar if bar else marks.line)(painter, colours.unit if bar else colours.ink, x, x + em(34), y)
-            marks.dot(painter, colours.ink, colours.surface, x + em(17), y)
+            (plotting.bar if bar else plotting.line)(painter, colours.unit if bar else colours.ink, x, x + em(34), y)
+            plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
             width = metrics.horizontalAdvance(said) + 2
             painter.setPen(colours.ink2)
             painter.drawText(QRectF(x + em(42), y - em(12), width, em(24)), _LEFT, said)
@@ -206,3 +211,85 @@ def _numbers(rows: Sequence[MistakeRates]) -> list[float]:
         number for row in rows for rate in (*row.rates, row.pooled) for number in (rate.ratio, rate.low, rate.high)
     ]
     return [number for number in found if number is not None and number > 0]
+
+
+MOST = 8
+"""Mistakes that are shown; with many classes the ones that are furthest apart."""
+
+
+def furthest(mistakes: tuple[MistakeRates, ...]) -> tuple[MistakeRates, ...]:
+    """Return the mistakes to show, in study order: those whose ranges do not meet first, then the furthest apart."""
+    others = [one for one in mistakes if not one.is_yardstick]
+    order = sorted(range(len(others)), key=lambda place: (not others[place].apart, -others[place].factor))
+    return tuple(others[place] for place in sorted(order[:MOST]))
+
+
+class ComparePage(ScrolledPage):
+    """Shows a `ComparisonView`. Emits `save_wanted` and `back_wanted`."""
+
+    save_wanted = Signal()
+    back_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.header, self.notice = Header(), Notice()
+        self.save = PrimaryButton("Save pooled metric file…")
+        self.header.add_action(self.save)
+        self.head.addWidget(self.header)
+        self.head.addWidget(self.notice)
+        self.title, self.detail = Label(role=theme.Role.TITLE), Label()
+        self.choice = Label(ink=theme.INK2)
+        self.question, self.plot = Label(role=theme.Role.SECTION), ExpertPlot()
+        self.rest = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.body.addWidget(_card(self.title, self.detail, self.choice))
+        self.body.addWidget(_card(self.question, self.plot, self.rest))
+        self.meaning = Section("What pooled means")
+        self.made_of, self.notes = Label(ink=theme.INK2), Label(ink=theme.INK2)
+        for label in (Label(POOLED), self.made_of, self.notes):
+            self.meaning.column.addWidget(label)
+        self.body.addWidget(self.meaning)
+        self.back = LinkButton("Back")
+        self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addStretch(1)
+        self.save.clicked.connect(self.save_wanted)
+        self.back.clicked.connect(self.back_wanted)
+        leave_by_escape(self, self.back_wanted.emit)
+        self.settle()
+
+    def show_view(self, view: ComparisonView) -> None:
+        """Show `view`."""
+        names = view.names
+        who = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 4 else f"{len(names)} experts"
+        self.header.say(f"Experts compared: {view.title}", who)
+        self.notice.say("")
+        self.title.setText(view.headline)
+        self.detail.setText(view.detail)
+        self.choice.setText(view.choice)
+        self.choice.setVisible(bool(view.choice))
+        yardstick = view.yardstick.mistake.one
+        self.question.setText(f"How bad does each expert find each mistake, compared with one {yardstick}?")
+        shown = furthest(view.mistakes)
+        self.plot.show_rows(shown, names, yardstick)
+        left = [one.factor for one in view.mistakes if not one.is_yardstick and one not in shown]
+        self.rest.setText(f"{len(left)} other mistakes: at most {amount(max(left))} times apart." if left else "")
+        self.rest.setVisible(bool(left))
+        self.made_of.setText(view.made_of)
+        self.notes.setText(" ".join(view.notes))
+        self.notes.setVisible(bool(view.notes))
+        self.area.verticalScrollBar().setValue(0)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.header.arrange(breakpoint_)
+        for label in (self.title, self.question):
+            label.set_compact(breakpoint_.compact)
+
+
+def _card(*widgets: QWidget) -> Card:
+    card = Card()
+    column = QVBoxLayout(card)
+    column.setContentsMargins(24, 18, 24, 16)
+    column.setSpacing(8)
+    for widget in widgets:
+        column.addWidget(widget)
+    return card

@@ -8,9 +8,8 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 from elicit_app.elicitation.questions import Family, Strength
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Glyph, GlyphSign, Label, OutlineButton, PrimaryButton, Surface
-from elicit_app.gui.question.keys import bind, bind_answers
-from elicit_app.gui.question.pair_page import PairPage
-from elicit_app.gui.question.top_bar import TopBar
+from elicit_app.gui.question.answers import bind, bind_answers
+from elicit_app.gui.question.pair_page import PairPage, TopBar
 from elicit_app.gui.theme import Breakpoint
 from elicit_app.session.questions.practice import (
     Feedback,

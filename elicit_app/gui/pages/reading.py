@@ -1,4 +1,4 @@
-"""What cannot be used yet, and how to put it right: numbered findings and one way on."""
+"""While something is read, and what cannot be used yet: numbered findings and one way on."""
 
 from __future__ import annotations
 
@@ -21,9 +21,37 @@ from elicit_app.gui.elements import (
     OutlineButton,
     PrimaryButton,
 )
-from elicit_app.gui.parts.scrolled import ScrolledPage
-from elicit_app.gui.parts.section import Block
+from elicit_app.gui.elements.page import ScrolledPage
+from elicit_app.gui.elements.surfaces import Block
 from elicit_app.problem import Finding, Problem
+
+
+class OpeningPage(ScrolledPage):
+    """Emits `start_wanted`."""
+
+    start_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
+        self.back = LinkButton("Back to the start")
+        self.body.addStretch(1)
+        for widget in (self.title, self.sentence):
+            self.body.addWidget(widget)
+        self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addStretch(2)
+        self.back.clicked.connect(self.start_wanted)
+        self.settle()
+
+    def say(self, title: str, sentence: str) -> None:
+        """Say what is being done."""
+        self.title.setText(title)
+        self.sentence.setText(sentence)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.title.set_compact(breakpoint_.compact)
+
 
 _NUMBERS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
 
