@@ -27,7 +27,8 @@ from elicit_app.elicitation.belief import ParticlePosterior, Posterior, open_end
 from elicit_app.elicitation.choosing import Chooser, Goal, best_pair
 from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.pairs import SAME, PairSource, SpherePairs, frontier_pairs
+from elicit_app.elicitation.linearity import Linearity, check_linearity
+from elicit_app.elicitation.pairs import SAME, FrontierPairs, PairSource, SpherePairs, frontier_pairs
 from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior
 from elicit_app.elicitation.questions import (
     Asked,
@@ -43,7 +44,7 @@ from elicit_app.elicitation.questions import (
     StopReason,
 )
 from elicit_app.elicitation.response import ResponseModel, evidence
-from elicit_app.elicitation.stopping import enough, still_needed
+from elicit_app.elicitation.stopping import FEWEST_ANSWERS, enough, still_needed
 from elicit_app.problem import Problem
 from metrics.classification.frequencies import natural_frequencies
 
@@ -54,7 +55,7 @@ MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
 _REMEMBERED = 160  # beliefs and steps kept for undo and looking ahead
-_RESULTS_REMEMBERED = 4
+_RESULTS_REMEMBERED = 12
 _BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS = range(6)  # separate streams of chance
 
 Value = TypeVar("Value")
@@ -114,7 +115,8 @@ class Bayes:
         self.response = self._response(space)
         self._beliefs: LRUCache[Posterior] = LRUCache(_REMEMBERED)
         self._steps: LRUCache[Step] = LRUCache(_REMEMBERED)
-        self._outcomes: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
+        self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
+        self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
         """Start, or go on after answers already given; see `Procedure.begin`."""
@@ -128,6 +130,7 @@ class Bayes:
     def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
         """Return what is known after `history`, by more draws than a step has."""
         belief = self.shown_belief(history)
+        linearity = self.linearity(history)
         ends, bounded = open_ends(belief, self._widest(history))
         return Outcome(
             family=self.family,
@@ -138,6 +141,7 @@ class Bayes:
             intervals=belief.on_mistakes(ends),
             samples=belief.samples,
             effective_draws=belief.effective_draws,
+            linear=None if linearity is None else linearity.rival or True,
             details={
                 "sensitivity": float(np.median(belief.person.sensitivity)),
                 "lapse": float(belief.person.lapse.mean()),
@@ -164,12 +168,29 @@ class Bayes:
     def shown_belief(self, history: Sequence[Asked]) -> Posterior:
         """Return the posterior after `history` by as many draws as a shown result needs."""
         key = prefix_digests(history)[-1]
-        belief = self._outcomes.get(key)
+        belief = self._shown.get(key)
         if belief is None:
             answers = evidence(history, self.prior)
             belief = self.belief(history).refined(answers, self._rng(len(history), _RESULT))
-            self._outcomes.put(key, belief)
+            self._shown.put(key, belief)
         return belief
+
+    def linearity(self, history: Sequence[Asked]) -> Linearity | None:
+        """Return how well rivals of linear costs explain the answers.
+
+        None on the sphere, where more than twenty weights are asked about, and under eight answers.
+        """
+        judged = self._by_particles and isinstance(self.source, FrontierPairs)
+        if not judged or told(history) < FEWEST_ANSWERS:
+            return None
+        assert isinstance(self.source, FrontierPairs)
+        key = prefix_digests(history)[-1]
+        found = self._linearities.get(key)
+        if found is None:
+            rng = self._rng(len(history), _RIVALS)
+            found = check_linearity(history, self.prior, self.source.pool.typical, self._models, rng)
+            self._linearities.put(key, found)
+        return found
 
     def _from_prior(self) -> Posterior:
         rng = self._rng(0, _BELIEF)
@@ -200,7 +221,9 @@ class Bayes:
         return self._enough(history) if self._item(history) is None else None
 
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
-        return enough(self.belief(history), self._models, told(history)) if self.stop else None
+        if not self.stop:
+            return None
+        return enough(self.belief(history), self._models, told(history), lambda: self.linearity(history))
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
