@@ -7,7 +7,8 @@ import io
 import math
 from typing import TYPE_CHECKING
 
-from metrics.elicited.exchange import mistake_name
+from metrics.elicited.exchange import mistake_words
+from metrics.elicited.family import family_of
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -40,5 +41,5 @@ def render(metric: ElicitedMetric) -> str:
             low, high = (math.nan, math.nan) if metric.intervals is None else metric.intervals[i, j]
             numbers = (metric.cost_matrix[i, j], low, high, factors[i, j], class_weight[i])
             cells = [float(x) if math.isfinite(x) else "" for x in numbers]
-            table.writerow([true, predicted, *cells, "" if i == j else mistake_name(metric, i, j)])
+            table.writerow([true, predicted, *cells, "" if i == j else mistake_words(metric, family_of(metric.family).mistake_at(i, j)).name])
     return text.getvalue()
