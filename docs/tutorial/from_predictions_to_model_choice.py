@@ -111,7 +111,7 @@ cases = [Cases.counted(true_index, p[:, order]) for p in proba.values()]
 procedure = Bayes(cases, family="lpm", seed=1, population=1000, questions=20)
 outcome, asked = run(procedure, LinearOracle(LPM.weight_matrix(truth)))
 print(f"{len(asked)} questions; the first one, of 1,000 bottles:")
-print(np.rint(asked[0].question.a * 1000).astype(int), "or", np.rint(asked[0].question.b * 1000).astype(int), sep="\n")
+print(asked[0].question.first, "or", asked[0].question.second, sep="\n")
 
 # %% [markdown]
 # ## 3. The elicited metric

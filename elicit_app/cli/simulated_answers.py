@@ -37,9 +37,9 @@ def simulated(session: Session, truth: str, talk: Console) -> Read:
     def read(view: QuestionView | None) -> str | None:
         if view is None:
             return None
-        question = Question(view.left / view.population, view.right / view.population, population=view.population)
+        question = Question(view.left, view.right, view.population)
         choice = oracle.answer(question).choice
-        key = {Choice.A: "1", Choice.B: "2", Choice.EQUAL: "0", Choice.UNSURE: "s"}[choice]
+        key = {Choice.FIRST: "1", Choice.SECOND: "2", Choice.EQUAL: "0", Choice.UNSURE: "s"}[choice]
         talk.print(f"> {key}")
         return key
 

@@ -26,7 +26,7 @@ def pairs(k: int, n: int, rng: np.random.Generator) -> list[Question]:
 
 
 def gains(prior: WeightPrior, questions: list[Question]) -> np.ndarray:
-    return np.array([prior.gain(question.a, question.b) for question in questions])
+    return np.array([prior.gain(*question.rates) for question in questions])
 
 
 def any_belief(family: str, k: int, seed: int, n: int = 30) -> Posterior:
@@ -49,11 +49,11 @@ class TestAnswers:
     @pytest.mark.parametrize(
         "answer",
         [
-            Answer(Choice.A),
-            Answer(Choice.B),
+            Answer(Choice.FIRST),
+            Answer(Choice.SECOND),
             Answer(Choice.EQUAL),
-            Answer(Choice.A, Strength.SLIGHTLY),
-            Answer(Choice.A, Strength.CLEARLY),
+            Answer(Choice.FIRST, Strength.SLIGHTLY),
+            Answer(Choice.FIRST, Strength.CLEARLY),
         ],
         ids=str,
     )
@@ -94,16 +94,16 @@ class TestAnswers:
     def test_contradictions_make_the_expert_seem_less_sharp(self):
         prior = WeightPrior.of("lpm", 2)
         question = Question(np.array([[0.45, 0.05], [0.25, 0.25]]), np.array([[0.25, 0.25], [0.05, 0.45]]))
-        history = [Asked(question, Answer(choice)) for choice in (Choice.A, Choice.B) * 4]
+        history = [Asked(question, Answer(choice)) for choice in (Choice.FIRST, Choice.SECOND) * 4]
         start = Posterior.before(prior, MODEL, 320, np.random.default_rng(1))
-        steady = after(start, [Asked(question, Answer(Choice.A))] * 8)
+        steady = after(start, [Asked(question, Answer(Choice.FIRST))] * 8)
         torn = after(start, history)
         assert np.median(torn.person.sensitivity) < np.median(steady.person.sensitivity)
         assert torn.person.lapse.mean() >= steady.person.lapse.mean()
 
     def test_the_same_chance_gives_the_same_belief(self):
         prior = WeightPrior.of("lpm", 3)
-        history = [Asked(question, Answer(Choice.A)) for question in pairs(3, 3, np.random.default_rng(3))]
+        history = [Asked(question, Answer(Choice.FIRST)) for question in pairs(3, 3, np.random.default_rng(3))]
         start = Posterior.before(prior, MODEL, 64, np.random.default_rng(1))
         one, same, other = (after(start, history, seed).draws for seed in (4, 4, 5))
         np.testing.assert_array_equal(one, same)

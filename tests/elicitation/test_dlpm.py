@@ -143,10 +143,10 @@ def test_people_are_shown_whole_cases_and_never_two_identical_matrices(ask):
         _, asked = run(Dlpm(cases, population=100, ask=ask), expert(weights))
         for question, answer in asked:
             assert question.population == 100
-            for matrix in (question.a, question.b):
+            for matrix in question.rates:
                 np.testing.assert_allclose(matrix * 100, np.rint(matrix * 100), atol=1e-9)
-                np.testing.assert_allclose(matrix.sum(axis=1), asked[0].question.a.sum(axis=1), atol=1e-12)
-            assert not np.array_equal(question.a, question.b)
+                np.testing.assert_allclose(matrix.sum(axis=1), asked[0].question.rates[0].sum(axis=1), atol=1e-12)
+            assert not np.array_equal(question.first, question.second)
             assert answer.choice in Choice
 
 

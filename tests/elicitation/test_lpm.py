@@ -98,9 +98,9 @@ def test_people_are_shown_whole_cases_out_of_a_population_that_shows_the_differe
     _, asked = run(procedure, expert(random_weights(np.random.default_rng(0), 3)))
     for question, _ in asked:
         assert question.hypothetical
-        for matrix in (question.a, question.b):
+        for matrix in question.rates:
             np.testing.assert_allclose(matrix * 10_000, np.rint(matrix * 10_000), atol=1e-6)
-        assert not np.array_equal(question.a, question.b)
+        assert not np.array_equal(question.first, question.second)
 
 
 def test_the_population_never_goes_beyond_a_million(sphere):

@@ -30,16 +30,15 @@ def oracle_of(study, family):
 
 def reply_of(oracle, view):
     """Answer as a person would: from what is on the page."""
-    a, b = view.left / view.population, view.right / view.population
-    choice = oracle.answer(Question(a, b, population=view.population)).choice
-    return {Choice.A: "left", Choice.B: "right", Choice.EQUAL: "equal"}[choice]
+    choice = oracle.answer(Question(view.left, view.right, view.population)).choice
+    return {Choice.FIRST: "left", Choice.SECOND: "right", Choice.EQUAL: "equal"}[choice]
 
 
 def transcript(asked):
     return [
         (
-            np.rint(question.a * question.population).astype(int).tolist(),
-            np.rint(question.b * question.population).astype(int).tolist(),
+            question.first.tolist(),
+            question.second.tolist(),
             question.purpose,
             answer.choice,
         )
