@@ -89,7 +89,7 @@ class ExchangeRate:
         if self.bounded:
             return "only bounded" if self.in_words() != NOT_KNOWN else ""
         if self.wide:
-            return "not known more closely"
+            return "90 % plausible"
         return span(*self.ninety) if self.ninety[0] < self.ninety[1] else ""
 
 
@@ -148,7 +148,7 @@ class Headline:
 def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     """Return how bad each mistake is compared with the metric's yardstick.
 
-    The yardstick is the one the metric names, else the cheapest mistake that costs anything. Where the metric has draws,
+    The yardstick is the one the metric names, else the cheapest mistake that costs anything. Where there are draws,
     estimates and ranges are quantiles of the ratio itself over the draws; else the ratio of the costs, and the widest
     range that their intervals allow. An end that the intervals leave open stays open, whatever the prior behind the
     draws says.
@@ -189,8 +189,8 @@ def headline(metric: ElicitedMetric) -> Headline:
 
     It names the mistake that counts most, by the number that is said: an estimate, of a bounded ratio the bound. Of
     equal ones the earlier in study order is named; the yardstick never is, and what is not known at all only where
-    nothing else is known. A wide range is said as a range and a bound as a bound; the reason why a result is provisional
-    stands behind the sentence.
+    nothing else is known. A wide range is said as a range and a bound as a bound. Why a result is provisional stands
+    behind the sentence.
 
     Parameters
     ----------

@@ -18,10 +18,7 @@ def render(metric: ElicitedMetric) -> str:
     """Return exchange rates, costs, release factors, class weights and provenance as GitHub-flavoured Markdown."""
     costs = ([f"{cost} ({range_})" if range_ else cost for cost, range_ in row] for row in cost_texts(metric))
     release = ([factor for factor, _ in row] for row in factor_texts(metric))
-    rates = [
-        (escaped(rate.mistake.name), rate.in_words(), rate.range_in_words())
-        for rate in exchange_rates(metric)
-    ]
+    rates = [(escaped(rate.mistake.name), rate.in_words(), rate.range_in_words()) for rate in exchange_rates(metric)]
     blocks = [
         f"# {escaped(metric.name)}",
         escaped(headline(metric).in_words()),

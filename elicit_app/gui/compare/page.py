@@ -13,7 +13,7 @@ from elicit_app.gui.parts.scrolled import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.parts.section import Section
 from elicit_app.session.experts.compared import ComparisonView, MistakeRates
 from elicit_app.session.experts.comparing import POOLED
-from elicit_app.session.words.result_words import amount
+from metrics.display.numbers import two_digits
 
 MOST = 8
 """Mistakes that are shown; with many classes the ones that are furthest apart."""
@@ -73,7 +73,7 @@ class ComparePage(ScrolledPage):
         shown = furthest(view.mistakes)
         self.plot.show_rows(shown, names, yardstick)
         left = [one.factor for one in view.mistakes if not one.is_yardstick and one not in shown]
-        self.rest.setText(f"{len(left)} other mistakes: at most {amount(max(left))} times apart." if left else "")
+        self.rest.setText(f"{len(left)} other mistakes: at most {two_digits(max(left))} times apart." if left else "")
         self.rest.setVisible(bool(left))
         self.made_of.setText(view.made_of)
         self.notes.setText(" ".join(view.notes))

@@ -6,7 +6,7 @@ from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui.parts.controls import DecimalBox
-from elicit_app.session.words import result_words as words
+from metrics.display.numbers import two_digits
 
 LOWEST, HIGHEST = 0.001, 10_000.0
 
@@ -21,7 +21,7 @@ class RatioBox(DecimalBox):
         self.setKeyboardTracking(False)
 
     def textFromValue(self, value: float) -> str:
-        return words.amount(value)
+        return two_digits(value)
 
     def valueFromText(self, text: str) -> float:
         return float(text.replace(",", ""))
