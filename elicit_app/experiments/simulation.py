@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.driver import run as drive
+from elicit_app.elicitation.oracles import EXACT_MATCHING, MajorityOracle, Matching, Oracle
 from elicit_app.elicitation.orders import broken
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix, Procedure
 from elicit_app.experiments.achievable import Achievable, LowerBoundary, ModelDecisions
 from elicit_app.experiments.measures import JudgedPairs, errors
-from elicit_app.experiments.noise import NO_NOISE, Noise
+from elicit_app.experiments.noise import NO_NOISE, Noise, Voters
 from elicit_app.experiments.simulated import SimulatedRun, Simulation
-from elicit_app.experiments.truths import Kind, Metric, random_metric, stated_metric
+from elicit_app.experiments.truths import LINEAR, Kind, Metric, Person, Values, random_metric, stated_metric, with_ratio
 from elicit_app.problem import Problem
 from elicit_app.session.procedures import (
     ProcedureSetting,
@@ -51,6 +52,14 @@ class Experts:
         Each question is asked this often, and the majority counts.
     strength : bool
         Answers say slightly or clearly.
+    person : Person
+        In which way results are valued, given the weights.
+    matching : Matching
+        How equal points are found.
+    ratio : float or None
+        The largest weight in units of the smallest, where random weights are stretched to it.
+    voters : Voters or None
+        Several experts who answer together, in place of one with `noise`.
     """
 
     weights: tuple[float, ...] | None = None
@@ -58,6 +67,29 @@ class Experts:
     noise: Noise = NO_NOISE
     votes: int = 1
     strength: bool = False
+    person: Person = LINEAR
+    matching: Matching = EXACT_MATCHING
+    ratio: float | None = None
+    voters: Voters | None = None
+
+    def __post_init__(self) -> None:
+        if self.votes < 1:
+            raise WrongPairing("--votes must be at least 1.")
+        if self.voters is not None and (self.noise.kind != "none" or self.votes > 1):
+            raise WrongPairing("--voters says how each of them errs: leave --noise and --votes out.")
+        if self.ratio is not None and self.weights is not None:
+            raise WrongPairing("--ratio is about random weights: leave it or --weights out.")
+
+    @property
+    def answers_a_question(self) -> int:
+        """Return how many answers one question gets."""
+        return self.votes if self.voters is None else self.voters.number
+
+    def oracle(self, values: Values, pairs: JudgedPairs, rng: np.random.Generator) -> Oracle:
+        """Return who answers; `pairs` are what logistic noise is calibrated on."""
+        who = self.noise if self.voters is None else self.voters
+        one = who.oracle(values, pairs, rng, matching=self.matching, strength=self.strength)
+        return one if self.votes == 1 else MajorityOracle(one, self.votes)
 
 
 class Laboratory:
@@ -75,8 +107,6 @@ class Laboratory:
 
     def __init__(self, study: Study, setting: ProcedureSetting, experts: Experts) -> None:
         self.study, self.setting, self.experts = study, setting, experts
-        if experts.votes < 1:
-            raise WrongPairing("--votes must be at least 1.")
 
     @cached_property
     def achievable(self) -> Achievable:
@@ -120,6 +150,8 @@ class Laboratory:
         sphere = self.setting.resolved_space == "sphere"
         for _ in range(_MOST_DRAWS):
             drawn = random_metric(family, self._prevalence, rng, on_the_sphere=sphere, kind=self.experts.truth)
+            if self.experts.ratio is not None:
+                drawn = with_ratio(drawn, self.experts.ratio)
             sizes = np.abs(drawn.weights)
             if (sizes[self._orders[:, 0]] <= sizes[self._orders[:, 1]]).all():
                 return drawn
@@ -129,14 +161,9 @@ class Laboratory:
         """Simulate run `number`; everything random comes from SeedSequence([seed, number])."""
         chance = np.random.SeedSequence([self.setting.seed, number]).spawn(4)
         truth = self.truth(np.random.default_rng(chance[_TRUTH]))
-        pairs = JudgedPairs.draw(truth, self.achievable, np.random.default_rng(chance[_PAIRS]))
-        oracle = self.experts.noise.oracle(
-            truth,
-            pairs,
-            np.random.default_rng(chance[_ORACLE]),
-            votes=self.experts.votes,
-            strength=self.experts.strength,
-        )
+        values = self.experts.person.values(truth, self._prevalence, self.study.population)
+        pairs = JudgedPairs.draw(values, self.achievable, np.random.default_rng(chance[_PAIRS]))
+        oracle = self.experts.oracle(values, pairs, np.random.default_rng(chance[_ORACLE]))
         started = time.perf_counter()
         outcome, asked = drive(self.procedure(int(chance[_PROCEDURE].generate_state(1)[0])), oracle)
         seconds = time.perf_counter() - started
@@ -146,13 +173,13 @@ class Laboratory:
             true_weights=tuple(map(float, truth.weights)),
             elicited_weights=tuple(map(float, outcome.weights)),
             bounded=outcome.bounded,
-            questions=len(asked) * self.experts.votes,
+            questions=len(asked) * self.experts.answers_a_question,
             stopped=outcome.stopped,
             error_l1=l1,
             error_l2=l2,
             error_linf=linf,
             agreement=pairs.agreement(elicited),
-            regret=pairs.regret(truth, elicited),
+            regret=pairs.regret(values, elicited),
             seconds=seconds,
             outcome=outcome,
             asked=tuple(asked),
