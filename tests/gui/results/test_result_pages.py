@@ -16,7 +16,7 @@ from elicit_app.gui.review.page import NOTHING_CHOSEN, ReviewPage
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
-from elicit_app.session.showing import review_view
+from elicit_app.session.view_builders import review_view
 from elicit_app.study import open_study
 
 COSTS = np.array([[0, 4.0, 9.0], [0.6, 0, 2.0], [1.0, 0.3, 0]])
