@@ -225,10 +225,11 @@ def furthest(mistakes: tuple[MistakeRates, ...]) -> tuple[MistakeRates, ...]:
 
 
 class ComparePage(ScrolledPage):
-    """Shows a `ComparisonView`. Emits `save_wanted` and `back_wanted`."""
+    """Shows a `ComparisonView`. Emits `save_requested` and `back_requested`."""
 
-    save_wanted = Signal()
-    back_wanted = Signal()
+    notice: Notice
+    save_requested = Signal()
+    back_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -251,9 +252,9 @@ class ComparePage(ScrolledPage):
         self.back = LinkButton("Back")
         self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(1)
-        self.save.clicked.connect(self.save_wanted)
-        self.back.clicked.connect(self.back_wanted)
-        leave_by_escape(self, self.back_wanted.emit)
+        self.save.clicked.connect(self.save_requested)
+        self.back.clicked.connect(self.back_requested)
+        leave_by_escape(self, self.back_requested.emit)
         self.settle()
 
     def show_view(self, view: ComparisonView) -> None:

@@ -281,9 +281,9 @@ class WeightsCard(Card):
 
 
 class CostsPane(QWidget):
-    """The third tab of the result. Emits `export_wanted` with a format, `answers_wanted` and `save_wanted`."""
+    """The third tab of the result. Emits `export_requested` with a format, `answers_requested` and `save_requested`."""
 
-    export_wanted = Signal(object)
+    export_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -295,7 +295,7 @@ class CostsPane(QWidget):
         self.costs = MatrixCard("Cost matrix", rows)
         self.releases = MatrixCard("Release factors for MPCS", within)
         self.weights, self.files = WeightsCard(), FilesCard()
-        self.files.export_wanted.connect(self.export_wanted)
+        self.files.export_requested.connect(self.export_requested)
         self._classes, self._last = 0, theme.Breakpoint(False, False, False)
 
     def show_result(self, view: ResultView, study: Study) -> None:

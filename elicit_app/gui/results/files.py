@@ -59,9 +59,9 @@ def format_of(key: str) -> FileFormat:
 
 
 class FilesCard(Card):
-    """Emits `export_wanted` with the key of a format."""
+    """Emits `export_requested` with the key of a format."""
 
-    export_wanted = Signal(object)
+    export_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -114,7 +114,7 @@ class FilesCard(Card):
             button.setAccessibleName(
                 f"{each.button.rstrip('…')} {row.name}" if len(row.formats) == 1 else f"Save {each.button.rstrip('…')}"
             )
-            button.clicked.connect(lambda _=False, key=each.key: self.export_wanted.emit(key))
+            button.clicked.connect(lambda _=False, key=each.key: self.export_requested.emit(key))
             self._buttons[each.key] = button
             buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         across.addLayout(buttons)

@@ -76,17 +76,19 @@ class TabStrip(QTabBar):
 class ResultsPage(ScrolledPage):
     """Shows a `ResultView`.
 
-    Emits `more_wanted`, `export_wanted` with the key of a format, `look_at` with the number of an answer,
-    `start_wanted`, `review_wanted`, `compare_wanted` and `retry_wanted` (after something could not be written).
+    Emits `more_requested`, `export_requested` with the key of a format, `look_again_requested` with the number of
+    an answer, `start_requested`, `review_requested`, `compare_requested` and `retry_requested` (after something
+    could not be written).
     """
 
-    more_wanted = Signal()
-    export_wanted = Signal(object)
-    look_at = Signal(object)
-    start_wanted = Signal()
-    review_wanted = Signal()
-    retry_wanted = Signal()
-    compare_wanted = Signal()
+    notice: Notice
+    more_requested = Signal()
+    export_requested = Signal(object)
+    look_again_requested = Signal(object)
+    start_requested = Signal()
+    review_requested = Signal()
+    retry_requested = Signal()
+    compare_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -141,9 +143,9 @@ class ResultsPage(ScrolledPage):
         foot = QHBoxLayout()
         back, review = LinkButton("Back to the start"), LinkButton("Look at the answers")
         self.compare = LinkButton("Compare experts")
-        self.compare.clicked.connect(self.compare_wanted)
-        back.clicked.connect(self.start_wanted)
-        review.clicked.connect(self.review_wanted)
+        self.compare.clicked.connect(self.compare_requested)
+        back.clicked.connect(self.start_requested)
+        review.clicked.connect(self.review_requested)
         foot.addWidget(back)
         foot.addStretch(1)
         foot.addWidget(self.compare)
@@ -152,11 +154,11 @@ class ResultsPage(ScrolledPage):
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._turn)
-        self.more.clicked.connect(self.more_wanted)
-        self.save.clicked.connect(lambda: self.export_wanted.emit(METRIC.key))
-        self.costs.export_wanted.connect(self.export_wanted)
-        self.told.look_at.connect(self.look_at)
-        self.notice.pressed.connect(self.retry_wanted)
+        self.more.clicked.connect(self.more_requested)
+        self.save.clicked.connect(lambda: self.export_requested.emit(METRIC.key))
+        self.costs.export_requested.connect(self.export_requested)
+        self.told.look_again_requested.connect(self.look_again_requested)
+        self.notice.pressed.connect(self.retry_requested)
 
     def _turn(self, index: int) -> None:
         # Panes are hidden, not stacked: a stack is as high as its tallest page, and a short one would scroll.

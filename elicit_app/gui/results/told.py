@@ -77,9 +77,9 @@ class Tally(QLabel):
 
 
 class TrustCard(Card):
-    """The panel beside the result. Emits `look_at` with the number of the answer a finding is about."""
+    """The panel beside the result. Emits `look_again_requested` with the number of the answer a finding is about."""
 
-    look_at = Signal(object)
+    look_again_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -125,7 +125,7 @@ class TrustCard(Card):
             words.addWidget(Label(finding.detail, theme.Role.NOTE, theme.INK2))
         if finding.question is not None:
             link = LinkButton(f"Look at question {finding.question}")
-            link.clicked.connect(lambda _=False, number=finding.question: self.look_at.emit(number))
+            link.clicked.connect(lambda _=False, number=finding.question: self.look_again_requested.emit(number))
             words.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         across.addLayout(words, 1)
         return row
@@ -216,9 +216,9 @@ class SentenceCard(Card):
 
 
 class ToldPane(QWidget):
-    """The first tab of the result. Emits `look_at` with the number of an answer."""
+    """The first tab of the result. Emits `look_again_requested` with the number of an answer."""
 
-    look_at = Signal(object)
+    look_again_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -240,7 +240,7 @@ class ToldPane(QWidget):
         left.addWidget(self._sentence)
         left.addWidget(plot_card, 1)
         self._trust = TrustCard()
-        self._trust.look_at.connect(self.look_at)
+        self._trust.look_again_requested.connect(self.look_again_requested)
         self._across.addLayout(left, 1)
         self._across.addWidget(self._trust)
 

@@ -49,9 +49,9 @@ class ContinueView:
 
 
 class ContinueCard(Card):
-    """Go on where you stopped. Emits `open_wanted` with the session file."""
+    """Go on where you stopped. Emits `open_requested` with the session file."""
 
-    open_wanted = Signal(object)
+    open_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.IMPORTANT, parent)
@@ -70,7 +70,7 @@ class ContinueCard(Card):
         self.button = PrimaryButton("Continue", keys=("Enter",))
         self._across.addLayout(words, 1)
         self._across.addWidget(self.button)
-        self.button.clicked.connect(lambda: self.open_wanted.emit(self._ref))
+        self.button.clicked.connect(lambda: self.open_requested.emit(self._ref))
 
     def show_view(self, view: ContinueView) -> None:
         """Show the session to go on with."""
@@ -89,9 +89,9 @@ class ContinueCard(Card):
 
 
 class DropCard(Card):
-    """A new study from predictions files. Emits `choose_wanted`; the page takes what is dropped."""
+    """A new study from predictions files. Emits `choose_requested`; the page takes what is dropped."""
 
-    choose_wanted = Signal()
+    choose_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.DROP, parent)
@@ -109,7 +109,7 @@ class DropCard(Card):
             self._across.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
         self._first, self._compact = False, False
         for button in (self.outline, self.primary):
-            button.clicked.connect(self.choose_wanted)
+            button.clicked.connect(self.choose_requested)
 
     def set_first(self, first: bool) -> None:
         """Make this the primary action, where there is nothing to go on with."""

@@ -84,8 +84,8 @@ def test_answers_stand_newest_first_in_words_without_sides(review):
 
 def test_the_chosen_answer_is_looked_at_with_enter_and_taken_out_with_a_button_only(review, qtbot):
     asked, out = [], []
-    review.look_at.connect(asked.append)
-    review.take_out.connect(out.append)
+    review.look_again_requested.connect(asked.append)
+    review.take_out_requested.connect(out.append)
     assert review.chosen.text() == NOTHING_CHOSEN
     assert not review.again.isEnabled()
     review.table.setFocus()
@@ -105,8 +105,8 @@ def test_the_chosen_answer_is_looked_at_with_enter_and_taken_out_with_a_button_o
 
 def test_undo_and_redo_have_their_keys_on_the_review(review, qtbot):
     undone, redone = [], []
-    review.undo_wanted.connect(lambda: undone.append(1))
-    review.redo_wanted.connect(lambda: redone.append(1))
+    review.undo_requested.connect(lambda: undone.append(1))
+    review.redo_requested.connect(lambda: redone.append(1))
     control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
     QTest.keyClick(review.table, Qt.Key.Key_Z, control)
     QTest.keyClick(review.table, Qt.Key.Key_Z, control | shift)
@@ -187,7 +187,7 @@ def test_too_few_answers_switch_the_files_off_except_the_answers(qtbot, views, s
 
 def test_a_reservation_leads_to_its_question(results, views):
     asked = []
-    results.look_at.connect(asked.append)
+    results.look_again_requested.connect(asked.append)
     about = [finding.question for finding in views[1].trust if finding.question is not None]
     for link in results.told._trust.findChildren(LinkButton):
         link.click()
