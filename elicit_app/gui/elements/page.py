@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.painting import box
-from elicit_app.gui.elements.surfaces import Label, Notice
+from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.texts import Label
 
 
 class Page(QWidget):

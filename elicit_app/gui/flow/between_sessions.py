@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from elicit_app.study.model import Study
 
 SESSION_ENDING = ".session.jsonl"
+
+PATIENCE = 0.7
+"""Seconds that leaving waits for what is being computed."""
 
 
 class Places(NamedTuple):
@@ -78,11 +83,31 @@ class Flow(QObject):
         self._pages.show(self._pages.start)
         self.background.run(self._overview, self._pages.start.show_view, self._say_on_start)
 
-    def close(self) -> None:
-        """Close what is open; nothing has to be saved."""
-        if self._session_flow is not None:
-            self._session_flow.close()
-        self.background.close()
+    def close(self) -> bool:
+        """Close what is open; nothing has to be saved.
+
+        Returns
+        -------
+        bool
+            True where everything has come to its end. False where something is still computed after most of a second:
+            nothing of it is needed any more, and whoever ends the program need not wait. What was answered is in the
+            session file in either case; for that alone it waits as long as the disk takes.
+        """
+        session = self._session_flow
+        unwritten = session.unwritten() if session is not None else lambda: False
+        close_session_file = session.let_go() if session is not None else lambda: None
+        self.background.stop()
+
+        def close_all() -> None:
+            close_session_file()
+            self.background.close()
+
+        closing = threading.Thread(target=close_all, daemon=True)
+        closing.start()
+        give_up = time.monotonic() + PATIENCE
+        while closing.is_alive() and (time.monotonic() < give_up or unwritten()):
+            closing.join(0.02)
+        return not closing.is_alive()
 
     def _overview(self) -> object:
         from elicit_app.gui.start.overview import overview

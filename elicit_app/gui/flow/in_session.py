@@ -59,6 +59,8 @@ class SessionFlow(QObject):
         self._runner: SessionRunner | None = None
         self._bridge: Bridge | None = None
         self._result: ResultView | None = None
+        # How long the session file was when something was asked for; None once the answer to that is shown.
+        self._size_before: int | None = None
 
     @property
     def running(self) -> bool:
@@ -94,15 +96,25 @@ class SessionFlow(QObject):
 
     def close(self) -> None:
         """Close the session; everything answered is on the disk."""
+        self.let_go()()
+
+    def let_go(self) -> Callable[[], None]:
+        """Forget the session, and return what closes it: that waits for what is being computed, on any thread."""
         runner, bridge, session = self._runner, self._bridge, self._session
         self._runner = self._bridge = self._session = self._result = None
-        if runner is not None:
-            runner.close()
-        elif session is not None:
-            session.close()
         if bridge is not None:
             bridge.close()
             bridge.deleteLater()
+        if runner is not None:
+            return runner.close
+        return session.close if session is not None else lambda: None
+
+    def unwritten(self) -> Callable[[], bool]:
+        """Return what tells whether something that was asked for is not yet in the session file."""
+        session, size = self._session, self._size_before
+        if session is None or size is None:
+            return lambda: False
+        return lambda: _size(session.path) == size
 
     def _practised(self) -> None:
         if self._session is None or self._runner is not None:
@@ -131,7 +143,7 @@ class SessionFlow(QObject):
     @Slot(object)
     def show_view(self, view: View) -> None:
         """Show a view on its page."""
-        session = self._session
+        session, self._size_before = self._session, None
         if session is None:
             return
         if isinstance(view, QuestionView):
@@ -170,9 +182,14 @@ class SessionFlow(QObject):
 
         def slot(*args: P.args, **kwargs: P.kwargs) -> None:
             if self._runner is not None:
+                self._note_request()
                 act(self._runner, *args, **kwargs)
 
         return slot
+
+    def _note_request(self) -> None:
+        if self._session is not None:
+            self._size_before = _size(self._session.path)
 
     @cached_property
     def _practice_page(self) -> PracticePage:
@@ -239,6 +256,7 @@ class SessionFlow(QObject):
 
     def _resolve(self, meant: Meant) -> None:
         if self._runner is not None:
+            self._note_request()
             self._runner.resolve(meant.pair, meant.kept)
 
     def _compare(self) -> None:
@@ -248,6 +266,7 @@ class SessionFlow(QObject):
     @Slot(object)
     def _answer(self, given: GivenAnswer) -> None:
         if self._runner is not None:
+            self._note_request()
             self._runner.answer(
                 given.request,
                 given.reply,
@@ -285,6 +304,14 @@ class SessionFlow(QObject):
             lambda saved: page.notice.say(f"Saved: {saved}", good=True),
             lambda problem: page.notice.say(problem.sentence),
         )
+
+
+def _size(path: Path) -> int:
+    """Return the length of a file; 0 where it is gone."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _export_answers(session: Session, path: Path) -> Path:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.gui import theme
 from elicit_app.gui.elements import AnswerButton, Button, EqualButton, MinorButton
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.measures import GAP, Plan
 from elicit_app.session.views.asked import Reply
 
@@ -80,9 +81,8 @@ class Answers(QWidget):
             (self.slightly_b, "slightly B", "Shift and right arrow", "right", Strength.SLIGHTLY),
             (self.clearly_b, "clearly B", "Control and right arrow", "right", Strength.CLEARLY),
         ):
-            button.setAccessibleName(name)
-            button.setAccessibleDescription(keys)
-            button.setToolTip("" if button in (self.a, self.equal, self.b) else f"{name}: {keys.lower()}")
+            spelled_out = button in (self.a, self.equal, self.b)
+            tell(button, name=name, more=keys, tooltip="" if spelled_out else f"{name}: {keys.lower()}")
             button.clicked.connect(lambda _=False, r=reply, s=strength: self.given.emit(Pressed(r, s)))
 
     @property

@@ -12,6 +12,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Glyph, Label, OutlineButton, PrimaryButton, Surface
 from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import GivenAnswer, Pressed, bind, bind_answers
 from elicit_app.gui.question.pair_page import PairPage, TopBar
 from elicit_app.gui.theme import Breakpoint, em
@@ -55,7 +56,7 @@ class BreakCard(Card):
     def offer(self, answers: int) -> None:
         """Offer a break after this many answers."""
         self._sentence.setText(f"{answers} answers, all kept. Take a break?")
-        self.setAccessibleName(self._sentence.text())
+        tell(self, name=self._sentence.text())
 
 
 LOCK_MS = 350
@@ -195,8 +196,7 @@ class QuestionPage(PairPage):
             takes_back = "Take back the last change"
             if view.undoes != "change":
                 takes_back = undo_words(view.previous, study.wording, self._family)
-        self.undo.setToolTip(takes_back)
-        self.undo.setAccessibleDescription(takes_back)
+        tell(self.undo, tooltip=takes_back, more=takes_back)
         self.undo.setEnabled(view.again is not None or view.undoes == "change" or view.previous is not None)
 
     def _set_answerable(self, answerable: bool) -> None:

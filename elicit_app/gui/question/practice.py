@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Glyph, GlyphSign, Label, OutlineButton, PrimaryButton, Surface
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import Pressed, bind, bind_answers
 from elicit_app.gui.question.pair_page import PairPage, TopBar
 from elicit_app.gui.theme import Breakpoint
@@ -58,7 +59,7 @@ class FeedbackCard(Card):
         self.again.setVisible(not feedback.right)
         self.headline.setText(feedback.headline)
         self.sentence.setText(feedback.sentence)
-        self.setAccessibleName(f"{feedback.headline}. {feedback.sentence}")
+        tell(self, name=f"{feedback.headline}. {feedback.sentence}")
         self._parts.activate()
 
     def arrange(self, room: Breakpoint) -> None:

@@ -10,6 +10,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton, focus_ring
 from elicit_app.gui.elements.page import Header, ScrolledPage
 from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results.costs import CostsPane
 from elicit_app.gui.results.files import METRIC, TOO_FEW
 from elicit_app.gui.results.models import ModelsPane
@@ -63,9 +64,7 @@ class TabStrip(QTabBar):
         chosen = index == self.currentIndex()
         painter.setFont(theme.font(theme.Role.STRONG if chosen else theme.Role.LABEL))
         painter.setPen(colours.ink if chosen else colours.ink2)
-        text = QFontMetricsF(painter.font()).elidedText(
-            self.tabText(index), Qt.TextElideMode.ElideRight, room.width() + 1
-        )
+        text = elided(self.tabText(index), QFontMetricsF(painter.font()), room.width() + 1)
         painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         if chosen:
             painter.fillRect(QRectF(room.left(), self.height() - 3, room.width(), 3), colours.ink)
@@ -98,7 +97,7 @@ class ResultsPage(ScrolledPage):
         self._header.add_action(self.save)
         self.notice = Notice()
         self.tabs = TabStrip("What you told us", "Which model", "Other prevalence", "Costs and files")
-        self.tabs.setAccessibleName("Parts of the result")
+        tell(self.tabs, name="Parts of the result")
         for widget in (self._header, self.notice, self.tabs):
             self.head.addWidget(widget)
         self.told, self.models, self.prevalence, self.costs = ToldPane(), ModelsPane(), PrevalencePane(), CostsPane()
@@ -117,7 +116,7 @@ class ResultsPage(ScrolledPage):
         answers = "1 answer" if view.answers == 1 else f"{view.answers} answers"
         self._header.say(f"Result: {study.title}", ", ".join(part for part in (expert, answers, view.date) if part))
         self.save.setEnabled(view.can_export)
-        self.save.setToolTip("" if view.can_export else TOO_FEW)
+        tell(self.save, tooltip="" if view.can_export else TOO_FEW)
         self.more.setVisible(view.can_continue)
         self.compare.setVisible(view.experts > 1)
         self.compare.setText(f"Compare the {view.experts} experts who have finished")

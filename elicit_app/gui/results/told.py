@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QSiz
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
 from elicit_app.gui.elements.fields import DecimalBox
-from elicit_app.gui.elements.surfaces import Block, StressedLabel
+from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.ratio_plot import RatioPlot, rows_of
 from elicit_app.session.views.figures import HeldOutView, RatioView, TrustView
@@ -55,7 +56,7 @@ class Tally(QLabel):
     def __init__(self, right: int, total: int, strong: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._right, self._total, self._strong = right, total, strong
-        self.setAccessibleName(f"{right} of {total} predicted")
+        tell(self, name=f"{right} of {total} predicted")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:

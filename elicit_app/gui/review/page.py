@@ -26,6 +26,7 @@ from elicit_app.gui.elements import (
 )
 from elicit_app.gui.elements.page import Header, ScrolledPage
 from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.review.table import AnswersModel, AnswersTable, answer_words
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.views.asked import AnsweredView, ReviewView
@@ -212,8 +213,7 @@ class ReviewPage(ScrolledPage):
         takes_back = "Take back the last change"
         if view.undoes == "answer":
             takes_back = undo_words(view.answers[-1], wording, family)
-        self.undo.setToolTip(takes_back)
-        self.undo.setAccessibleDescription(takes_back)
+        tell(self.undo, tooltip=takes_back, more=takes_back)
         self.contradiction.setVisible(bool(view.contradictions))
         if view.contradictions:
             first, second = (view.answers[index] for index in view.contradictions[0])

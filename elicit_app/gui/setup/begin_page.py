@@ -13,6 +13,7 @@ from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryBut
 from elicit_app.gui.elements.fields import ChoiceRow, Field
 from elicit_app.gui.elements.page import Header, ScrolledPage
 from elicit_app.gui.elements.surfaces import Block, Notice, Section
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.asking import AskingSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.session.journal.events import Guess
@@ -57,7 +58,7 @@ class GuessesSection(Section):
         for row, key in enumerate(keys_to_guess(study, family)):
             mistake = mistake_of_key(study, key)
             field = _GuessField(typed.get(key, ""), "no idea")
-            field.setAccessibleName(f"One {mistake.one} is as bad as how many {yardstick.many}")
+            tell(field, name=f"One {mistake.one} is as bad as how many {yardstick.many}")
             grid.addWidget(Label(f"One {mistake.one} is as bad as", theme.Role.LABEL), row, 0)
             grid.addWidget(field, row, 1)
             unit = Label(yardstick.many, ink=theme.INK2)
@@ -159,7 +160,7 @@ class BeginPage(ScrolledPage):
         self.head.addWidget(self.header)
         self.head.addWidget(self.notice)
         self.expert = Field(hint="Your name, or a group’s; may stay empty")
-        self.expert.setAccessibleName("Who is answering")
+        tell(self.expert, name="Who is answering")
         self._who = Section("Who is answering?", "Only to tell sessions apart. It is written beside the answers.")
         self._who.column.addWidget(self.expert)
         self.family, self.guesses, self.asking = FamilySection(), GuessesSection(), AskingSection()

@@ -15,6 +15,7 @@ from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryBut
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
 from elicit_app.gui.elements.page import Header, ScrolledPage
 from elicit_app.gui.elements.surfaces import Block, Notice, Section
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.mistakes import MistakesSection, flow, with_nouns
 from elicit_app.problem import Problem
 from elicit_app.study.counting import POPULATIONS, population_for, prevalence_of
@@ -175,8 +176,8 @@ class NounsSection(Section):
             grid.addWidget(Label(head, theme.Role.NOTE, theme.INK2), 0, column)
         for at, name in enumerate(study.classes, start=1):
             one, many = Field(), Field()
-            one.setAccessibleName(f"One {name}")
-            many.setAccessibleName(f"Several {name}")
+            tell(one, name=f"One {name}")
+            tell(many, name=f"Several {name}")
             grid.addWidget(Label(name, theme.Role.LABEL), at, 0)
             grid.addWidget(one, at, 1)
             grid.addWidget(many, at, 2)
@@ -241,7 +242,7 @@ class PlaceSection(Section):
         )
         super().__init__("Where it is kept", sentence, parent)
         self.path = Field()
-        self.path.setAccessibleName("Folder of the study")
+        tell(self.path, name="Folder of the study")
         choose = OutlineButton("Choose…")
         choose.clicked.connect(self.choose_requested)
         row = QHBoxLayout()

@@ -24,6 +24,7 @@ from elicit_app.gui.elements import (
     paint_glyph,
 )
 from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.texts import elided, tell
 
 
 @dataclass(frozen=True)
@@ -166,8 +167,11 @@ class RowButton(QPushButton):
     def __init__(self, view: RowView, parent: QWidget | None = None) -> None:
         super().__init__(view.title, parent)
         self._view, self._compact = view, False
-        self.setAccessibleName(", ".join(part for part in (view.title, view.line, view.aside) if part))
-        self.setToolTip(f"{view.title}\n{view.line}")
+        tell(
+            self,
+            name=", ".join(part for part in (view.title, view.line, view.aside) if part),
+            tooltip=f"{view.title}\n{view.line}",
+        )
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAutoDefault(False)
@@ -223,7 +227,7 @@ class RowButton(QPushButton):
 
     @staticmethod
     def _fit(painter: QPainter, text: str, room: QRectF) -> str:
-        return QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        return elided(text, QFontMetricsF(painter.font()), room.width())
 
 
 class RowCard(Card):
