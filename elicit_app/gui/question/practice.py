@@ -12,7 +12,6 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import Pressed, bind, bind_answers
 from elicit_app.gui.question.pair_page import PairPage, TopBar
 from elicit_app.gui.theme import Breakpoint
-from elicit_app.session.views.asked import Reply
 from elicit_app.session.warm_up import (
     Feedback,
     PracticePair,

@@ -13,7 +13,7 @@ _LETTER = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e8
 _RUN = re.compile(rf"{_LETTER}+(?:[ \u00a0'\u2019\u0300-\u036f0-9-]+{_LETTER}+)*")
 _UNWANTED = {
     **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C]),
-    **{code: "\N{REPLACEMENT CHARACTER}" for code in (*range(9), *range(11, 32), *range(127, 160))},
+    **dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}"),
 }
 
 

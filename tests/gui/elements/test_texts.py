@@ -19,9 +19,7 @@ GUI = Path(elicit_app.gui.__file__).parent
 
 
 def test_only_one_module_hands_text_to_tooltips_and_names() -> None:
-    bare = re.compile(
-        r"setToolTip\(|QToolTip|setAccessible(Name|Description)\(|setWhatsThis\(|ToolTipRole"
-    )
+    bare = re.compile(r"setToolTip\(|QToolTip|setAccessible(Name|Description)\(|setWhatsThis\(|ToolTipRole")
     users = {path.name for path in GUI.rglob("*.py") if bare.search(path.read_text("utf-8"))}
     assert users == {"texts.py"}
 
