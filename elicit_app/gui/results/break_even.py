@@ -10,11 +10,12 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QSlider, QWidget
 
 from elicit_app.gui.elements.painting import focus_ring
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogAxis, ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views.cost_lines import Segment
-from elicit_app.session.words import result_words as words
+from metrics.display.numbers import span, two_digits
 
 STEPS = 1000
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -39,7 +40,7 @@ class Scale(NamedTuple):
 
     axis: LogAxis | ShareAxis
     question: str
-    said: Callable[[float], str] = words.amount
+    said: Callable[[float], str] = two_digits
     plausible: tuple[float, float] | None = None
     own: float | None = None
 
@@ -66,8 +67,7 @@ class BreakEvenTrack(QSlider):
     def show_scale(self, scale: Scale, segments: tuple[Segment, ...]) -> None:
         """Show who is cheapest along `scale`."""
         self._scale, self._segments = scale, segments
-        self.setAccessibleName(scale.question)
-        self.setAccessibleDescription(self._description())
+        tell(self, name=scale.question, more=self._description())
         self.update()
 
     @property
@@ -133,7 +133,7 @@ class BreakEvenTrack(QSlider):
     def _note(self) -> str:
         """Return what stands below the numbers: the plausible range, or where the study is."""
         if self._scale.plausible is not None:
-            return f"shaded: plausible after your answers, {words.span(self._scale.plausible)}"
+            return f"shaded: plausible after your answers, {span(*self._scale.plausible)}"
         return "" if self._scale.own is None else f"square: in your study, {self._scale.said(self._scale.own)}"
 
     def _inset(self) -> float:

@@ -11,13 +11,15 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QSiz
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
 from elicit_app.gui.elements.fields import DecimalBox
-from elicit_app.gui.elements.surfaces import Block, StressedLabel
+from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.ratio_plot import RatioPlot, rows_of
-from elicit_app.session.views.figures import HeldOutView, RatioView, TrustView
+from elicit_app.session.views.figures import HeldOutView, TrustView
 from elicit_app.session.views.outcome import ResultView
-from elicit_app.session.words import result_words as words
-from elicit_app.study.model import Mistake, Study
+from elicit_app.study.model import Study
+from metrics.display.numbers import two_digits
+from metrics.elicited.exchange import Headline
 
 LOWEST, HIGHEST = 0.001, 10_000.0
 
@@ -32,7 +34,7 @@ class RatioBox(DecimalBox):
         self.setKeyboardTracking(False)
 
     def textFromValue(self, value: float) -> str:
-        return words.amount(value)
+        return two_digits(value)
 
     def valueFromText(self, text: str) -> float:
         return float(text.replace(",", ""))
@@ -55,7 +57,7 @@ class Tally(QLabel):
     def __init__(self, right: int, total: int, strong: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._right, self._total, self._strong = right, total, strong
-        self.setAccessibleName(f"{right} of {total} predicted")
+        tell(self, name=f"{right} of {total} predicted")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -77,9 +79,9 @@ class Tally(QLabel):
 
 
 class TrustCard(Card):
-    """The panel beside the result. Emits `look_at` with the number of the answer a finding is about."""
+    """The panel beside the result. Emits `look_again_requested` with the number of the answer a finding is about."""
 
-    look_at = Signal(object)
+    look_again_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -125,7 +127,7 @@ class TrustCard(Card):
             words.addWidget(Label(finding.detail, theme.Role.NOTE, theme.INK2))
         if finding.question is not None:
             link = LinkButton(f"Look at question {finding.question}")
-            link.clicked.connect(lambda _=False, number=finding.question: self.look_at.emit(number))
+            link.clicked.connect(lambda _=False, number=finding.question: self.look_again_requested.emit(number))
             words.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         across.addLayout(words, 1)
         return row
@@ -193,18 +195,18 @@ class SentenceCard(Card):
         self._below.addLayout(guess, 1)
         column.addLayout(self._below)
 
-    def show_ratio(self, ratio: RatioView, yardstick: Mistake, study: Study) -> None:
-        """Show the sentence about `ratio`."""
-        plain, stressed = words.headline(ratio, yardstick, study.wording)
+    def show_headline(self, headline: Headline, guess: float | None) -> None:
+        """Show the sentence that the result begins with, and what was guessed of its ratio."""
+        plain, stressed = headline.start, headline.number
         # Number and noun stay on one line; the sentence breaks before them.
         self._sentence.say(f"{plain} ", stressed.replace(" ", NO_BREAK) if len(stressed) < _SHORT else stressed, ".")
-        said, stressed = words.below_headline(ratio)
+        said, stressed = headline.below
         self._range.setVisible(bool(said))
         self._range.say(said, stressed, "." if stressed else "")
-        self._sign.setVisible(ratio.guess is not None)
-        self._guess.setVisible(ratio.guess is not None)
-        if ratio.guess is not None:
-            self._guess.say("Your first guess, before the questions: ", words.amount(ratio.guess), ".")
+        self._sign.setVisible(guess is not None)
+        self._guess.setVisible(guess is not None)
+        if guess is not None:
+            self._guess.say("Your first guess, before the questions: ", two_digits(guess), ".")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Put the guess under the range where the font is large."""
@@ -216,9 +218,9 @@ class SentenceCard(Card):
 
 
 class ToldPane(QWidget):
-    """The first tab of the result. Emits `look_at` with the number of an answer."""
+    """The first tab of the result. Emits `look_again_requested` with the number of an answer."""
 
-    look_at = Signal(object)
+    look_again_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -240,16 +242,16 @@ class ToldPane(QWidget):
         left.addWidget(self._sentence)
         left.addWidget(plot_card, 1)
         self._trust = TrustCard()
-        self._trust.look_at.connect(self.look_at)
+        self._trust.look_again_requested.connect(self.look_again_requested)
         self._across.addLayout(left, 1)
         self._across.addWidget(self._trust)
 
     def show_result(self, view: ResultView, study: Study) -> None:
         """Show the ratios and findings of `view`."""
-        mistake = words.mistake_of(words.yardstick_of(view), study.wording)
-        self._sentence.show_ratio(view.headline, mistake, study)
+        mistake = view.headline.yardstick.mistake
+        self._sentence.show_headline(view.headline, view.guesses.get(view.headline.rate.key))
         self._question.setText(f"How bad is each mistake, compared with one {mistake.one}?")
-        self._plot.show_rows(rows_of(view.ratios, study.wording), mistake.one)
+        self._plot.show_rows(rows_of(view.ratios, study.wording, view.guesses), mistake.one)
         self._trust.show_result(view)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
