@@ -144,7 +144,7 @@ class TestSaysNothing:
         spreads = np.log(np.abs(outcome.samples)).std(axis=0)
         before = np.log(np.abs(procedure.conclude([]).samples)).std(axis=0)
         assert (spreads[4:] > 0.6 * before[4:]).all()
-        assert (spreads[[0, 2]] < 0.6 * before[[0, 2]]).all()
+        assert (spreads[[0, 2]] < 0.8 * before[[0, 2]]).all()
 
 
 class TestTruth:

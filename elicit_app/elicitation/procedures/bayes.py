@@ -171,7 +171,7 @@ class Bayes:
         belief = self._shown.get(key)
         if belief is None:
             answers = evidence(history, self.prior)
-            belief = self.belief(history).refined(answers, self._rng(len(history), _RESULT))
+            belief = self.belief(history).refined(answers, self._rng(answers.n_answers, _RESULT))
             self._shown.put(key, belief)
         return belief
 
