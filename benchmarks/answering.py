@@ -47,7 +47,7 @@ from elicit_app.study.model import Study
 BUNDLED = {2: "breast-cancer", 3: "traffic-light", 10: "digits"}
 CLASSES = (2, 3, 4, 5, 10)
 RESUMED_AFTER, RESUMED_WITHIN = 25, 2.0
-REPLIES = {Choice.A: "left", Choice.B: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
+REPLIES = {Choice.FIRST: "left", Choice.SECOND: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
 
 
 @dataclass
@@ -91,7 +91,7 @@ class Expert:
         self._oracle = LogitOracle(lambda matrix: -float((costs / costs.max() * matrix).sum()), 60.0, rng, clear=0.05)
 
     def answer(self, view: QuestionView) -> tuple[str, object]:
-        shown = Question(view.left / view.population, view.right / view.population, population=view.population)
+        shown = Question(view.left, view.right, view.population)
         answer = self._oracle.answer(shown)
         return REPLIES[answer.choice], answer.strength
 

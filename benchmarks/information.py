@@ -54,7 +54,7 @@ def bits(laboratory: Known, runs: int) -> list[float]:
         seed = np.random.SeedSequence([laboratory.setting.seed, number]).spawn(4)[3]
         procedure = laboratory.procedure(int(seed.generate_state(1)[0]))
         for n, (question, _) in enumerate(asked):
-            gain = procedure.prior.gain(question.a, question.b)[None]
+            gain = procedure.prior.gain(*question.rates)[None]
             found.append(float(information(procedure.belief(asked[:n]), gain)[0]))
     return found
 

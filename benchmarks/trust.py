@@ -22,8 +22,8 @@ from elicitation import opened
 
 from elicit_app.elicitation.oracles import LogitOracle
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Purpose, Question
-from elicit_app.elicitation.trust import Side, TrustReport, trust_report
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Purpose, Question, Side
+from elicit_app.elicitation.trust import TrustReport, trust_report
 from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.experiments.truths import Metric
@@ -75,7 +75,7 @@ def right(accuracy: float, truth: Metric, pairs: JudgedPairs, rng: Chance) -> Pe
 
 
 def coin(truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
-    return lambda question, left, number: (Choice.A, Choice.B)[int(rng.integers(2))]
+    return lambda question, left, number: (Choice.FIRST, Choice.SECOND)[int(rng.integers(2))]
 
 
 def always_left(truth: Metric, pairs: JudgedPairs, rng: Chance) -> Person:
@@ -143,10 +143,10 @@ def misspecified(kind: Misspecified, procedure: Bayes, rng: Chance) -> tuple[Mat
 
     def person(question: Question, left: Side, number: int) -> Choice:
         logs = before if kind.changes and number < QUESTIONS // 2 + 2 else now
-        felt = sensitivity * kind.tiring**number * float(prior.gain(question.a, question.b) @ np.exp(logs))
+        felt = sensitivity * kind.tiring**number * float(prior.gain(*question.rates) @ np.exp(logs))
         if rng.random() < kind.lapses:
             felt = 0.0
-        return Choice.A if felt + rng.logistic() > 0 else Choice.B
+        return Choice.FIRST if felt + rng.logistic() > 0 else Choice.SECOND
 
     return now, np.log(sensitivity), person
 
@@ -158,9 +158,9 @@ def well_specified(procedure: Bayes, rng: Chance) -> tuple[Matrix, Matrix, Perso
     manner = response.person(rng.standard_normal((1, 4)))
 
     def person(question: Question, left: Side, number: int) -> Choice:
-        latent = manner.sensitivity[:, None] * (np.exp(logs) @ prior.gain(question.a, question.b)[:, None])
+        latent = manner.sensitivity[:, None] * (np.exp(logs) @ prior.gain(*question.rates)[:, None])
         chances = response.chances(latent, manner)[:, 0, 0]
-        return (Choice.A, Choice.B, Choice.EQUAL)[int(rng.choice(3, p=chances / chances.sum()))]
+        return (Choice.FIRST, Choice.SECOND, Choice.EQUAL)[int(rng.choice(3, p=chances / chances.sum()))]
 
     return logs[0], np.log(manner.sensitivity[0]), person
 
@@ -178,7 +178,7 @@ def sitting(procedure: Bayes, person: Person, seed: int) -> tuple[list[Asked], l
         question, number = step.question, len(asked)
         left: Side = sides(seed, number + 1)[0]
         if question.purpose is Purpose.REPEAT and question.repeat_of is not None:
-            left = stood[question.repeat_of]  # A and B have changed places
+            left = stood[question.repeat_of - 1]  # the two sides have changed places
         answer = Answer(person(question, left, number))
         asked.append(Asked(question, answer))
         stood.append(left)

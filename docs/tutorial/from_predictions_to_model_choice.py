@@ -101,17 +101,17 @@ from elicit_app.elicitation.driver import run  # noqa: E402
 from elicit_app.elicitation.laws import Cases  # noqa: E402
 from elicit_app.elicitation.oracles import LinearOracle  # noqa: E402
 from elicit_app.elicitation.procedures.bayes import Bayes  # noqa: E402
-from metrics.elicited.weights import weight_matrix, weights_from_cost_matrix  # noqa: E402
+from metrics.elicited.family import LPM  # noqa: E402
 
 merchant = np.array([[0.0, 0.10, 0.15], [0.40, 0.0, 0.05], [1.0, 0.20, 0.0]])
-truth = weights_from_cost_matrix(merchant, "lpm")
+truth = LPM.weights(merchant)
 order = [columns.index(label) for label in varieties]
 true_index = np.array([varieties.index(label) for label in y])
 cases = [Cases.counted(true_index, p[:, order]) for p in proba.values()]
 procedure = Bayes(cases, family="lpm", seed=1, population=1000, questions=20)
-outcome, asked = run(procedure, LinearOracle(weight_matrix(truth, "lpm")))
+outcome, asked = run(procedure, LinearOracle(LPM.weight_matrix(truth)))
 print(f"{len(asked)} questions; the first one, of 1,000 bottles:")
-print(np.rint(asked[0].question.a * 1000).astype(int), "or", np.rint(asked[0].question.b * 1000).astype(int), sep="\n")
+print(asked[0].question.first, "or", asked[0].question.second, sep="\n")
 
 # %% [markdown]
 # ## 3. The elicited metric

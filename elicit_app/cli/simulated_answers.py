@@ -27,19 +27,19 @@ def simulated(session: Session, truth: str, talk: Console) -> Read:
     """Return a reader that answers by itself, from stated or random weights; see `expert_weights`."""
     from elicit_app.elicitation.oracles import LinearOracle
     from elicit_app.elicitation.questions import Choice, Question
-    from metrics.elicited.weights import normalise_weights, weight_matrix
+    from metrics.elicited.family import family_of
 
     family = session.procedure().family
     weights = expert_weights(truth, session.setting, session.study)
-    oracle = LinearOracle(weight_matrix(normalise_weights(weights, family), family))
+    oracle = LinearOracle(family_of(family).weight_matrix(family_of(family).normalise(weights)))
     talk.print(f"A simulated expert answers, with the weights {', '.join(f'{one:.3g}' for one in weights)}.")
 
     def read(view: QuestionView | None) -> str | None:
         if view is None:
             return None
-        question = Question(view.left / view.population, view.right / view.population, population=view.population)
+        question = Question(view.left, view.right, view.population)
         choice = oracle.answer(question).choice
-        key = {Choice.A: "1", Choice.B: "2", Choice.EQUAL: "0", Choice.UNSURE: "s"}[choice]
+        key = {Choice.FIRST: "1", Choice.SECOND: "2", Choice.EQUAL: "0", Choice.UNSURE: "s"}[choice]
         talk.print(f"> {key}")
         return key
 
@@ -57,7 +57,7 @@ def expert_weights(truth: str, setting: ProcedureSetting, study: Study) -> Matri
     import numpy as np
 
     from elicit_app.elicitation.orders import broken
-    from metrics.elicited.weights import normalise_weights
+    from metrics.elicited.family import family_of
 
     n_classes, family, orders = study.n_classes, setting.resolved_family, setting.never_worse or ()
     size = n_classes if family == "dlpm" else n_classes * n_classes - n_classes
@@ -77,7 +77,7 @@ def expert_weights(truth: str, setting: ProcedureSetting, study: Study) -> Matri
             f"--simulate {truth}: {size} weights are needed for {n_classes} classes, not {len(weights)}."
         )
     try:
-        normalise_weights(weights, family)
+        family_of(family).normalise(weights)
     except ValueError as error:
         raise WrongWeights(f"--simulate {truth}: {error}") from error
     order = broken(weights, orders, study.classes, family)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from elicit_app.elicitation.questions import Asked, Choice, Matrix, Purpose, Question
+from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, Question
 
 SITTING = 18  # informative questions
 _EXTRAS: tuple[tuple[float, Purpose], ...] = (
@@ -124,8 +124,8 @@ def repeatable_answers(history: Sequence[Asked]) -> list[int]:
         for n, (question, answer) in enumerate(history)
         if question.purpose is Purpose.INFORMATIVE
         and question.repeat_of is None
-        and answer.choice in (Choice.A, Choice.B)
-        and n not in repeated
+        and answer.choice in PREFERENCES
+        and n + 1 not in repeated
     ]
 
 
@@ -163,7 +163,7 @@ def dominated(matrices: Matrix, population: int | None, rng: np.random.Generator
             worse[true, predicted] += more
             worse[true, true] -= more
     a, b = (better, worse) if rng.integers(2) else (worse, better)
-    return Question(a, b, population, Purpose.CHECK, hypothetical=True)
+    return Question.of_rates(a, b, population, Purpose.CHECK, hypothetical=True)
 
 
 def _unsure(history: Sequence[Asked]) -> list[int]:
@@ -174,5 +174,5 @@ def _unsure(history: Sequence[Asked]) -> list[int]:
         if answer.choice is Choice.UNSURE
         and question.purpose is Purpose.INFORMATIVE
         and question.repeat_of is None
-        and n not in again
+        and n + 1 not in again
     ]

@@ -43,7 +43,7 @@ def beginnings(history: Sequence[Asked]) -> list[bytes]:
     """Return one digest for every beginning of a history, the empty one first; times taken do not count."""
     digests = [b""]
     for question, answer in history:
-        shown = np.ascontiguousarray(question.a).tobytes() + np.ascontiguousarray(question.b).tobytes()
+        shown = b"".join(np.ascontiguousarray(side).tobytes() for side in question.rates)
         told = f"{answer.choice}/{answer.strength}/{question.purpose}/{question.repeat_of}/".encode()
         digests.append(hashlib.sha256(digests[-1] + told + shown).digest())
     return digests

@@ -39,7 +39,8 @@ class UtilityOracle:
 
     def answer(self, question: Question) -> Answer:
         """Return the answer to a question."""
-        return preference(self.utility(question.a) - self.utility(question.b), self.clear)
+        first, second = question.rates
+        return preference(self.utility(first) - self.utility(second), self.clear)
 
 
 class LinearOracle(UtilityOracle):
@@ -48,7 +49,7 @@ class LinearOracle(UtilityOracle):
     Parameters
     ----------
     weights : ndarray of shape (k, k)
-        W with u(C) = sum(W * C); see `metrics.elicited.weights.weight_matrix`.
+        W with u(C) = sum(W * C); see `metrics.elicited.family.Family.weight_matrix`.
     clear : float or None
         See `UtilityOracle`.
     """
@@ -108,7 +109,8 @@ class LogitOracle:
     def answer(self, question: Question) -> Answer:
         """Return the answer to a question."""
         # A logistic draw on the scale of the utilities is that very probability, and also gives a strength.
-        felt = self.utility(question.a) - self.utility(question.b) + self.rng.logistic() / self.sensitivity
+        first, second = question.rates
+        felt = self.utility(first) - self.utility(second) + self.rng.logistic() / self.sensitivity
         return preference(felt, self.clear)
 
 
@@ -134,10 +136,11 @@ class BoundedNoiseOracle:
 
     def answer(self, question: Question) -> Answer:
         """Return the answer to a question."""
-        difference = self.utility(question.a) - self.utility(question.b)
+        first, second = question.rates
+        difference = self.utility(first) - self.utility(second)
         if abs(difference) > self.bound:
             return preference(difference, self.clear)
-        coin = Choice.A if self.rng.random() < 0.5 else Choice.B
+        coin = Choice.FIRST if self.rng.random() < 0.5 else Choice.SECOND
         return Answer(coin, None if self.clear is None else Strength.SLIGHTLY)
 
 
@@ -197,7 +200,7 @@ class RecordedOracle:
         Problem
             No answer to these matrices is left.
         """
-        swapped = replace(question, a=question.b, b=question.a)
+        swapped = replace(question, first=question.second, second=question.first)
         for place, (recorded, answer) in enumerate(self._left):
             if recorded.same_as(question, self._tolerance):
                 del self._left[place]
@@ -213,7 +216,7 @@ def preference(difference: float, clear: float | None = None) -> Answer:
     if difference == 0:
         return Answer(Choice.EQUAL)
     strength = None if clear is None else Strength.CLEARLY if abs(difference) > clear else Strength.SLIGHTLY
-    return Answer(Choice.A if difference > 0 else Choice.B, strength)
+    return Answer(Choice.FIRST if difference > 0 else Choice.SECOND, strength)
 
 
 def majority(answers: Sequence[Answer]) -> Answer:
@@ -224,9 +227,9 @@ def majority(answers: Sequence[Answer]) -> Answer:
     votes = Counter(answer.choice for answer in answers)
     if votes[Choice.UNSURE] == len(answers):
         return Answer(Choice.UNSURE)
-    if votes[Choice.A] == votes[Choice.B]:
+    if votes[Choice.FIRST] == votes[Choice.SECOND]:
         return Answer(Choice.EQUAL)
-    winner = Choice.A if votes[Choice.A] > votes[Choice.B] else Choice.B
+    winner = Choice.FIRST if votes[Choice.FIRST] > votes[Choice.SECOND] else Choice.SECOND
     strengths = Counter(answer.strength for answer in answers if answer.choice is winner and answer.strength)
     if not strengths:
         return Answer(winner)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -13,20 +14,24 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Family = Literal["dlpm", "lpm", "dlfpm", "lfpm"]
+Side = Literal["first", "second"]
 StopReason = Literal["tolerance", "cycles", "budget", "known", "best-model", "bounded", "expert"]
 
 
 class Choice(StrEnum):
-    """What was answered to a question (A, B)."""
+    """What was answered to a pair: the better side, about equal, or cannot say."""
 
-    A = "a"
-    B = "b"
+    FIRST = "first"
+    SECOND = "second"
     EQUAL = "equal"
     UNSURE = "unsure"
 
     def swapped(self) -> Choice:
-        """Return the same preference when A and B change places."""
-        return {Choice.A: Choice.B, Choice.B: Choice.A}.get(self, self)
+        """Return the same preference when the two sides change places."""
+        return {Choice.FIRST: Choice.SECOND, Choice.SECOND: Choice.FIRST}.get(self, self)
+
+
+PREFERENCES = (Choice.FIRST, Choice.SECOND)
 
 
 class Strength(StrEnum):
@@ -45,26 +50,71 @@ class Purpose(StrEnum):
 
 
 @dataclass(frozen=True)
+class Moved:
+    """One count of one side that the person moved before answering.
+
+    Parameters
+    ----------
+    side : {"first", "second"}
+        The side whose count was moved.
+    true, predicted : int
+        The mistake that was moved: a case of class `true` taken for `predicted`.
+    count : int
+        Where it was left, in cases of the question's population.
+    start : int
+        Where it stood when the person began to move it.
+    """
+
+    side: Side
+    true: int
+    predicted: int
+    count: int
+    start: int
+
+    def __post_init__(self) -> None:
+        if self.true == self.predicted:
+            raise ValueError("only a mistake can be moved, not the cases that are right")
+        if min(self.count, self.start) < 0:
+            raise ValueError("a moved count cannot be negative")
+
+    def swapped(self) -> Moved:
+        """Return the same move when the two sides change places."""
+        return replace(self, side="second" if self.side == "first" else "first")
+
+
+@dataclass(frozen=True)
 class Answer:
     """One answer to one question.
 
     Parameters
     ----------
     choice : Choice
-        A, B, about equal, or cannot say; in the question's own order, whichever matrix stood left.
+        First, second, about equal, or cannot say; in the question's own order, whichever matrix stood left.
     strength : Strength or None
-        Slightly or clearly, only with A or B.
+        Slightly or clearly, only with a preference.
     seconds : float or None
         How long the answer took; None for an oracle.
+    moved : Moved or None
+        The count that was moved. `choice` then holds for the pair with that count (`Question.moved`): about equal is
+        an equal point, a preference only bounds one.
+    reason : str
+        What the person typed about the answer; empty where nothing.
     """
 
     choice: Choice
     strength: Strength | None = None
     seconds: float | None = None
+    moved: Moved | None = None
+    reason: str = ""
 
     def __post_init__(self) -> None:
-        if self.strength is not None and self.choice not in (Choice.A, Choice.B):
-            raise ValueError(f"strength goes with a or b, not with {self.choice.value!r}")
+        if self.strength is not None and self.choice not in PREFERENCES:
+            raise ValueError(f"strength goes with first or second, not with {self.choice.value!r}")
+
+    def swapped(self) -> Answer:
+        """Return the same answer when the two sides of the question change places."""
+        moved = None if self.moved is None else self.moved.swapped()
+        return replace(self, choice=self.choice.swapped(), moved=moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,32 +123,103 @@ class Question:
 
     Parameters
     ----------
-    a, b : ndarray of shape (k, k)
-        Rates that sum to 1; rows are true classes, columns are predicted classes.
+    first, second : ndarray of shape (k, k)
+        Rows are true classes, columns are predicted classes. Counts (int64) of `population` cases where it is given,
+        else exact rates (float64) that sum to 1; `rates` gives both as rates.
     population : int or None
-        Where given, ``a * population`` and ``b * population`` are the integers that are shown.
+        How many cases each matrix counts; None for exact rates.
     purpose : Purpose
         Informative, a repeat of an earlier question, or a check.
     repeat_of : int or None
-        For a repeat: the index, from 0, of the repeated question among the answered ones.
+        For a repeat: the number, from 1, of the repeated answer in the history.
     hypothetical : bool
         True where a matrix is feasible but is not what one of the study's models does.
+
+    Raises
+    ------
+    ValueError
+        When a population is given and the matrices are not counts of it.
     """
 
-    a: Matrix
-    b: Matrix
+    first: Matrix | Counts
+    second: Matrix | Counts
     population: int | None = None
     purpose: Purpose = Purpose.INFORMATIVE
     repeat_of: int | None = None
     hypothetical: bool = False
 
+    def __post_init__(self) -> None:
+        if self.population is None:
+            return
+        for side in (self.first, self.second):
+            if side.dtype.kind not in "iu" or side.sum() != self.population or side.min() < 0:
+                raise ValueError(f"the matrices of a question must be counts of {self.population} cases")
+
+    @classmethod
+    def of_rates(
+        cls,
+        first: Matrix,
+        second: Matrix,
+        population: int | None,
+        purpose: Purpose = Purpose.INFORMATIVE,
+        *,
+        hypothetical: bool = False,
+    ) -> Question:
+        """Return the question about two matrices of rates, as counts where there is a population.
+
+        Raises
+        ------
+        ValueError
+            When the rates are not whole cases of the population.
+        """
+        if population is None:
+            return cls(first, second, None, purpose, hypothetical=hypothetical)
+        whole = _counts(first, population), _counts(second, population)
+        return cls(*whole, population, purpose, hypothetical=hypothetical)
+
+    @cached_property
+    def rates(self) -> tuple[Matrix, Matrix]:
+        """Return both matrices as rates that sum to 1."""
+        cases = 1 if self.population is None else self.population
+        return self.first / cases, self.second / cases
+
+    def swapped(self) -> Question:
+        """Return the same pair with its sides exchanged."""
+        return replace(self, first=self.second, second=self.first)
+
+    def moved(self, moved: Moved) -> Question:
+        """Return the pair in which one mistake has the count that the person gave it.
+
+        The cases that are right for the same true class make up the difference, so that its total stays.
+
+        Raises
+        ------
+        ValueError
+            When the question has no population, or its class has fewer cases than that.
+        """
+        if self.population is None:
+            raise ValueError("a count can only be moved where a question counts cases")
+        side = np.array(self.first if moved.side == "first" else self.second, dtype=np.int64)
+        side[moved.true, moved.true] += side[moved.true, moved.predicted] - moved.count
+        side[moved.true, moved.predicted] = moved.count
+        if side[moved.true, moved.true] < 0:
+            raise ValueError(f"{moved.count} is more than the cases of the class that there are to move")
+        return replace(self, first=side) if moved.side == "first" else replace(self, second=side)
+
     def same_as(self, other: Question, tolerance: float = 1e-12) -> bool:
         """Tell whether both show the same matrices in the same order, up to `tolerance` in the rates."""
-        return bool(
-            self.a.shape == other.a.shape
-            and np.allclose(self.a, other.a, rtol=0, atol=tolerance)
-            and np.allclose(self.b, other.b, rtol=0, atol=tolerance)
+        return self.first.shape == other.first.shape and all(
+            np.allclose(own, theirs, rtol=0, atol=tolerance)
+            for own, theirs in zip(self.rates, other.rates, strict=True)
         )
+
+
+def _counts(rates: Matrix, population: int) -> Counts:
+    scaled = rates * population
+    counts = np.rint(scaled).astype(np.int64)
+    if np.abs(scaled - counts).max() > 1e-3:
+        raise ValueError(f"the matrices of a question are not whole cases per {population}")
+    return counts
 
 
 class Asked(NamedTuple):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.questions import Asked, Choice, Matrix, Purpose
+from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose
 from elicit_app.elicitation.response import evidence
 from elicit_app.elicitation.sampler import moved
 
@@ -77,11 +77,13 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
     rng : numpy.random.Generator
         Source of chance.
     """
-    subjects = [n if asked.question.repeat_of is None else asked.question.repeat_of for n, asked in enumerate(history)]
+    subjects = [
+        n if asked.question.repeat_of is None else asked.question.repeat_of - 1 for n, asked in enumerate(history)
+    ]
     aside = [
         n
         for n, (question, answer) in enumerate(history)
-        if question.purpose is Purpose.INFORMATIVE and answer.choice in (Choice.A, Choice.B)
+        if question.purpose is Purpose.INFORMATIVE and answer.choice in PREFERENCES
     ]
     if len(aside) < _FEWEST:
         return None
@@ -92,10 +94,11 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
         kept = [asked for subject, asked in zip(subjects, history, strict=True) if subject not in out]
         weights = np.abs(refitted(belief, kept, rng).estimate)
         for n in fold:
-            question, sign = history[n].question, 1 if history[n].answer.choice is Choice.A else -1
-            learned = float(belief.prior.gain(question.a, question.b) @ weights)
-            accuracy = float(np.trace(question.a) - np.trace(question.b))
-            right += np.array([learned, accuracy, macro_f1(question.a) - macro_f1(question.b)]) * sign > 1e-12
+            question, sign = history[n].question, 1 if history[n].answer.choice is Choice.FIRST else -1
+            learned = float(belief.prior.gain(*question.rates) @ weights)
+            first, second = question.rates
+            accuracy = float(np.trace(first) - np.trace(second))
+            right += np.array([learned, accuracy, macro_f1(first) - macro_f1(second)]) * sign > 1e-12
     return HeldOut(int(right[0]), int(right[1]), int(right[2]), len(aside))
 
 

@@ -32,17 +32,17 @@ class _Reading(NamedTuple):
 
 # A lapse is a coin between A and B, now and then "about equal".
 _READINGS: dict[tuple[Choice, Strength | None], _Reading] = {
-    (Choice.A, None): _Reading(1, _TIE, None, 0.45),
-    (Choice.B, None): _Reading(-1, _TIE, None, 0.45),
+    (Choice.FIRST, None): _Reading(1, _TIE, None, 0.45),
+    (Choice.SECOND, None): _Reading(-1, _TIE, None, 0.45),
     (Choice.EQUAL, None): _Reading(1, _OTHER_TIE, _TIE, 0.1),
-    (Choice.A, Strength.SLIGHTLY): _Reading(1, _TIE, _CLEAR, 0.225),
-    (Choice.A, Strength.CLEARLY): _Reading(1, _CLEAR, None, 0.225),
-    (Choice.B, Strength.SLIGHTLY): _Reading(-1, _TIE, _CLEAR, 0.225),
-    (Choice.B, Strength.CLEARLY): _Reading(-1, _CLEAR, None, 0.225),
+    (Choice.FIRST, Strength.SLIGHTLY): _Reading(1, _TIE, _CLEAR, 0.225),
+    (Choice.FIRST, Strength.CLEARLY): _Reading(1, _CLEAR, None, 0.225),
+    (Choice.SECOND, Strength.SLIGHTLY): _Reading(-1, _TIE, _CLEAR, 0.225),
+    (Choice.SECOND, Strength.CLEARLY): _Reading(-1, _CLEAR, None, 0.225),
 }
-_PLAIN = ((Choice.A, None), (Choice.B, None), (Choice.EQUAL, None))
+_PLAIN = ((Choice.FIRST, None), (Choice.SECOND, None), (Choice.EQUAL, None))
 _GRADED = (
-    *((choice, strength) for choice in (Choice.A, Choice.B) for strength in Strength),
+    *((choice, strength) for choice in (Choice.FIRST, Choice.SECOND) for strength in Strength),
     (Choice.EQUAL, None),
 )
 
@@ -77,10 +77,7 @@ def evidence(history: Sequence[Asked], prior: WeightPrior) -> Evidence:
     """Collect the evidence of a history of answers."""
     told = [asked for asked in history if asked.answer.choice is not Choice.UNSURE]
     readings = [_READINGS[asked.answer.choice, asked.answer.strength] for asked in told]
-    gains = [
-        reading.sign * prior.gain(asked.question.a, asked.question.b)
-        for reading, asked in zip(readings, told, strict=True)
-    ]
+    gains = [reading.sign * prior.gain(*asked.question.rates) for reading, asked in zip(readings, told, strict=True)]
     n = len(told)
     return Evidence(
         np.array(gains).reshape(n, prior.size),

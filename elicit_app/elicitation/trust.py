@@ -11,15 +11,13 @@ import numpy as np
 
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Asked, Choice, Matrix, Procedure, Purpose
+from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Procedure, Purpose, Side
 from elicit_app.elicitation.refitting import HeldOut, held_out, refitted
 from elicit_app.elicitation.response import evidence
 
-Side = Literal["a", "b"]
 Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
 
-_PREFERENCES = (Choice.A, Choice.B)
 _PAIRS, _SEED = 200, 0x7505  # random pairs that accuracy is judged on
 _SURPRISING = 0.8  # probability of another answer from which on the given one is a surprise
 _SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.05  # probability of so many on one side by chance
@@ -119,12 +117,12 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
         What asked; only bayes has a belief, of the others repeats, checks and sides are judged.
     history : sequence of Asked
         All answers.
-    sides : sequence of {"a", "b"}, optional
+    sides : sequence of {"first", "second"}, optional
         Which matrix of each question stood left; without it A did.
     """
     history = list(history)
     repeats, (checks, failed) = _repeats(history), _checks(history)
-    worse = sum(history[n].answer.choice in _PREFERENCES for n in failed)
+    worse = sum(history[n].answer.choice in PREFERENCES for n in failed)
     suspicions = [_same_side(history, sides)]
     surprises: tuple[Surprise, ...] = ()
     accuracy = bits = kept_aside = None
@@ -159,9 +157,9 @@ def _verdict(suspicions: Sequence[Suspicion], told: int) -> Verdict:
 def _repeats(history: Sequence[Asked]) -> Count:
     right = total = 0
     for n, (question, answer) in enumerate(history):
-        if question.purpose is not Purpose.REPEAT or question.repeat_of is None or question.repeat_of >= n:
+        if question.purpose is not Purpose.REPEAT or question.repeat_of is None or question.repeat_of > n:
             continue
-        first = history[question.repeat_of]
+        first = history[question.repeat_of - 1]
         if Choice.UNSURE in (answer.choice, first.answer.choice):
             continue
         same_order = question.same_as(first.question)
@@ -176,7 +174,7 @@ def _checks(history: Sequence[Asked]) -> tuple[Count, tuple[int, ...]]:
         if question.purpose is not Purpose.CHECK or answer.choice is Choice.UNSURE:
             continue
         total += 1
-        if answer.choice is not better_side(question.a, question.b):
+        if answer.choice is not better_side(*question.rates):
             failed.append(n)
     return Count(total - len(failed), total), tuple(failed)
 
@@ -186,14 +184,14 @@ def better_side(a: Matrix, b: Matrix) -> Choice | None:
     more = (a - b)[~np.eye(len(a), dtype=bool)]
     if not more.any():
         return None
-    return Choice.A if (more <= 0).all() else Choice.B if (more >= 0).all() else None
+    return Choice.FIRST if (more <= 0).all() else Choice.SECOND if (more >= 0).all() else None
 
 
 def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspicion:
     """Suspect a side that a fair coin would give so often only now and then; the value is that probability."""
-    stood = ["a"] * len(history) if sides is None else sides
+    stood = ["first"] * len(history) if sides is None else sides
     left = [
-        answer.choice == side for (_, answer), side in zip(history, stood, strict=True) if answer.choice in _PREFERENCES
+        answer.choice == side for (_, answer), side in zip(history, stood, strict=True) if answer.choice in PREFERENCES
     ]
     n, most = len(left), max(sum(left), len(left) - sum(left))
     chance = min(1.0, 2 * sum(comb(n, more) for more in range(most, n + 1)) / 2**n)
@@ -221,10 +219,10 @@ def _foretold(procedure: Bayes, history: Sequence[Asked]) -> float:
     """
     bits = 0.0
     for n, (question, answer) in enumerate(history):
-        if answer.choice in _PREFERENCES:
+        if answer.choice in PREFERENCES:
             belief = procedure.belief(history[:n])
-            a, b, _ = belief.chances(belief.prior.gain(question.a, question.b)[None])[:, :, 0].mean(axis=1)
-            bits += float(np.log2(2 * (a if answer.choice is Choice.A else b) / (a + b)))
+            a, b, _ = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
+            bits += float(np.log2(2 * (a if answer.choice is Choice.FIRST else b) / (a + b)))
     return bits
 
 
@@ -242,9 +240,9 @@ def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surpri
     for n, (question, answer) in enumerate(history):
         if answer.choice is Choice.UNSURE:
             continue
-        a, b, equal = belief.chances(belief.prior.gain(question.a, question.b)[None])[:, :, 0].mean(axis=1)
-        given = {Choice.A: a, Choice.B: b, Choice.EQUAL: equal}[answer.choice]
-        against = {Choice.A: b, Choice.B: a, Choice.EQUAL: max(a, b)}[answer.choice]
+        a, b, equal = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
+        given = {Choice.FIRST: a, Choice.SECOND: b, Choice.EQUAL: equal}[answer.choice]
+        against = {Choice.FIRST: b, Choice.SECOND: a, Choice.EQUAL: max(a, b)}[answer.choice]
         if against >= _SURPRISING:
             found.append(Surprise(n, float(given)))
     return tuple(found)

@@ -77,6 +77,6 @@ def _digest(simulation: Simulation) -> str:
     """Return the SHA-256 of the matrices asked about, as little-endian doubles, and the answers, in order."""
     digest = hashlib.sha256()
     for question, answer in simulation.runs[0].asked:
-        digest.update(np.ascontiguousarray([question.a, question.b], dtype="<f8").tobytes())
+        digest.update(np.ascontiguousarray(question.rates, dtype="<f8").tobytes())
         digest.update(f"{answer.choice.value} {answer.strength and answer.strength.value}".encode())
     return digest.hexdigest()

@@ -12,7 +12,7 @@ from elicit_app.elicitation.oracles import Utility
 from elicit_app.elicitation.procedures.pencil import Fraction
 from elicit_app.elicitation.questions import Family, Matrix, Outcome
 from elicit_app.session.procedures import WrongPairing
-from metrics.elicited.weights import normalise_weights, weight_matrix
+from metrics.elicited.family import LPM, family_of
 
 Kind = Literal["iid", "structured"]
 
@@ -41,14 +41,14 @@ class Metric:
     @classmethod
     def linear(cls, weights: Matrix, family: Family) -> Metric:
         """Return the linear metric of given weights."""
-        matrix = weight_matrix(weights, family)
+        matrix = family_of(family).weight_matrix(weights)
         return cls(family, weights, matrix, 0.0, np.zeros_like(matrix), 1.0)
 
     @classmethod
     def fractional(cls, fraction: Fraction, weights: Matrix) -> Metric:
         """Return a linear-fractional metric."""
         linear = fraction.family.replace("f", "")
-        p, q = weight_matrix(fraction.p, linear), weight_matrix(fraction.q, linear)
+        p, q = family_of(linear).weight_matrix(fraction.p), family_of(linear).weight_matrix(fraction.q)
         return cls(fraction.family, weights, p, fraction.p0, q, fraction.q0)
 
     @classmethod
@@ -87,7 +87,7 @@ def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Me
     if len(values) != size:
         raise WrongPairing(f"The family {family} has {size} weights at {n_classes} classes, {len(values)} were given.")
     try:
-        return Metric.linear(normalise_weights(values, family), family)
+        return Metric.linear(family_of(family).normalise(values), family)
     except ValueError as error:
         raise WrongPairing(f"The true {error}") from error
 
@@ -120,7 +120,7 @@ def random_metric(
     if family in ("dlpm", "dlfpm"):
         weights = rng.dirichlet(np.ones(k))
         return Metric.linear(weights, family) if family == "dlpm" else _diagonal_fraction(weights, prevalence, rng)
-    weights = normalise_weights(-_sizes(k, rng, on_the_sphere, kind), "lpm")
+    weights = LPM.normalise(-_sizes(k, rng, on_the_sphere, kind))
     return Metric.linear(weights, "lpm") if family == "lpm" else _fraction(weights, prevalence, rng)
 
 

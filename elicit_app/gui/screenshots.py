@@ -33,7 +33,12 @@ _SENSITIVITY = 60.0
 _CLEARLY = 0.05
 _COME_BACK = 7
 _COMMON_REDS = 40
-_REPLIES: dict[Choice, Reply] = {Choice.A: "left", Choice.B: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
+_REPLIES: dict[Choice, Reply] = {
+    Choice.FIRST: "left",
+    Choice.SECOND: "right",
+    Choice.EQUAL: "equal",
+    Choice.UNSURE: "unsure",
+}
 
 
 class Variant(NamedTuple):
@@ -280,7 +285,7 @@ class Script:
             view = self._question()
             if view is None or view.number == until:
                 return
-            shown = Question(view.left / view.population, view.right / view.population, population=view.population)
+            shown = Question(view.left, view.right, view.population)
             answer = oracle.answer(shown)
             seconds = float(np.exp(self._rng.normal(2.3, 0.5)))
             answered = view.request
@@ -294,8 +299,8 @@ class Script:
         path = folder / "sessions" / "another.session.jsonl"
         with Session.create(study, ProcedureSetting(questions=12, seed=_SEED), path, expert="town council") as session:
             while (asking := session.asking()) is not None:
-                a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
-                session.answer("left" if (((a - b) * truth).sum() < 0) == (asking.left == "a") else "right")
+                a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
+                session.answer("left" if (((a - b) * truth).sum() < 0) == (asking.left == "first") else "right")
             session.finish()
 
     def _stands_after(self, request: int) -> bool:

@@ -61,7 +61,7 @@ def _rows(session: Session) -> Iterator[list[object]]:
 
 def _row(number: int, event: Answered, entry: Entry | None) -> list[object]:
     pair = event.pair
-    left, right = (pair.a, pair.b) if event.left == "a" else (pair.b, pair.a)
+    left, right = (pair.first, pair.second) if event.left == "first" else (pair.second, pair.first)
     state = "undone"
     if entry is not None:
         changed = (entry.answer.choice, entry.answer.strength) != (event.choice, event.strength)

@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose
+from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose, Side
 from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
 from elicit_app.problem import Problem
 from elicit_app.session.journal.entries import Entry
-from elicit_app.session.journal.events import Answered, CountRows, Pair, Stood
+from elicit_app.session.journal.events import Answered, CountRows, Pair
 from elicit_app.session.journal.pairs import same_pair
 from elicit_app.session.questions.asking import to_reply
 from elicit_app.session.results.fitting import contradictions, misfits
@@ -37,9 +37,9 @@ def counts(rows: CountRows) -> Counts:
     return matrix
 
 
-def shown(pair: Pair, left: Stood) -> tuple[Counts, Counts]:
+def shown(pair: Pair, left: Side) -> tuple[Counts, Counts]:
     """Return the matrices of a pair as they stood: left, right."""
-    first, second = (pair.a, pair.b) if left == "a" else (pair.b, pair.a)
+    first, second = (pair.first, pair.second) if left == "first" else (pair.second, pair.first)
     return counts(first), counts(second)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited import metric_checks
-from metrics.elicited import weights as algebra
+from metrics.elicited.family import family_of
 from metrics.elicited.judging import Judging
 from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
 from metrics.errors import InputError
@@ -151,8 +151,8 @@ class ElicitedMetric(Judging):
         InputError
             In one sentence, for anything that does not fit.
         """
-        costs = algebra.cost_matrix_from_weights(weights, family)
-        return cls._made(classes, algebra.normalise_weights(weights, family), family, costs, details)
+        costs = family_of(family).costs(weights)
+        return cls._made(classes, family_of(family).normalise(weights), family, costs, details)
 
     @classmethod
     def from_cost_matrix(
@@ -186,7 +186,7 @@ class ElicitedMetric(Judging):
         costs, k = square_matrix(matrix_by_name(cost_matrix, names, "cost_matrix")), len(names)
         if len(costs) != k:
             raise InputError(f"cost_matrix: {k} x {k} costs were expected, one per class, the shape is {costs.shape}.")
-        weights = algebra.weights_from_cost_matrix(costs, family)
+        weights = family_of(family).weights(costs)
         return cls._made(classes, weights, family, costs / costs.max(), details)
 
     @classmethod
@@ -285,7 +285,7 @@ class ElicitedMetric(Judging):
     @cached_property
     def cost_samples(self) -> Floats | None:
         """Return the posterior draws as cost matrices, shape (draws, k, k), each with largest entry 1, or None."""
-        return None if self.samples is None else algebra.cost_matrix_from_weights(self.samples, self.family)
+        return None if self.samples is None else family_of(self.family).costs(self.samples)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the cost matrix with its 90 % intervals.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.display.numbers import two_digits
+from metrics.elicited.family import MistakeKey, family_of
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
     from metrics.elicited.metric_parts import Consequence
-
-Pair = tuple[int, int | None]
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,15 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     tuple of ExchangeRate
         In study order: by true class, then by predicted class; one per true class for family "dlpm".
     """
-    pairs = _pairs(metric)
+    family = family_of(metric.family)
+    pairs = family.mistakes(len(metric.classes))
     yardstick = _yardstick(metric, pairs)
     costs = metric.cost_matrix
-    unit = costs[_cell(yardstick)]
+    unit = costs[family.cell(yardstick)]
     rates = []
     for pair in pairs:
-        low, high = (1.0, 1.0) if pair == yardstick else _range(metric, _cell(pair), _cell(yardstick))
-        rates.append(ExchangeRate(*pair, float(costs[_cell(pair)] / unit), low, high, pair == yardstick))
+        low, high = (1.0, 1.0) if pair == yardstick else _range(metric, family.cell(pair), family.cell(yardstick))
+        rates.append(ExchangeRate(*pair, float(costs[family.cell(pair)] / unit), low, high, pair == yardstick))
     return tuple(rates)
 
 
@@ -143,27 +144,16 @@ def headline(metric: ElicitedMetric) -> str:
     return f"One {one} counts as much as {worst.in_words()} {many}{range_}."
 
 
-def _pairs(metric: ElicitedMetric) -> list[Pair]:
-    k = len(metric.classes)
-    if metric.family == "dlpm":
-        return [(i, None) for i in range(k)]
-    return [(i, j) for i in range(k) for j in range(k) if i != j]
-
-
-def _cell(pair: Pair) -> tuple[int, int]:
-    """Return a cell of the cost matrix that holds the mistake's cost."""
-    true, predicted = pair
-    return true, (1 if true == 0 else 0) if predicted is None else predicted
-
-
-def _yardstick(metric: ElicitedMetric, pairs: list[Pair]) -> Pair:
+def _yardstick(metric: ElicitedMetric, pairs: Sequence[MistakeKey]) -> MistakeKey:
+    family = family_of(metric.family)
     if metric.yardstick is not None:
         true, predicted = (metric.classes.index(name) for name in metric.yardstick)
-        named: Pair = (true, None if metric.family == "dlpm" else predicted)
-        if metric.cost_matrix[_cell(named)] > 0:
+        named = family.mistake_at(true, predicted)
+        if metric.cost_matrix[family.cell(named)] > 0:
             return named
     return min(
-        (pair for pair in pairs if metric.cost_matrix[_cell(pair)] > 0), key=lambda p: metric.cost_matrix[_cell(p)]
+        (pair for pair in pairs if metric.cost_matrix[family.cell(pair)] > 0),
+        key=lambda pair: metric.cost_matrix[family.cell(pair)],
     )
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.elicited.weights import ReleaseList, class_weight_from_weights, release_factors, release_list
+from metrics.elicited.family import family_of
+from metrics.elicited.release import ReleaseList, release_factors, release_list
 from metrics.errors import InputError
 from metrics.inputs.class_names import LabelledWeights, class_indices, class_names, indices_of
 from metrics.inputs.probabilities import Probabilities, probability_array
@@ -50,7 +51,7 @@ class Judging:
 
         A dict, as scikit-learn's estimators take it; labels are found as text.
         """
-        values = class_weight_from_weights(self.weights, self.family)
+        values = family_of(self.family).class_weight(self.weights)
         return LabelledWeights(zip(self.labels, map(float, values), strict=True))
 
     def release_factors(self) -> NDArray[np.float64]:
@@ -205,7 +206,7 @@ class Judging:
             true,
             proba,
             release_factors=self.release_factors()[np.ix_(columns, columns)],
-            class_weight=class_weight_from_weights(self.weights, self.family)[columns],
+            class_weight=family_of(self.family).class_weight(self.weights)[columns],
             sample_weight=sample_weight,
         )
 

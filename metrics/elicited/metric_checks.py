@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.elicited.weights import checked_cost_matrix, cost_matrix_from_weights, n_classes_of, normalise_weights
+from metrics.elicited.family import checked_cost_matrix, family_of
 from metrics.errors import InputError
 
 # Redundant numbers of a file may differ by this much, because people round what they write.
@@ -34,10 +34,10 @@ def frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Float
 def checked_weights(weights: ArrayLike, family: str, k: int) -> Floats:
     """Return the weights, read-only, after a look at their number, signs and normalisation."""
     values = np.array(weights, dtype=np.float64)
-    if values.ndim != 1 or n_classes_of(values, family) != k:
-        needed = k if family == "dlpm" else k * k - k
-        raise InputError(f"weights: {needed} numbers were expected for {k} classes of family {family!r}")
-    if np.abs(normalise_weights(values, family) - values).max() > TOLERANCE:
+    weigh = family_of(family)
+    if values.shape != (weigh.n_weights(k),):
+        raise InputError(f"weights: {weigh.n_weights(k)} numbers were expected for {k} classes of family {family!r}")
+    if np.abs(weigh.normalise(values) - values).max() > TOLERANCE:
         rule = "sum to 1" if family == "dlpm" else "have L2 norm 1"
         raise InputError(f"weights: the weights of family {family!r} must {rule}")
     values.flags.writeable = False
@@ -46,7 +46,7 @@ def checked_weights(weights: ArrayLike, family: str, k: int) -> Floats:
 
 def checked_costs(cost_matrix: ArrayLike, weights: Floats, family: str) -> Floats:
     """Return the cost matrix, read-only, after a look at its scale and its agreement with the weights."""
-    expected = cost_matrix_from_weights(weights, family)
+    expected = family_of(family).costs(weights)
     values = frozen(cost_matrix, "cost_matrix", expected.shape)
     checked_cost_matrix(values)
     if abs(values.max() - 1) > TOLERANCE:
@@ -81,7 +81,7 @@ def checked_samples(samples: ArrayLike, family: str, n_weights: int) -> Floats:
     if not len(values):
         raise InputError("samples: at least one draw was expected; leave the field out (null) where there are none")
     try:
-        normalise_weights(values, family)
+        family_of(family).normalise(values)
     except ValueError as error:
         raise InputError(f"samples: {error}") from None
     return values

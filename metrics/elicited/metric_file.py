@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from metrics.classification.costs import mean_cost
+from metrics.elicited.family import error_cells
 from metrics.elicited.judging import Judging
 from metrics.elicited.metric_checks import TOLERANCE, frozen
 from metrics.elicited.metric_document import FORMAT, ORIENTATION, MetricDocument, Release
@@ -147,7 +148,7 @@ def metric_from_text(text: str, source: str, make: Callable[..., M]) -> M:
 def worked_counts(k: int) -> NDArray[np.int64]:
     """Return the counts of the worked example: every error another number, so that no two can be mistaken."""
     counts = np.zeros((k, k), dtype=np.int64)
-    counts[~np.eye(k, dtype=bool)] = np.arange(1, k * k - k + 1)
+    counts[error_cells(k)] = np.arange(1, k * k - k + 1)
     return counts + 10 * k * np.eye(k, dtype=np.int64)
 
 
@@ -209,7 +210,7 @@ def _check_release_list(release: Release, metric: Judging) -> None:
             raise InputError(f"release.list: {names} is no true class followed by released classes of the metric")
         true, *released = (metric.classes.index(name) for name in names)
         two_level[true, released] = release.factor
-    errors = ~np.eye(len(two_level), dtype=bool)
+    errors = error_cells(len(two_level))
     distance = math.sqrt(np.mean((two_level - metric.release_factors())[errors] ** 2))
     if abs(distance - release.error) > TOLERANCE:
         raise InputError(f"release.list: is off by {distance:.6g}, the file says {release.error:.6g}; export it again")

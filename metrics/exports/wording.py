@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from metrics.display.numbers import cost_text, two_digits
 from metrics.elicited.exchange import called, exchange_rates, mistake_words
+from metrics.elicited.family import family_of
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -18,11 +19,6 @@ Cells = list[list[tuple[str, str]]]
 
 # Parameters with a line of their own.
 _TOLD = ("of", "never_worse")
-
-_FAMILIES = {
-    "dlpm": "all wrong answers for the same truth are equally bad",
-    "lpm": "some wrong answers for the same truth hurt more than others",
-}
 
 _MONTHS = (
     "January",
@@ -105,7 +101,7 @@ def provenance_rows(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Made", f"{day(metric.created)}, {metric.created:%H:%M} UTC"),
         ("How", _how(metric)),
         ("Expert", source.expert),
-        ("Rule", _FAMILIES[metric.family]),
+        ("Rule", family_of(metric.family).rule),
         ("Repeats with the same answer", quality.repeats_agreed),
         ("Answers these numbers explain", quality.answers_explained),
         ("Answers kept aside, predicted", quality.held_out_agreement),

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from metrics.classification.decisions import cost_sensitive_decisions
-from metrics.elicited.weights import checked_cost_matrix
+from metrics.elicited.family import checked_cost_matrix
 from metrics.errors import InputError
 from metrics.inputs.class_names import class_name, class_names, indices_of
 from metrics.inputs.tables import matrix_by_name

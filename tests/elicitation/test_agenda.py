@@ -19,7 +19,7 @@ from elicit_app.elicitation.agenda import (
 )
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question
 
-PREFERENCES = (Choice.A, Choice.B)
+PREFERENCES = (Choice.FIRST, Choice.SECOND)
 CHOICES = st.sampled_from(list(Choice))
 LATER = 4  # questions before one that could not be answered comes back
 NOTHING = np.eye(2) / 2
@@ -30,7 +30,9 @@ def asked_as(kind: str, place: int | None, history: list[Asked], choice: Choice,
     if kind == "repeat":
         place = repeatable_answers(history)[0]
     purpose = {"repeat": Purpose.REPEAT, "check": Purpose.CHECK}.get(kind, Purpose.INFORMATIVE)
-    return Asked(Question(NOTHING, NOTHING, None, purpose, place), Answer(choice, seconds=seconds))
+    return Asked(
+        Question(NOTHING, NOTHING, None, purpose, None if place is None else place + 1), Answer(choice, seconds=seconds)
+    )
 
 
 def sat(questions: int, checks: bool, choices, seconds: float | None = None) -> tuple[list[Asked], list[str]]:
@@ -75,7 +77,7 @@ class TestBudget:
         if questions % SITTING not in (1, 2):  # the rest of a sitting long enough to be repeated from
             assert count(history, Purpose.CHECK) == sittings
 
-    @pytest.mark.parametrize(("questions", "choice"), [(18, Choice.EQUAL), (18, Choice.UNSURE), (1, Choice.A)])
+    @pytest.mark.parametrize(("questions", "choice"), [(18, Choice.EQUAL), (18, Choice.UNSURE), (1, Choice.FIRST)])
     def test_no_sitting_has_more_than_one_check(self, questions, choice):
         history, _ = sat(questions, True, lambda n: choice)
         assert count(history, Purpose.CHECK) <= 1
@@ -92,7 +94,7 @@ class TestBudget:
         assert everything.count(Purpose.REPEAT) == 3 * everything.count(Purpose.CHECK)
 
     def test_a_sitting_begins_with_what_it_is_for_and_repeats_come_late_enough(self):
-        _, kinds = sat(18, True, lambda n: Choice.A)
+        _, kinds = sat(18, True, lambda n: Choice.FIRST)
         assert kinds[:8] == ["new"] * 8
         assert kinds.count("new") == 18
         assert "check" not in kinds[: kinds.index("repeat")]
@@ -105,7 +107,7 @@ class TestBudget:
             assert questions_left(history[:n], questions, checks) == len(history) - n
 
     def test_asking_for_more_goes_on_where_one_stopped(self):
-        history, _ = sat(18, True, lambda n: Choice.A)
+        history, _ = sat(18, True, lambda n: Choice.FIRST)
         assert next_item(history, 18, True) is None
         assert next_item(history, 36, True).kind == "new"
         assert questions_left(history, 36, True) == 18 + 4
@@ -116,7 +118,7 @@ class TestRepeats:
     @given(st.integers(3, 60), st.integers(0, 2**20))
     def test_only_preferences_and_each_once(self, questions, seed):
         history, _ = sat(questions, True, at_random(seed))
-        repeats = [asked.question.repeat_of for asked in history if asked.question.purpose is Purpose.REPEAT]
+        repeats = [asked.question.repeat_of - 1 for asked in history if asked.question.purpose is Purpose.REPEAT]
         assert len(set(repeats)) == len(repeats)
         for n in repeats:
             assert history[n].answer.choice in PREFERENCES
@@ -128,7 +130,7 @@ class TestRepeats:
     @settings(deadline=None, max_examples=40)
     @given(st.lists(st.floats(0.1, 100), min_size=1, max_size=20), st.data())
     def test_the_slow_half_took_longer_than_the_others(self, seconds, data):
-        history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.A, seconds=second)) for second in seconds]
+        history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST, seconds=second)) for second in seconds]
         some = sorted(data.draw(st.sets(st.integers(0, len(seconds) - 1), min_size=1)))
         slow = slow_half(history, some)
         assert set(slow) <= set(some)
@@ -137,7 +139,7 @@ class TestRepeats:
         assert max(quick, default=0) <= min(seconds[n] for n in slow)
 
     def test_without_times_everything_may_be_repeated(self):
-        history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.A, seconds=s)) for s in (1.0, None, 9.0)]
+        history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST, seconds=s)) for s in (1.0, None, 9.0)]
         assert slow_half(history, [0, 1, 2]) == [0, 1, 2]
         assert slow_half(history, [0, 2]) == [2]
 
@@ -148,7 +150,7 @@ class TestCannotSay:
     def test_a_pair_comes_back_once_at_most_and_not_at_once(self, questions, checks, seed):
         history, _ = sat(questions, checks, at_random(seed, (0.3, 0.3, 0.1, 0.3)))
         again = [
-            (n, asked.question.repeat_of)
+            (n, asked.question.repeat_of - 1)
             for n, asked in enumerate(history)
             if asked.question.purpose is Purpose.INFORMATIVE and asked.question.repeat_of is not None
         ]
@@ -163,11 +165,11 @@ class TestCannotSay:
     @given(st.integers(8, 40), st.data())
     def test_it_does_come_back(self, questions, data):
         place = data.draw(st.integers(0, questions - 2))
-        history, _ = sat(questions, False, lambda n: Choice.UNSURE if n == place else Choice.A)
-        assert [asked.question.repeat_of for asked in history].count(place) == 1
+        history, _ = sat(questions, False, lambda n: Choice.UNSURE if n == place else Choice.FIRST)
+        assert [asked.question.repeat_of for asked in history].count(place + 1) == 1
 
     def test_a_check_or_a_repeat_that_was_not_answered_is_let_go(self):
-        history, kinds = sat(18, True, lambda n: Choice.A)
+        history, kinds = sat(18, True, lambda n: Choice.FIRST)
         unanswered = [
             Asked(question, Answer(Choice.UNSURE) if question.purpose is not Purpose.INFORMATIVE else answer)
             for question, answer in history
@@ -178,18 +180,18 @@ class TestCannotSay:
 
 class TestOwed:
     def test_first_a_repeat_then_a_check_then_nothing(self):
-        history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.A))] * 8
+        history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST))] * 8
         assert owed_left(history) == 2
         assert owed(history).kind == "repeat"
-        history.append(Asked(Question(NOTHING, NOTHING, None, Purpose.REPEAT, 0), Answer(Choice.A)))
+        history.append(Asked(Question(NOTHING, NOTHING, None, Purpose.REPEAT, 1), Answer(Choice.FIRST)))
         assert owed_left(history) == 1
         assert owed(history).kind == "check"
-        history.append(Asked(Question(NOTHING, NOTHING, None, Purpose.CHECK), Answer(Choice.A)))
+        history.append(Asked(Question(NOTHING, NOTHING, None, Purpose.CHECK), Answer(Choice.FIRST)))
         assert owed_left(history) == 0
         assert owed(history) is None
 
     def test_where_nothing_can_be_repeated_a_check_is_enough(self):
         history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.EQUAL))] * 8
         assert owed(history).kind == "check"
-        history.append(Asked(Question(NOTHING, NOTHING, None, Purpose.CHECK), Answer(Choice.A)))
+        history.append(Asked(Question(NOTHING, NOTHING, None, Purpose.CHECK), Answer(Choice.FIRST)))
         assert owed(history) is None

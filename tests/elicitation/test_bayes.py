@@ -14,18 +14,18 @@ from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Pur
 from elicit_app.elicitation.sphere import measure_sphere
 from elicit_app.elicitation.trust import better_side
 from elicit_app.problem import Problem
-from metrics.elicited.weights import cost_matrix_from_weights, weight_matrix
+from metrics.elicited.family import LPM, family_of
 
 COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
 KINDS = {
-    "a": Answer(Choice.A),
-    "b": Answer(Choice.B),
+    "a": Answer(Choice.FIRST),
+    "b": Answer(Choice.SECOND),
     "equal": Answer(Choice.EQUAL),
     "cannot say": Answer(Choice.UNSURE),
-    "slightly a": Answer(Choice.A, Strength.SLIGHTLY),
-    "clearly a": Answer(Choice.A, Strength.CLEARLY),
-    "slightly b": Answer(Choice.B, Strength.SLIGHTLY),
-    "clearly b": Answer(Choice.B, Strength.CLEARLY),
+    "slightly a": Answer(Choice.FIRST, Strength.SLIGHTLY),
+    "clearly a": Answer(Choice.FIRST, Strength.CLEARLY),
+    "slightly b": Answer(Choice.SECOND, Strength.SLIGHTLY),
+    "clearly b": Answer(Choice.SECOND, Strength.CLEARLY),
 }
 
 
@@ -61,7 +61,7 @@ class Taking:
         self.asked += 1
         if self.asked % self.silent == 0:
             return Answer(Choice.UNSURE)
-        near = abs(self.sharp.utility(question.a) - self.sharp.utility(question.b)) <= self.tie
+        near = abs(self.sharp.utility(question.rates[0]) - self.sharp.utility(question.rates[1])) <= self.tie
         return Answer(Choice.EQUAL) if near else self.sharp.answer(question)
 
 
@@ -107,7 +107,7 @@ class TestKinds:
 
     def test_clearly_says_more_than_slightly(self):
         question = first(bayes(strength=True), [])
-        gain = bayes().prior.gain(question.a, question.b)
+        gain = bayes().prior.gain(*question.rates)
         felt = [
             float(np.median(bayes(strength=True).belief([Asked(question, KINDS[kind])]).latent(gain[None])))
             for kind in ("clearly b", "slightly b", "equal", "slightly a", "clearly a")
@@ -142,7 +142,7 @@ class TestSaysNothing:
         cases = Cases.counted([rng.choice(2, p=row[:2] / row[:2].sum()) for row in proba], proba)
         procedure = Bayes([cases], family="lpm", seed=1, population=1000, questions=20)
         outcome, asked = run(procedure, LinearOracle(-COSTS))
-        assert not any(question.a[2].any() or question.b[2].any() for question, _ in asked)
+        assert not any(question.first[2].any() or question.second[2].any() for question, _ in asked)
         spreads = np.log(np.abs(outcome.samples)).std(axis=0)
         before = np.log(np.abs(procedure.conclude([]).samples)).std(axis=0)
         assert (outcome.intervals[2, :2, 1] / outcome.intervals[2, :2, 0] > 9).all()
@@ -159,7 +159,7 @@ class TestTruth:
         truth = procedure.prior.normalised(
             np.exp(procedure.prior.log_weights(rng.standard_normal(procedure.prior.size)))
         )
-        outcome, _ = run(procedure, LinearOracle(weight_matrix(truth, family)))
+        outcome, _ = run(procedure, LinearOracle(family_of(family).weight_matrix(truth)))
         gains = procedure.source.random_gains(1000, rng)
         agreement = ((gains @ np.abs(outcome.weights) > 0) == (gains @ np.abs(truth) > 0)).mean()
         assert agreement > (0.97 if procedure.prior.size < 4 else 0.9)
@@ -183,7 +183,10 @@ class TestTruth:
         procedure = bayes(questions=12)
         outcome, asked = run(procedure, LinearOracle(-COSTS))
         turned = [
-            Asked(replace(question, a=question.b, b=question.a), replace(answer, choice=answer.choice.swapped()))
+            Asked(
+                replace(question, first=question.second, second=question.first),
+                replace(answer, choice=answer.choice.swapped()),
+            )
             for question, answer in asked
         ]
         np.testing.assert_allclose(procedure.conclude(turned).weights, outcome.weights, atol=1e-9)
@@ -194,12 +197,12 @@ class TestQuestions:
         procedure = bayes(questions=18, max_cells=4, checks=True)
         _, asked = run(procedure, LinearOracle(-COSTS))
         for question, _ in asked:
-            a, b = question.a * 1000, question.b * 1000
+            a, b = question.first, question.second
             np.testing.assert_allclose(a, np.round(a), atol=1e-9)
             np.testing.assert_allclose(b, np.round(b), atol=1e-9)
             np.testing.assert_array_equal(np.round(a).sum(axis=1), np.round(b).sum(axis=1))
             differ = np.round(np.abs(a - b))[~np.eye(3, dtype=bool)]
-            assert (better_side(question.a, question.b) is None) == (question.purpose is not Purpose.CHECK)
+            assert (better_side(*question.rates) is None) == (question.purpose is not Purpose.CHECK)
             assert differ.max() >= 10
             if question.purpose is not Purpose.CHECK:
                 assert 2 <= (differ > 0).sum() <= 4
@@ -210,7 +213,7 @@ class TestQuestions:
             """Takes longer, the closer the two are."""
 
             def answer(self, question: Question) -> Answer:
-                difference = abs(self.utility(question.a) - self.utility(question.b))
+                difference = abs(self.utility(question.rates[0]) - self.utility(question.rates[1]))
                 return replace(super().answer(question), seconds=1 / (difference + 0.01))
 
         procedure = bayes(questions=18, checks=True)
@@ -218,21 +221,21 @@ class TestQuestions:
         repeats = [(n, one.question) for n, one in enumerate(asked) if one.question.purpose is Purpose.REPEAT]
         assert len(repeats) == 3
         for n, repeat in repeats:
-            original = asked[repeat.repeat_of].question
-            assert repeat.same_as(replace(original, a=original.b, b=original.a), 0.0)
+            original = asked[repeat.repeat_of - 1].question
+            assert repeat.same_as(original.swapped(), 0.0)
             assert repeat.hypothetical == original.hypothetical
             seconds = [
                 one.answer.seconds
                 for place, one in enumerate(asked[:n])
                 if one.question.purpose is Purpose.INFORMATIVE
-                and place not in [other.repeat_of for m, other in repeats if m < n]
+                and place + 1 not in [other.repeat_of for m, other in repeats if m < n]
             ]
-            assert asked[repeat.repeat_of].answer.seconds >= np.median(seconds)
+            assert asked[repeat.repeat_of - 1].answer.seconds >= np.median(seconds)
 
     def test_a_pair_that_could_not_be_judged_comes_back_as_it_was(self):
         procedure = bayes(questions=10)
         _, asked = run(procedure, Saying(KINDS["cannot say"], *[KINDS["a"]] * 30))
-        again = [n for n, one in enumerate(asked) if one.question.repeat_of == 0]
+        again = [n for n, one in enumerate(asked) if one.question.repeat_of == 1]
         assert len(again) == 1
         assert again[0] > 4
         assert asked[again[0]].question.same_as(asked[0].question, 0.0)
@@ -240,7 +243,7 @@ class TestQuestions:
 
     def test_sides_are_balanced(self):
         for_a = [
-            answer.choice is Choice.A
+            answer.choice is Choice.FIRST
             for seed in range(4)
             for _, answer in run(bayes(2, seed=seed, questions=6), LinearOracle(-COSTS[:2, :2]))[1]
         ]
@@ -251,7 +254,7 @@ class TestQuestions:
         _, asked = run(procedure, LinearOracle(-COSTS))
         for n, (question, _) in enumerate(asked):
             belief = procedure.belief(asked[:n])
-            chances = belief.chances(belief.prior.gain(question.a, question.b)[None])[:, :, 0].mean(axis=1)
+            chances = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
             assert chances.max() < 0.8
 
 
@@ -293,7 +296,7 @@ class TestOrders:
         procedure = bayes(questions=12, constraints=self.ORDERS)
         outcome, _ = run(procedure, LinearOracle(-COSTS))  # whose costs are the other way round
         for weights in (outcome.weights, *outcome.samples):
-            costs = cost_matrix_from_weights(weights, "lpm")
+            costs = LPM.costs(weights)
             for small, large in self.ORDERS:
                 assert costs[small] <= costs[large] + 1e-9
             assert costs[0, 1] <= costs[1, 2] + 1e-9
@@ -322,7 +325,7 @@ class TestOtherSettings:
         assert np.linalg.norm(outcome.weights) == pytest.approx(1)
         assert all(question.hypothetical for question, _ in asked)
         for question, _ in asked:
-            assert 2 <= (np.abs(question.a - question.b)[~np.eye(10, dtype=bool)] > 1e-9).sum() <= 4
+            assert 2 <= (np.abs(question.first - question.second)[~np.eye(10, dtype=bool)] > 1e-9).sum() <= 4
         assert width(outcome) > 9
 
     def test_an_answer_about_one_error_tells_about_its_row_where_there_are_many(self):
@@ -331,7 +334,9 @@ class TestOtherSettings:
         a, b = base.copy(), base.copy()
         a[0, 0], a[0, 1] = 0.06, 0.04
         b[1, 1], b[1, 0] = 0.06, 0.04
-        belief = procedure.belief([Asked(Question(a, b, 1000), KINDS["b"])] * 4)  # "0 taken for 1" is the worse
+        belief = procedure.belief(
+            [Asked(Question.of_rates(a, b, 1000), KINDS["b"])] * 4
+        )  # "0 taken for 1" is the worse
         logs = np.log(belief.weights)
         errors = {cell: n for n, cell in enumerate((i, j) for i in range(10) for j in range(10) if i != j)}
         apart = logs[:, errors[0, 5]] - logs[:, errors[1, 5]]

@@ -12,7 +12,7 @@ from elicit_app.elicitation.oracles import LinearOracle
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Question, Strength
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel, evidence
-from metrics.elicited.weights import cost_matrix_from_weights, weight_matrix
+from metrics.elicited.family import LPM, family_of
 
 SEEDS = st.integers(0, 2**20)
 FAMILIES = st.sampled_from(["dlpm", "lpm"])
@@ -26,7 +26,7 @@ def pairs(k: int, n: int, rng: np.random.Generator) -> list[Question]:
 
 
 def gains(prior: WeightPrior, questions: list[Question]) -> np.ndarray:
-    return np.array([prior.gain(question.a, question.b) for question in questions])
+    return np.array([prior.gain(*question.rates) for question in questions])
 
 
 def any_belief(family: str, k: int, seed: int, n: int = 30) -> Posterior:
@@ -49,11 +49,11 @@ class TestAnswers:
     @pytest.mark.parametrize(
         "answer",
         [
-            Answer(Choice.A),
-            Answer(Choice.B),
+            Answer(Choice.FIRST),
+            Answer(Choice.SECOND),
             Answer(Choice.EQUAL),
-            Answer(Choice.A, Strength.SLIGHTLY),
-            Answer(Choice.A, Strength.CLEARLY),
+            Answer(Choice.FIRST, Strength.SLIGHTLY),
+            Answer(Choice.FIRST, Strength.CLEARLY),
         ],
         ids=str,
     )
@@ -77,7 +77,7 @@ class TestAnswers:
         rng = np.random.default_rng(5)
         prior = WeightPrior.of(family, 3)
         truth = np.exp(prior.log_weights(rng.standard_normal(prior.size)))
-        expert = LinearOracle(weight_matrix(prior.normalised(truth), family))
+        expert = LinearOracle(family_of(family).weight_matrix(prior.normalised(truth)))
         history = [Asked(question, expert.answer(question)) for question in pairs(3, 35, rng)]
         start = Posterior.before(prior, MODEL, 320, np.random.default_rng(1))
         end = after(start, history)
@@ -94,16 +94,16 @@ class TestAnswers:
     def test_contradictions_make_the_expert_seem_less_sharp(self):
         prior = WeightPrior.of("lpm", 2)
         question = Question(np.array([[0.45, 0.05], [0.25, 0.25]]), np.array([[0.25, 0.25], [0.05, 0.45]]))
-        history = [Asked(question, Answer(choice)) for choice in (Choice.A, Choice.B) * 4]
+        history = [Asked(question, Answer(choice)) for choice in (Choice.FIRST, Choice.SECOND) * 4]
         start = Posterior.before(prior, MODEL, 320, np.random.default_rng(1))
-        steady = after(start, [Asked(question, Answer(Choice.A))] * 8)
+        steady = after(start, [Asked(question, Answer(Choice.FIRST))] * 8)
         torn = after(start, history)
         assert np.median(torn.person.sensitivity) < np.median(steady.person.sensitivity)
         assert torn.person.lapse.mean() >= steady.person.lapse.mean()
 
     def test_the_same_chance_gives_the_same_belief(self):
         prior = WeightPrior.of("lpm", 3)
-        history = [Asked(question, Answer(Choice.A)) for question in pairs(3, 3, np.random.default_rng(3))]
+        history = [Asked(question, Answer(Choice.FIRST)) for question in pairs(3, 3, np.random.default_rng(3))]
         start = Posterior.before(prior, MODEL, 64, np.random.default_rng(1))
         one, same, other = (after(start, history, seed).draws for seed in (4, 4, 5))
         np.testing.assert_array_equal(one, same)
@@ -133,9 +133,9 @@ class TestOrders:
         belief = after(start, history)
         slack = np.log(belief.weights)[:, prior.order[:, 1]] - np.log(belief.weights)[:, prior.order[:, 0]]
         assert slack.min() >= -1e-9
-        costs = np.abs(cost_matrix_from_weights(belief.samples, "lpm"))
+        costs = np.abs(LPM.costs(belief.samples))
         assert (costs[:, 0, 1] <= costs[:, 1, 2] + 1e-9).all()
-        estimate = cost_matrix_from_weights(belief.estimate, "lpm")
+        estimate = LPM.costs(belief.estimate)
         for small, large in self.CONSTRAINTS:
             assert estimate[small] <= estimate[large] + 1e-9
 
@@ -157,14 +157,14 @@ class TestWhatIsReadOffIt:
     @given(FAMILIES, st.integers(2, 4), SEEDS)
     def test_intervals_are_of_costs_relative_to_the_largest(self, family, k, seed):
         belief = any_belief(family, k, seed)
-        cost = cost_matrix_from_weights(belief.estimate, family)
+        cost = family_of(family).costs(belief.estimate)
         intervals = belief.intervals
         assert intervals.shape == (k, k, 2)
         assert not intervals[np.eye(k, dtype=bool)].any()
         assert (intervals[..., 0] <= intervals[..., 1]).all()
         np.testing.assert_allclose(intervals[cost == 1], 1)
         # 90 % of the draws of every ratio lie inside.
-        of_draws = cost_matrix_from_weights(belief.samples, family)
+        of_draws = family_of(family).costs(belief.samples)
         true, predicted = np.argwhere(cost == 1)[0]
         ratios = of_draws / of_draws[:, true, predicted, None, None]
         inside = (intervals[..., 0] - 1e-9 <= ratios) & (ratios <= intervals[..., 1] + 1e-9)

@@ -16,10 +16,10 @@ from elicit_app.elicitation.questions import Answer, Asked, Choice, Question, St
 QUESTIONS = 12
 BINS = 5
 KINDS = (
-    (Choice.A, Strength.SLIGHTLY),
-    (Choice.A, Strength.CLEARLY),
-    (Choice.B, Strength.SLIGHTLY),
-    (Choice.B, Strength.CLEARLY),
+    (Choice.FIRST, Strength.SLIGHTLY),
+    (Choice.FIRST, Strength.CLEARLY),
+    (Choice.SECOND, Strength.SLIGHTLY),
+    (Choice.SECOND, Strength.CLEARLY),
     (Choice.EQUAL, None),
 )
 
@@ -54,10 +54,10 @@ class OfTheModel:
 
     def answer(self, question: Question) -> Answer:
         if self.rng.random() < self.lapses:
-            return Answer((Choice.A, Choice.B)[self.rng.integers(2)])
-        utility = np.exp(self.logs) @ self.prior.gain(question.a, question.b)[:, None]
+            return Answer((Choice.FIRST, Choice.SECOND)[self.rng.integers(2)])
+        utility = np.exp(self.logs) @ self.prior.gain(*question.rates)[:, None]
         chances = self.response.chances(self.person.sensitivity[:, None] * utility, self.person, self.graded)[:, 0, 0]
-        kinds = KINDS if self.graded else ((Choice.A, None), (Choice.B, None), (Choice.EQUAL, None))
+        kinds = KINDS if self.graded else ((Choice.FIRST, None), (Choice.SECOND, None), (Choice.EQUAL, None))
         return Answer(*kinds[self.rng.choice(len(kinds), p=chances / chances.sum())])
 
 
@@ -70,7 +70,7 @@ def results(k: int, runs: int, seed: int, expert=OfTheModel, **options) -> tuple
         truth = expert(procedure, rng)
         pairs = procedure.source.candidates(np.exp(truth.logs), rng)
         some = rng.choice(len(pairs), QUESTIONS, replace=False)
-        questions = [Question(pairs.first[n], pairs.second[n], 1000) for n in some]
+        questions = [Question.of_rates(pairs.first[n], pairs.second[n], 1000) for n in some]
         belief = procedure.belief([Asked(question, truth.answer(question)) for question in questions])
         draws = np.column_stack([np.log(belief.weights), np.log(belief.person.sensitivity)])
         ranks.append((draws < np.append(truth.logs[0], truth.log_sensitivity)).mean(axis=0))

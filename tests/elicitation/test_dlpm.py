@@ -10,7 +10,7 @@ from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle
 from elicit_app.elicitation.procedures.dlpm import Dlpm, ratio_bounds
 from elicit_app.elicitation.questions import Choice
-from metrics.elicited.weights import normalise_weights, weight_matrix
+from metrics.elicited.family import DLPM
 
 TABLE_2 = [
     ("softmax-3", (0.21, 0.59, 0.20), 56, (0.2094, 0.5908, 0.1998)),
@@ -22,12 +22,12 @@ TABLE_2 = [
 
 
 def expert(weights) -> LinearOracle:
-    return LinearOracle(weight_matrix(weights, "dlpm"))
+    return LinearOracle(DLPM.weight_matrix(weights))
 
 
 @pytest.mark.parametrize(("name", "row", "questions", "elicited"), TABLE_2)
 def test_table_2(law, name, row, questions, elicited):
-    truth, cases = normalise_weights(row, "dlpm"), Cases.law(law(name))
+    truth, cases = DLPM.normalise(row), Cases.law(law(name))
     outcome, asked = run(Dlpm(cases, ask="all"), expert(truth))
     assert outcome.questions == len(asked) == questions
     assert np.abs(outcome.weights - truth).max() < 0.015
@@ -143,10 +143,10 @@ def test_people_are_shown_whole_cases_and_never_two_identical_matrices(ask):
         _, asked = run(Dlpm(cases, population=100, ask=ask), expert(weights))
         for question, answer in asked:
             assert question.population == 100
-            for matrix in (question.a, question.b):
+            for matrix in question.rates:
                 np.testing.assert_allclose(matrix * 100, np.rint(matrix * 100), atol=1e-9)
-                np.testing.assert_allclose(matrix.sum(axis=1), asked[0].question.a.sum(axis=1), atol=1e-12)
-            assert not np.array_equal(question.a, question.b)
+                np.testing.assert_allclose(matrix.sum(axis=1), asked[0].question.rates[0].sum(axis=1), atol=1e-12)
+            assert not np.array_equal(question.first, question.second)
             assert answer.choice in Choice
 
 

@@ -8,7 +8,7 @@ from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle
 from elicit_app.elicitation.procedures.lpm import MOST_CYCLES, Lpm
 from elicit_app.elicitation.sphere import Sphere, measure_sphere
-from metrics.elicited.weights import normalise_weights, weight_matrix
+from metrics.elicited.family import LPM
 
 TABLE_3 = [
     ("paper-3", (-0.37, -0.89, -0.09, -0.23, -0.04, -0.03), 320),
@@ -28,16 +28,16 @@ def sphere(law):
 
 
 def expert(weights) -> LinearOracle:
-    return LinearOracle(weight_matrix(weights, "lpm"))
+    return LinearOracle(LPM.weight_matrix(weights))
 
 
 def random_weights(rng: np.random.Generator, k: int) -> np.ndarray:
-    return normalise_weights(-np.abs(rng.normal(size=k * k - k)), "lpm")
+    return LPM.normalise(-np.abs(rng.normal(size=k * k - k)))
 
 
 @pytest.mark.parametrize(("name", "row", "questions"), TABLE_3)
 def test_table_3(sphere, name, row, questions):
-    truth = normalise_weights(row, "lpm")
+    truth = LPM.normalise(row)
     outcome, asked = run(Lpm(sphere(name), ask="all"), expert(truth))
     assert outcome.questions == len(asked) == questions
     assert np.abs(outcome.weights - truth).max() < 0.015
@@ -98,9 +98,9 @@ def test_people_are_shown_whole_cases_out_of_a_population_that_shows_the_differe
     _, asked = run(procedure, expert(random_weights(np.random.default_rng(0), 3)))
     for question, _ in asked:
         assert question.hypothetical
-        for matrix in (question.a, question.b):
+        for matrix in question.rates:
             np.testing.assert_allclose(matrix * 10_000, np.rint(matrix * 10_000), atol=1e-6)
-        assert not np.array_equal(question.a, question.b)
+        assert not np.array_equal(question.first, question.second)
 
 
 def test_the_population_never_goes_beyond_a_million(sphere):

@@ -36,13 +36,13 @@ def hits(matrix: np.ndarray) -> float:
 
 
 def share_right(oracle, n: int = 2000) -> float:
-    return np.mean([oracle.answer(Question(BETTER, WORSE)).choice is Choice.A for _ in range(n)])
+    return np.mean([oracle.answer(Question(BETTER, WORSE)).choice is Choice.FIRST for _ in range(n)])
 
 
 def test_a_linear_oracle_prefers_the_greater_utility_and_sees_ties():
     oracle = LinearOracle(HITS)
-    assert oracle.answer(Question(BETTER, WORSE)).choice is Choice.A
-    assert oracle.answer(Question(WORSE, BETTER)).choice is Choice.B
+    assert oracle.answer(Question(BETTER, WORSE)).choice is Choice.FIRST
+    assert oracle.answer(Question(WORSE, BETTER)).choice is Choice.SECOND
     assert oracle.answer(Question(WORSE, WORSE)).choice is Choice.EQUAL
 
 
@@ -80,7 +80,7 @@ def test_a_majority_of_three_is_right_more_often():
 
 def test_a_population_answers_by_majority():
     voters = [LinearOracle(HITS)] * 3 + [LinearOracle(-HITS)] * 2
-    assert PopulationOracle(voters).answer(Question(BETTER, WORSE)).choice is Choice.A
+    assert PopulationOracle(voters).answer(Question(BETTER, WORSE)).choice is Choice.FIRST
     many = [LogitOracle(hits, 5.0, np.random.default_rng(seed)) for seed in range(301)]
     assert share_right(PopulationOracle(many), 20) == 1
 
@@ -88,36 +88,36 @@ def test_a_population_answers_by_majority():
 @pytest.mark.parametrize(
     ("said", "wanted"),
     [
-        ("aab", Choice.A),
-        ("abb", Choice.B),
+        ("aab", Choice.FIRST),
+        ("abb", Choice.SECOND),
         ("ab", Choice.EQUAL),
         ("ee", Choice.EQUAL),
-        ("aee", Choice.A),
+        ("aee", Choice.FIRST),
         ("uu", Choice.UNSURE),
-        ("uub", Choice.B),
+        ("uub", Choice.SECOND),
     ],
 )
 def test_votes_are_counted(said, wanted):
-    kinds = {"a": Choice.A, "b": Choice.B, "e": Choice.EQUAL, "u": Choice.UNSURE}
+    kinds = {"a": Choice.FIRST, "b": Choice.SECOND, "e": Choice.EQUAL, "u": Choice.UNSURE}
     assert majority([Answer(kinds[one]) for one in said]).choice is wanted
 
 
 def test_the_winning_side_gives_the_strength():
-    clearly, slightly = Answer(Choice.A, Strength.CLEARLY), Answer(Choice.A, Strength.SLIGHTLY)
+    clearly, slightly = Answer(Choice.FIRST, Strength.CLEARLY), Answer(Choice.FIRST, Strength.SLIGHTLY)
     assert majority([clearly, clearly, slightly]).strength is Strength.CLEARLY
     assert majority([clearly, slightly]).strength is Strength.SLIGHTLY
-    assert majority([Voice(Choice.A).said]).strength is None
+    assert majority([Voice(Choice.FIRST).said]).strength is None
 
 
 def test_a_record_answers_again_in_either_order_and_refuses_anything_else():
     record = [
         Asked(Question(BETTER, WORSE), Answer(Choice.UNSURE)),
-        Asked(Question(BETTER, WORSE), Answer(Choice.A, Strength.CLEARLY)),
+        Asked(Question(BETTER, WORSE), Answer(Choice.FIRST, Strength.CLEARLY)),
     ]
     oracle = RecordedOracle(record)
     assert oracle.answer(Question(BETTER, WORSE)).choice is Choice.UNSURE
     swapped = oracle.answer(Question(WORSE, BETTER))
-    assert (swapped.choice, swapped.strength) == (Choice.B, Strength.CLEARLY)
+    assert (swapped.choice, swapped.strength) == (Choice.SECOND, Strength.CLEARLY)
     with pytest.raises(Problem, match="no \\(further\\) answer"):
         oracle.answer(Question(BETTER, WORSE))
 

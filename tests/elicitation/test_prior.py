@@ -14,7 +14,7 @@ from elicit_app.elicitation.prior import (
     WeightPrior,
 )
 from elicit_app.problem import Problem
-from metrics.elicited.weights import cost_matrix_from_weights, normalise_weights, weight_matrix
+from metrics.elicited.family import family_of
 
 FAMILIES = st.sampled_from(["dlpm", "lpm"])
 SEEDS = st.integers(0, 2**20)
@@ -38,7 +38,7 @@ class TestGain:
         prior = WeightPrior.of(family, k)
         weights = np.exp(rng.standard_normal(prior.size))
         a, b = rates(k, rng)
-        elicited = weight_matrix(prior.normalised(weights), family)
+        elicited = family_of(family).weight_matrix(prior.normalised(weights))
         utility = float((elicited * a).sum() - (elicited * b).sum())
         scale = weights.sum() if family == "dlpm" else np.linalg.norm(weights)
         assert weights @ prior.gain(a, b) / scale == pytest.approx(utility, abs=1e-12)
@@ -50,7 +50,7 @@ class TestGain:
         prior = WeightPrior.of(family, k)
         weights = np.exp(rng.standard_normal(prior.size))
         a, b = rates(k, rng)
-        cost = cost_matrix_from_weights(prior.normalised(weights), family)
+        cost = family_of(family).costs(prior.normalised(weights))
         saved = float((cost * b).sum() - (cost * a).sum()) * weights.max()
         assert weights @ prior.gain(a, b) == pytest.approx(saved, abs=1e-12)
 
@@ -84,7 +84,7 @@ class TestNormalisation:
         weights = np.exp(3 * np.random.default_rng(seed).standard_normal((4, prior.size)))
         normalised = prior.normalised(weights)
         for one, given_weights in zip(normalised, weights, strict=True):
-            np.testing.assert_allclose(one, normalise_weights(one, family), rtol=1e-12)
+            np.testing.assert_allclose(one, family_of(family).normalise(one), rtol=1e-12)
             np.testing.assert_allclose(one / one[0], given_weights / given_weights[0], rtol=1e-9)
         assert (normalised > 0).all() if family == "dlpm" else (normalised < 0).all()
         np.testing.assert_allclose(prior.normalised(scale * weights), normalised, rtol=1e-9)

@@ -12,12 +12,12 @@ from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Que
 from elicit_app.elicitation.response import Person, ResponseModel, evidence, sigmoid
 
 SEEDS = st.integers(0, 2**20)
-PLAIN = (Answer(Choice.A), Answer(Choice.B), Answer(Choice.EQUAL))
+PLAIN = (Answer(Choice.FIRST), Answer(Choice.SECOND), Answer(Choice.EQUAL))
 GRADED = (
-    Answer(Choice.A, Strength.SLIGHTLY),
-    Answer(Choice.A, Strength.CLEARLY),
-    Answer(Choice.B, Strength.SLIGHTLY),
-    Answer(Choice.B, Strength.CLEARLY),
+    Answer(Choice.FIRST, Strength.SLIGHTLY),
+    Answer(Choice.FIRST, Strength.CLEARLY),
+    Answer(Choice.SECOND, Strength.SLIGHTLY),
+    Answer(Choice.SECOND, Strength.CLEARLY),
     Answer(Choice.EQUAL),
 )
 KINDS = {False: PLAIN, True: GRADED}
@@ -118,7 +118,7 @@ class TestLikelihood:
         question, person = pair(rng), people(seed, 20)
         weights = np.exp(PRIOR.log_weights(rng.standard_normal((20, 6))))
         told = evidence([Asked(question, answer) for answer in KINDS[graded]], PRIOR)
-        latent = person.sensitivity[:, None] * (weights @ PRIOR.gain(question.a, question.b)[:, None])
+        latent = person.sensitivity[:, None] * (weights @ PRIOR.gain(*question.rates)[:, None])
         chances = MODEL.chances(latent, person, graded)[:, :, 0]
         fit = MODEL.log_likelihood(weights, person, told)
         np.testing.assert_allclose(np.exp(fit), chances.T, rtol=1e-9, atol=1e-12)
@@ -128,7 +128,7 @@ class TestLikelihood:
     def test_the_same_answer_with_sides_swapped_says_the_same(self, seed, answer):
         rng = np.random.default_rng(seed)
         question = pair(rng)
-        turned = Asked(replace(question, a=question.b, b=question.a), swapped(answer))
+        turned = Asked(question.swapped(), swapped(answer))
         weights = np.exp(PRIOR.log_weights(rng.standard_normal((20, 6))))
         here, there = (
             MODEL.log_likelihood(weights, people(seed, 20), evidence([asked], PRIOR))
@@ -181,8 +181,8 @@ class TestEvidence:
 
     def test_why_it_was_asked_and_how_long_it_took_do_not_matter(self):
         question = pair(np.random.default_rng(5))
-        repeat = replace(question, purpose=Purpose.REPEAT, repeat_of=0, hypothetical=True)
-        history = [Asked(question, Answer(Choice.A)), Asked(repeat, Answer(Choice.A, seconds=60.0))]
+        repeat = replace(question, purpose=Purpose.REPEAT, repeat_of=1, hypothetical=True)
+        history = [Asked(question, Answer(Choice.FIRST)), Asked(repeat, Answer(Choice.FIRST, seconds=60.0))]
         for column in evidence(history, PRIOR):
             np.testing.assert_array_equal(column[0], column[1])
 

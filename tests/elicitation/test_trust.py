@@ -12,7 +12,7 @@ from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.oracles import LinearOracle
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Dlpm
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question
+from elicit_app.elicitation.questions import PREFERENCES, Answer, Asked, Choice, Purpose, Question
 from elicit_app.elicitation.refitting import macro_f1, refitted
 from elicit_app.elicitation.trust import Count, better_side, trust_report
 
@@ -71,14 +71,14 @@ class TestPeople:
         flagged = []
         for seed in range(6):
             rng, procedure = np.random.default_rng([seed, 5]), sitting(seed)
-            asked = run(procedure, Clicking(lambda question, rng=rng: (Choice.A, Choice.B)[rng.integers(2)]))[1]
+            asked = run(procedure, Clicking(lambda question, rng=rng: PREFERENCES[rng.integers(2)]))[1]
             flagged.append(trust_report(procedure, asked).verdict == "untrusted")
         # Of many such people more than four in five are found out; half of so few is what luck leaves.
         assert sum(flagged) >= 3
 
     def test_always_the_same_side_is_not(self):
         procedure = sitting()
-        asked = run(procedure, Clicking(lambda question: Choice.A))[1]
+        asked = run(procedure, Clicking(lambda question: Choice.FIRST))[1]
         report = trust_report(procedure, asked)
         assert report.suspicion("same_side").flagged
         assert report.repeats == Count(0, 3)
@@ -118,7 +118,7 @@ class TestFindings:
 
     def test_a_search_is_judged_by_what_needs_no_belief(self):
         procedure = Dlpm(CASES, epsilon=0.05, population=1000)
-        asked = run(procedure, Clicking(lambda question: Choice.A))[1]
+        asked = run(procedure, Clicking(lambda question: Choice.FIRST))[1]
         report = trust_report(procedure, asked)
         assert report.accuracy is None
         assert report.held_out is None
@@ -143,7 +143,7 @@ class TestFindings:
 
     def test_a_refit_is_what_would_have_been_believed(self, honest):
         procedure, asked = honest
-        kept = [one for n, one in enumerate(asked) if n % 5 and (one.question.repeat_of or 1) % 5]
+        kept = [one for n, one in enumerate(asked) if n % 5 and (one.question.repeat_of or 2) % 5 != 1]
         fresh = np.log(procedure.belief(kept).weights)
         refit = np.log(refitted(procedure.belief(asked), kept, np.random.default_rng(2)).weights)
         spread = fresh.std(axis=0)
@@ -159,11 +159,11 @@ class TestPairs:
         counts = rng.multinomial(1000 if population is None else population, rng.dirichlet(np.ones(k * k)), size=3)
         rates = counts.reshape(3, k, k) / counts[0].sum()
         question = dominated(rates, population, rng)
-        side = better_side(question.a, question.b)
-        better, worse = (question.a, question.b) if side is Choice.A else (question.b, question.a)
-        assert side in (Choice.A, Choice.B)
+        side = better_side(*question.rates)
+        better, worse = question.rates if side is Choice.FIRST else question.rates[::-1]
+        assert side in (Choice.FIRST, Choice.SECOND)
         assert np.allclose(better.sum(axis=1), worse.sum(axis=1))
-        assert min(question.a.min(), question.b.min()) >= -1e-12
+        assert min(question.first.min(), question.second.min()) >= -1e-12
         assert 1 <= (np.abs(better - worse)[~np.eye(k, dtype=bool)] > 1e-9).sum() <= 8
         if population is not None:
             assert np.allclose(worse * population, np.round(worse * population))
@@ -173,7 +173,7 @@ class TestPairs:
         a = np.array([[0.4, 0.1], [0.1, 0.4]])
         assert better_side(a, a) is None
         assert better_side(a, np.array([[0.3, 0.2], [0.0, 0.5]])) is None
-        assert better_side(a, np.array([[0.3, 0.2], [0.1, 0.4]])) is Choice.A
+        assert better_side(a, np.array([[0.3, 0.2], [0.1, 0.4]])) is Choice.FIRST
 
     @settings(deadline=None, max_examples=25)
     @given(st.integers(2, 5), st.integers(0, 2**20))

@@ -100,7 +100,7 @@ def test_experts_are_right_as_often_as_said(text, right):
         oracle.answer(Question(first, second)).choice
         for first, second in zip(PAIRS.first[:1500], PAIRS.second[:1500], strict=True)
     ]
-    wanted = [Choice.A if difference > 0 else Choice.B for difference in PAIRS.differences[:1500]]
+    wanted = [Choice.FIRST if difference > 0 else Choice.SECOND for difference in PAIRS.differences[:1500]]
     assert np.mean([one is other for one, other in zip(chosen, wanted, strict=True)]) == pytest.approx(right, abs=0.03)
 
 
@@ -110,7 +110,7 @@ def test_votes_and_strength():
         plain.answer(Question(first, second))
         for first, second in zip(PAIRS.first[:500], PAIRS.second[:500], strict=True)
     ]
-    wanted = [Choice.A if difference > 0 else Choice.B for difference in PAIRS.differences[:500]]
+    wanted = [Choice.FIRST if difference > 0 else Choice.SECOND for difference in PAIRS.differences[:500]]
     assert np.mean([one.choice is other for one, other in zip(answers, wanted, strict=True)]) > 0.91
     clearly = np.mean([str(answer.strength) == "clearly" for answer in answers])
     assert clearly == pytest.approx(0.5, abs=0.08)

@@ -38,8 +38,10 @@ def answered(long_words, tmp_path_factory):
     setting = ProcedureSetting(family="lpm", questions=8, checks=True, seed=5)
     with Session.create(long_words, setting, path, expert="Kardiologie") as session:
         while (asking := session.asking()) is not None:
-            a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
-            session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "a") else "right", seconds=7.0)
+            a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
+            session.answer(
+                "left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right", seconds=7.0
+            )
         yield sitting_over_view(session), review_view(session), result_view(session), recap_view(session)
 
 

@@ -47,16 +47,16 @@ class Writing:
 
     def pair(self, missed: int = 30, needless: int = 40, **more: object) -> Pair:
         return Pair(
-            a=((120 - missed, missed), (needless, 880 - needless)),
-            b=((110, 10), (100, 780)),
+            first=((120 - missed, missed), (needless, 880 - needless)),
+            second=((110, 10), (100, 780)),
             population=1000,
             **more,
         )
 
-    def answered(self, choice: str = "a", pair: Pair | None = None, **more: object) -> Answered:
+    def answered(self, choice: str = "first", pair: Pair | None = None, **more: object) -> Answered:
         still = Still(fewest=3, most=9)
         return Answered(
-            at=self.at(), pair=pair or self.pair(), left="b", subject="left", choice=choice, still=still, **more
+            at=self.at(), pair=pair or self.pair(), left="second", subject="left", choice=choice, still=still, **more
         )
 
     def taken_out(self, number: int) -> TakenOut:
@@ -88,11 +88,11 @@ def a_session(write: Writing) -> list[Event]:
     return [
         write.begun(),
         write.guessed(),
-        write.answered("a", strength="slightly", seconds=9.25),
+        write.answered("first", strength="slightly", seconds=9.25),
         write.answered("unsure"),
         write.undone(),
         write.answered("equal", seconds=31.5, full_picture=True),
-        write.changed(1, "b"),
+        write.changed(1, "second"),
         write.noted("Ω: eine Notiz"),
     ]
 

@@ -17,7 +17,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.sitting import for_person
 from elicit_app.session.views.asked import QuestionView, SittingOverView
 from elicit_app.study import open_study
-from metrics.elicited.weights import weight_matrix
+from metrics.elicited.family import family_of
 
 KEYS = {"left": "1", "right": "2", "equal": "0"}
 
@@ -25,21 +25,20 @@ KEYS = {"left": "1", "right": "2", "equal": "0"}
 def oracle_of(study, family):
     k = study.n_classes
     weights = np.arange(1.0, k + 1) if family == "dlpm" else -np.exp(np.linspace(0, 1.5, k * k - k))
-    return LinearOracle(weight_matrix(weights, family))
+    return LinearOracle(family_of(family).weight_matrix(weights))
 
 
 def reply_of(oracle, view):
     """Answer as a person would: from what is on the page."""
-    a, b = view.left / view.population, view.right / view.population
-    choice = oracle.answer(Question(a, b, population=view.population)).choice
-    return {Choice.A: "left", Choice.B: "right", Choice.EQUAL: "equal"}[choice]
+    choice = oracle.answer(Question(view.left, view.right, view.population)).choice
+    return {Choice.FIRST: "left", Choice.SECOND: "right", Choice.EQUAL: "equal"}[choice]
 
 
 def transcript(asked):
     return [
         (
-            np.rint(question.a * question.population).astype(int).tolist(),
-            np.rint(question.b * question.population).astype(int).tolist(),
+            question.first.tolist(),
+            question.second.tolist(),
             question.purpose,
             answer.choice,
         )

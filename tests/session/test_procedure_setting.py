@@ -74,7 +74,7 @@ def test_people_are_shown_whole_cases(procedure):
     assert isinstance(step, Step)
     population = step.question.population
     assert population >= WINE.population
-    for matrix in (step.question.a, step.question.b):
+    for matrix in step.question.rates:
         np.testing.assert_allclose(matrix * population, np.rint(matrix * population), atol=1e-6)
 
 
@@ -84,9 +84,9 @@ def test_people_are_shown_what_is_counted_and_the_laboratory_may_be_steered_by_e
     person = next(procedure_for(WINE, ProcedureSetting(procedure="dlpm", person=True)).begin()).question
     plugin = next(procedure_for(WINE, ProcedureSetting(procedure="dlpm")).begin()).question
     counts = next(procedure_for(WINE, ProcedureSetting(procedure="dlpm", confusions="counts")).begin()).question
-    np.testing.assert_allclose(person.a.sum(axis=1), counted, atol=1 / person.population)
-    np.testing.assert_allclose(counts.a.sum(axis=1), counted, atol=1e-12)
-    np.testing.assert_allclose(plugin.a.sum(axis=1), model.y_proba.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(person.rates[0].sum(axis=1), counted, atol=1 / person.population)
+    np.testing.assert_allclose(counts.first.sum(axis=1), counted, atol=1e-12)
+    np.testing.assert_allclose(plugin.first.sum(axis=1), model.y_proba.mean(axis=0), atol=1e-12)
 
 
 def test_a_setting_survives_json():

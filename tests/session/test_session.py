@@ -86,15 +86,15 @@ def test_recorded_questions_are_the_truth(study, session, journal_path):
     session.close()
     lines = journal_path.read_text().splitlines(keepends=True)
     event = read(journal_path).events[-1]
-    changed = event.pair.a[0][0] - 1, event.pair.a[0][1] + 1
-    pair = event.pair.model_copy(update={"a": (changed, event.pair.a[1])})
+    changed = event.pair.first[0][0] - 1, event.pair.first[0][1] + 1
+    pair = event.pair.model_copy(update={"first": (changed, event.pair.first[1])})
     other = event.model_copy(update={"pair": pair})
     journal_path.write_text("".join(lines[:-1]) + other.model_dump_json(exclude_none=True) + "\n")
     with Session.open(journal_path, study) as again:
         assert not again.verify()
         assert again.verify() is False
         assert sum(isinstance(event, Noted) for event in again.events) == 1, "said once"
-        assert again.state.history[-1].question.a[0, 0] * 1000 == pytest.approx(changed[0])
+        assert again.state.history[-1].question.first[0, 0] == changed[0]
         assert isinstance(again.next(), Step)
         again.undo()
         assert again.asking().pair == pair
@@ -104,14 +104,14 @@ def test_sides_are_recorded_and_the_answer_is_in_the_pairs_own_order(session):
     for _ in range(8):
         asking = session.asking()
         view = question_view(session, 0)
-        first = np.array(asking.pair.a)
-        assert np.array_equal(view.left if asking.left == "a" else view.right, first)
+        first = np.array(asking.pair.first)
+        assert np.array_equal(view.left if asking.left == "first" else view.right, first)
         session.answer("left")
         entry = session.state.entries[-1]
         assert (entry.event.left, entry.event.subject) == (asking.left, asking.subject)
-        assert entry.answer.choice is (Choice.A if asking.left == "a" else Choice.B)
+        assert entry.answer.choice is (Choice.FIRST if asking.left == "first" else Choice.SECOND)
     stood = [entry.event.left for entry in session.state.entries]
-    assert stood.count("a") == stood.count("b")
+    assert stood.count("first") == stood.count("second")
 
 
 def test_looking_ahead_changes_nothing_and_what_follows_is_what_was_computed(session):
@@ -255,7 +255,7 @@ class SessionMachine(RuleBasedStateMachine):
             self.session.more()
         left = self.session.asking().left
         self.session.answer(reply, strength, seconds=1.5)
-        choice = {"left": left, "right": "b" if left == "a" else "a"}.get(reply, reply)
+        choice = {"left": left, "right": "second" if left == "first" else "first"}.get(reply, reply)
         self.act([*self.model[-1], (choice, False)])
 
     @precondition(lambda self: len(self.model) > 1)

@@ -26,8 +26,8 @@ SAID = (
 
 def answer_all(session):
     while (asking := session.asking()) is not None:
-        a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
-        session.answer("left" if (((a - b) * COSTS).sum() < 0) == (asking.left == "a") else "right", seconds=7.0)
+        a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
+        session.answer("left" if (((a - b) * COSTS).sum() < 0) == (asking.left == "first") else "right", seconds=7.0)
 
 
 def test_every_draw_of_the_metric_file_keeps_them_whatever_was_answered(journal_path, tmp_path):

@@ -190,7 +190,7 @@ class Bayes:
         rng = self._chance(len(history), _PAIR)
         item = self._item(history)
         if item is not None and item.place is not None:
-            return replace(history[item.place].question, repeat_of=item.place)
+            return replace(history[item.place].question, repeat_of=item.place + 1)
         if item is not None and item.kind == "repeat":
             return self._repeat(history, belief)
         if item is not None and item.kind == "check":
@@ -201,17 +201,17 @@ class Bayes:
         chosen = self.choose(belief, pairs, self._goal, self._targets, graded)
         ends = pairs.first[chosen], pairs.second[chosen]
         a, b = ends if rng.integers(2) else ends[::-1]
-        return Question(a, b, self.source.population, hypothetical=bool(pairs.hypothetical[chosen]))
+        return Question.of_rates(a, b, self.source.population, hypothetical=bool(pairs.hypothetical[chosen]))
 
     def _repeat(self, history: Sequence[Asked], belief: Posterior) -> Question:
         """Ask a slow answer again, sides swapped; of the slow ones the surest, which who looks gives again."""
         among = slow_half(history, repeatable_answers(history))
-        gains = np.array([self.prior.gain(history[n].question.a, history[n].question.b) for n in among])
+        gains = np.array([self.prior.gain(*history[n].question.rates) for n in among])
         a, b, _ = belief.chances(gains).mean(axis=1)
-        given = np.where([history[n].answer.choice is Choice.A for n in among], a, b)
+        given = np.where([history[n].answer.choice is Choice.FIRST for n in among], a, b)
         index = among[int(np.argmax(np.round(given, 9)))]
         asked = history[index].question
-        return replace(asked, a=asked.b, b=asked.a, purpose=Purpose.REPEAT, repeat_of=index)
+        return replace(asked.swapped(), purpose=Purpose.REPEAT, repeat_of=index + 1)
 
     def _scale(self) -> float:
         """Return the median utility difference of what may be asked, over prior weights: the unit of sensitivity."""

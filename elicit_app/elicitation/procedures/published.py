@@ -6,8 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from elicit_app.elicitation.procedures.search import Asking, Comparison, Slope
 from elicit_app.elicitation.questions import (
     Answer,
@@ -26,7 +24,7 @@ from elicit_app.elicitation.questions import (
 )
 from metrics.classification.frequencies import natural_frequencies
 
-_SLOPES = {Choice.A: Slope.RISES, Choice.B: Slope.FALLS, Choice.EQUAL: Slope.FLAT, Choice.UNSURE: None}
+_SLOPES = {Choice.FIRST: Slope.RISES, Choice.SECOND: Slope.FALLS, Choice.EQUAL: Slope.FLAT, Choice.UNSURE: None}
 # Recorded matrices may differ by this much from recomputed ones at the same place: another numpy, another processor.
 _SAME = 1e-12
 _RECOMPUTED = 1e-9
@@ -136,13 +134,13 @@ class Published(ABC):
         return run.outcome("tolerance", used)
 
     def _question(self, comparison: Comparison, first_time: int | None) -> Question:
-        question = Question(
-            comparison.later, comparison.earlier, population=self.population, hypothetical=self.hypothetical
+        question = Question.of_rates(
+            comparison.later, comparison.earlier, self.population, hypothetical=self.hypothetical
         )
         if first_time is None:
             return question
         # Asked again after "cannot say": whoever shows a repeat swaps its sides.
-        return replace(question, purpose=Purpose.REPEAT, repeat_of=first_time)
+        return replace(question, purpose=Purpose.REPEAT, repeat_of=first_time + 1)
 
     def _progress(self, run: Run, used: int) -> Progress:
         fewest, most = run.remaining()
@@ -186,14 +184,6 @@ class _Recorded:
 
 def _answer_to(question: Question, asked: Asked, tolerance: float) -> Answer | None:
     recorded = asked.question
-    if recorded.a.shape != question.a.shape:
-        return None
-    if _close(question.a, recorded.a, tolerance) and _close(question.b, recorded.b, tolerance):
+    if question.same_as(recorded, tolerance):
         return asked.answer
-    if _close(question.a, recorded.b, tolerance) and _close(question.b, recorded.a, tolerance):
-        return replace(asked.answer, choice=asked.answer.choice.swapped())
-    return None
-
-
-def _close(one: Matrix, other: Matrix, tolerance: float) -> bool:
-    return bool(np.abs(one - other).max() <= tolerance)
+    return asked.answer.swapped() if question.same_as(recorded.swapped(), tolerance) else None

@@ -19,6 +19,7 @@ import elicit_app
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from metrics import ElicitedMetric, Provenance, Quality, Tally
+from metrics.elicited.family import family_of
 
 HOW = "geometric mean of the cost ratios"
 # Draws of different experts are independent; which goes with which must not depend on how either was drawn.
@@ -78,16 +79,16 @@ def _turned(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> El
     if metric.classes == classes and metric.family == family:
         return metric
     order = [metric.classes.index(name) for name in classes]
-    cells = np.ix_(order, order)
+    cells, weigh = np.ix_(order, order), family_of(family)
     draws = metric.cost_samples
     return ElicitedMetric.from_weights(
         classes,
-        _weights(metric.cost_matrix[cells], family),
+        weigh.sign * weigh.of_errors(metric.cost_matrix[cells]),
         family,
         name=metric.name,
         created=metric.created,
         intervals=None if metric.intervals is None else metric.intervals[cells],
-        samples=None if draws is None else _weights(draws[:, order][:, :, order], family),
+        samples=None if draws is None else weigh.sign * weigh.of_errors(draws[:, order][:, :, order]),
         prevalence=None if metric.prevalence is None else metric.prevalence[order],
         population=metric.population,
         consequences=metric.consequences,
@@ -95,15 +96,6 @@ def _turned(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> El
         provenance=metric.provenance,
         quality=metric.quality,
     )
-
-
-def _weights(costs: Matrix, family: str) -> Matrix:
-    """Return weights of a family for one cost matrix or a stack of them, in any scale."""
-    if family == "dlpm":
-        largest: Matrix = costs.max(axis=-1)
-        return largest
-    errors: Matrix = 0.0 - costs[..., ~np.eye(costs.shape[-1], dtype=bool)]
-    return errors
 
 
 def _yardstick(metrics: Sequence[ElicitedMetric]) -> tuple[str, str]:
@@ -144,17 +136,18 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
     sources = aligned(sources)
     metrics = [source.metric for source in sources]
     first, family = metrics[0], metrics[0].family
+    weigh = family_of(family)
     costs = _geometric_mean([metric.cost_matrix for metric in metrics])
     draws = _pooled_draws(metrics)
     experts = [metric.provenance.expert or source.name for source, metric in zip(sources, metrics, strict=True)]
     return ElicitedMetric.from_weights(
         first.classes,
-        _weights(costs, family),
+        weigh.sign * weigh.of_errors(costs),
         family,
         name=name or f"Pooled: {', '.join(experts)}",
         created=max(metric.created for metric in metrics),
         intervals=None if draws is None else _intervals(draws, costs, metrics),
-        samples=None if draws is None else _weights(draws, family),
+        samples=None if draws is None else weigh.sign * weigh.of_errors(draws),
         prevalence=_common_prevalence(metrics),
         population=first.population if len({metric.population for metric in metrics}) == 1 else None,
         consequences=next((metric.consequences for metric in metrics if metric.consequences), ()),

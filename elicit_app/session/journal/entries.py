@@ -61,8 +61,8 @@ def _entry(entries: Entries, number: int) -> Entry:
 def added(entries: Entries, event: Answered, n_classes: int) -> Entries:
     """Return the entries with one more answer, which must be about the study's classes and repeat an earlier one."""
     pair = event.pair
-    if len(pair.a) != n_classes:
-        raise OutOfPlaceError(f"answer {len(entries) + 1} is about {len(pair.a)} classes, not {n_classes}")
+    if len(pair.first) != n_classes:
+        raise OutOfPlaceError(f"answer {len(entries) + 1} is about {len(pair.first)} classes, not {n_classes}")
     if pair.repeat_of is not None:
         _entry(entries, pair.repeat_of)
     return (*entries, Entry(event, Answer(event.choice, event.strength, event.seconds)))
@@ -79,17 +79,13 @@ def resolved(entries: Entries, event: Resolved) -> Entries:
     if event.kept == "equal":
         meant = {event.first: Answer(Choice.EQUAL), event.second: Answer(Choice.EQUAL)}
     elif event.kept == "first":
-        meant = {event.second: first.answer if order else _swapped(first.answer)}
+        meant = {event.second: first.answer if order else first.answer.swapped()}
     else:
-        meant = {event.first: second.answer if order else _swapped(second.answer)}
+        meant = {event.first: second.answer if order else second.answer.swapped()}
     for number, answer in meant.items():
-        own = Answer(answer.choice, answer.strength, entries[number - 1].answer.seconds)
+        own = replace(answer, seconds=entries[number - 1].answer.seconds)
         entries = changed(entries, number, answer=own)
     return entries
-
-
-def _swapped(answer: Answer) -> Answer:
-    return Answer(answer.choice.swapped(), answer.strength, answer.seconds)
 
 
 def differ(one: Entry, other: Entry, first: Answer, second: Answer) -> bool:

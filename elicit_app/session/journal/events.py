@@ -1,6 +1,7 @@
 """What can happen in a session: a closed set of small events, one JSON object a line in the journal.
 
-Format history: version 1, the first.
+Format history: version 1, the first; version 2 names the sides of a pair first and second instead of a and b
+(older lines are read through `migrations`).
 """
 
 from __future__ import annotations
@@ -9,13 +10,12 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, model_validator
 
-from elicit_app.elicitation.questions import Choice, Purpose, Strength
+from elicit_app.elicitation.questions import Choice, Purpose, Side, Strength
 
 FORMAT: Final = "elicit-session"
-VERSION = 1
+VERSION = 2
 
 CountRows = tuple[tuple[int, ...], ...]
-Stood = Literal["a", "b"]
 Subject = Literal["left", "right"]
 Kept = Literal["first", "second", "equal", "both"]
 
@@ -60,8 +60,8 @@ class Pair(_Record):
     `repeat_of` is the number, from 1, of the answer that is repeated.
     """
 
-    a: CountRows
-    b: CountRows
+    first: CountRows
+    second: CountRows
     population: int = Field(gt=0)
     purpose: Purpose = Purpose.INFORMATIVE
     repeat_of: int | None = Field(default=None, ge=1)
@@ -69,12 +69,12 @@ class Pair(_Record):
 
     @model_validator(mode="after")
     def _check_shape(self) -> Pair:
-        size = len(self.a)
-        for name, rows in (("a", self.a), ("b", self.b)):
+        size = len(self.first)
+        for name, rows in (("first", self.first), ("second", self.second)):
             if len(rows) != size or any(len(row) != size for row in rows) or size < 2:
-                raise ValueError(f"matrix {name!r} is not {size} x {size}")
+                raise ValueError(f"the {name} matrix is not {size} x {size}")
             if any(entry < 0 for row in rows for entry in row) or sum(map(sum, rows)) != self.population:
-                raise ValueError(f"the counts of matrix {name!r} do not add up to the population {self.population}")
+                raise ValueError(f"the counts of the {name} matrix do not add up to the population {self.population}")
         return self
 
 
@@ -119,7 +119,7 @@ class Answered(_Event):
 
     kind: Literal["answered"] = "answered"
     pair: Pair
-    left: Stood
+    left: Side
     subject: Subject
     choice: Choice
     strength: Strength | None = None

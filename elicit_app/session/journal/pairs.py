@@ -6,21 +6,21 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from elicit_app.elicitation.questions import Matrix, Purpose, Question
-from elicit_app.session.journal.events import CountRows, Pair
+from elicit_app.elicitation.questions import Purpose, Question
+from elicit_app.session.journal.events import Pair
 
 
 def as_question(pair: Pair, places: Mapping[int, int]) -> Question:
-    """Return the recorded pair as a question; `places` maps answer numbers to places in the history."""
+    """Return the recorded pair as a question; `places` maps answer numbers to places, from 0, in the history."""
     place = None if pair.repeat_of is None else places.get(pair.repeat_of)
     # A repeat whose original was taken out is the only answer to its pair: it informs.
     purpose = Purpose.INFORMATIVE if pair.purpose is Purpose.REPEAT and place is None else pair.purpose
     return Question(
-        np.array(pair.a) / pair.population,
-        np.array(pair.b) / pair.population,
-        population=pair.population,
+        np.array(pair.first, dtype=np.int64),
+        np.array(pair.second, dtype=np.int64),
+        pair.population,
         purpose=purpose,
-        repeat_of=place,
+        repeat_of=None if place is None else place + 1,
         hypothetical=pair.hypothetical,
     )
 
@@ -31,14 +31,14 @@ def as_pair(question: Question, numbers: tuple[int, ...]) -> Pair:
     Raises
     ------
     ValueError
-        When the question has no population, or its matrices are not whole cases of it.
+        When the question has no population.
     """
     if question.population is None:
         raise ValueError("a person is asked in whole cases: the question has no population")
-    repeat_of = None if question.repeat_of is None else numbers[question.repeat_of]
+    repeat_of = None if question.repeat_of is None else numbers[question.repeat_of - 1]
     return Pair(
-        a=_counts(question.a, question.population),
-        b=_counts(question.b, question.population),
+        first=question.first.tolist(),
+        second=question.second.tolist(),
         population=question.population,
         purpose=question.purpose,
         repeat_of=repeat_of,
@@ -46,18 +46,10 @@ def as_pair(question: Question, numbers: tuple[int, ...]) -> Pair:
     )
 
 
-def _counts(rates: Matrix, population: int) -> CountRows:
-    scaled = rates * population
-    counts = np.rint(scaled)
-    if np.abs(scaled - counts).max() > 1e-3:
-        raise ValueError(f"the matrices of a question are not whole cases per {population}")
-    return tuple(tuple(int(entry) for entry in row) for row in counts)
-
-
 def same_pair(one: Pair, other: Pair) -> bool | None:
     """Return True for the same pair in the same order, False for the same pair swapped, None for different pairs."""
     if one.population != other.population:
         return None
-    if (one.a, one.b) == (other.a, other.b):
+    if (one.first, one.second) == (other.first, other.second):
         return True
-    return False if (one.a, one.b) == (other.b, other.a) else None
+    return False if (one.first, one.second) == (other.second, other.first) else None

@@ -11,6 +11,7 @@ from pydantic_core import from_json
 
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import EVENT, FORMAT, VERSION, Begun, Event
+from elicit_app.session.journal.migrations import migrated
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
@@ -75,7 +76,8 @@ def parse(data: bytes, path: Path) -> Contents:
 def _event(line: bytes, number: int, path: Path) -> Event:
     if number == 1:
         _check_version(line, path)
-    event = EVENT.validate_json(line)
+    fields = from_json(line)
+    event = EVENT.validate_python(migrated(fields) if isinstance(fields, dict) else fields)
     if isinstance(event, Begun) != (number == 1):
         raise ValueError("the beginning is not where it should be")
     return event

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from elicit_app.session.journal.events import Answered, Pair, Stood, Subject
+from elicit_app.elicitation.questions import Side
+from elicit_app.session.journal.events import Answered, Pair, Subject
 from elicit_app.session.journal.pairs import same_pair
 
-_BLOCK: tuple[tuple[Stood, Subject], ...] = (("a", "left"), ("a", "right"), ("b", "left"), ("b", "right"))
+_BLOCK: tuple[tuple[Side, Subject], ...] = (
+    ("first", "left"),
+    ("first", "right"),
+    ("second", "left"),
+    ("second", "right"),
+)
 _STREAM = 0x51DE5
 
 
-def sides(seed: int, number: int) -> tuple[Stood, Subject]:
+def sides(seed: int, number: int) -> tuple[Side, Subject]:
     """Return the left matrix and the subject of question `number` (from 1).
 
     Each block of four questions has every combination once, in random order, so that neither side nor subject can
@@ -22,8 +28,8 @@ def sides(seed: int, number: int) -> tuple[Stood, Subject]:
     return _BLOCK[order[place]]
 
 
-def sides_of_repeat(original: Answered, pair: Pair, subject: Subject) -> tuple[Stood, Subject]:
+def sides_of_repeat(original: Answered, pair: Pair, subject: Subject) -> tuple[Side, Subject]:
     """Return the sides of a repeat: the matrix that stood left before stands right now."""
     same_order = same_pair(original.pair, pair)
-    was_left_a = (original.left == "a") == bool(same_order)
-    return ("b" if was_left_a else "a"), subject
+    first_was_left = (original.left == "first") == bool(same_order)
+    return ("second" if first_was_left else "first"), subject

@@ -51,11 +51,12 @@ def balance(weights: Matrix, difference: Matrix, family: Family) -> float:
 
 def fits(asked: Asked, outcome: Outcome) -> bool:
     """Tell whether an answer agrees with the weights that were learned ("cannot say" always does)."""
-    better = balance(outcome.weights, asked.question.a - asked.question.b, outcome.family)
+    first, second = asked.question.rates
+    better = balance(outcome.weights, first - second, outcome.family)
     match asked.answer.choice:
-        case Choice.A:
+        case Choice.FIRST:
             return better >= -_MARGIN
-        case Choice.B:
+        case Choice.SECOND:
             return better <= _MARGIN
         case Choice.EQUAL:
             return abs(better) <= _EQUAL

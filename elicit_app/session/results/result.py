@@ -116,7 +116,7 @@ def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
 def answers_digest(state: SessionState) -> str:
     """Return the SHA-256 of the questions and answers that count, in order, whatever time they were given at."""
     used = [
-        [pair.a, pair.b, answer.choice.value, answer.strength and answer.strength.value]
+        [pair.first, pair.second, answer.choice.value, answer.strength and answer.strength.value]
         for index, (_, answer) in zip(state.used, state.history, strict=True)
         for pair in [state.entries[index].event.pair]
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elicit_app.elicitation.questions import Choice, Outcome, Purpose
+from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Purpose
 from elicit_app.session.journal.state import SessionState
 from elicit_app.session.results.fitting import misfits, repeats
 from elicit_app.session.session import Session
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _NAMED = 4
 _MOST_ODD = 0.25
-_PREFERENCES = (Choice.A, Choice.B)
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 # Headline and detail of what the answers together give away; see `Suspicion`.
@@ -110,7 +109,7 @@ def _checks(state: SessionState) -> tuple[int, list[int]]:
     for number, entry in enumerate(state.entries, start=1):
         if entry.event.pair.purpose is not Purpose.CHECK or entry.taken_out or not _says(entry.given.choice):
             continue
-        if entry.given.choice is better_side(np.array(entry.event.pair.a), np.array(entry.event.pair.b)):
+        if entry.given.choice is better_side(np.array(entry.event.pair.first), np.array(entry.event.pair.second)):
             chosen += 1
         else:
             failed.append(number)
@@ -184,7 +183,7 @@ def _steadily_worse(state: SessionState, report: TrustReport, found: str) -> boo
     """Tell whether the worse side was taken in every plain question, while repeats agreed as they were given first."""
     same, repeated = repeats(state.entries)
     agreed = 2 * same >= repeated if found == "reversed" else 0 < repeated == same
-    took = [state.history[place].answer.choice in _PREFERENCES for place in report.failed_checks]
+    took = [state.history[place].answer.choice in PREFERENCES for place in report.failed_checks]
     return agreed and all(took) and report.checks.total > report.checks.right == 0
 
 
@@ -192,9 +191,7 @@ def _side_found(state: SessionState) -> TrustView:
     """Return on which side nearly all preferences were."""
     asked = zip(state.used, state.history, strict=True)
     left = [
-        answer.choice == state.entries[index].event.left
-        for index, (_, answer) in asked
-        if answer.choice in _PREFERENCES
+        answer.choice == state.entries[index].event.left for index, (_, answer) in asked if answer.choice in PREFERENCES
     ]
     side, most = ("A", sum(left)) if 2 * sum(left) > len(left) else ("B", len(left) - sum(left))
     detail = "Sides are random, so about half of them would be expected."

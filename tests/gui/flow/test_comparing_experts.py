@@ -100,8 +100,8 @@ def finished(places):
         path = folder / f"{number}.session.jsonl"
         with Session.create(study, ProcedureSetting(seed=5, questions=7), path, expert=name) as session:
             while (asking := session.asking()) is not None:
-                a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
-                session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "a") else "right")
+                a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
+                session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right")
             session.finish()
     return folder
 

@@ -34,9 +34,9 @@ def views(study, tmp_path_factory):
     setting = ProcedureSetting(family="lpm", questions=9, strength=True, seed=2)
     with Session.create(study, setting, path) as session:
         while (asking := session.asking()) is not None:
-            a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
+            a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
             a_is_better = bool(((a - b) * COSTS).sum() < 0) != (asking.number == 4)
-            session.answer("left" if a_is_better == (asking.left == "a") else "right", seconds=asking.number)
+            session.answer("left" if a_is_better == (asking.left == "first") else "right", seconds=asking.number)
         session.take_out(2)
         yield review_view(session), result_view(session)
 

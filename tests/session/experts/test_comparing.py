@@ -112,8 +112,8 @@ def finished(study, path, expert, missed, *, answers=9):
     costs = np.array([[0, missed], [1.0, 0]])
     with Session.create(study, ProcedureSetting(seed=5, questions=answers), path, expert=expert) as session:
         while (asking := session.asking()) is not None:
-            a, b = (np.array(side) for side in (asking.pair.a, asking.pair.b))
-            session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "a") else "right")
+            a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
+            session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right")
         session.finish()
 
 

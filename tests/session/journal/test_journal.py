@@ -84,7 +84,7 @@ def test_any_damage_before_the_last_line_is_refused_or_leaves_other_events_alone
 @pytest.mark.parametrize(
     ("first", "words"),
     [
-        (b'{"format": "elicit-session", "version": 2, "new": 1}\n', "written by a newer elicit"),
+        (b'{"format": "elicit-session", "version": 3, "new": 1}\n', "written by a newer elicit"),
         (b'{"format": "something", "version": 1}\n', "is not a session of elicit"),
         (b'{"format": "elicit-session"}\n', "names no proper session version"),
         (b'{"format": "elicit-session", "version": 0}\n', "names no proper session version"),

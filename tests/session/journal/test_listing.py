@@ -12,7 +12,7 @@ def written(path, events):
 
 
 def test_a_summary_says_where_a_session_stands(tmp_path, write):
-    events = [write.begun(), write.answered("a"), write.answered("b"), write.undone()]
+    events = [write.begun(), write.answered("first"), write.answered("second"), write.undone()]
     one = summary(written(tmp_path / "x.session.jsonl", events))
     assert (one.title, one.expert, one.answers, one.problem) == ("Läsionen", "Dr. Š", 1, "")
     assert (one.fewest, one.most) == (3, 9), "what was still to come before the answer that was undone"

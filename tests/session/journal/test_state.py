@@ -53,14 +53,14 @@ def test_an_answer_taken_out_leaves_the_history_and_its_repeat_informs_alone(wri
     repeat = write.pair(purpose=Purpose.REPEAT, repeat_of=1)
     events = [
         write.begun(),
-        write.answered("a"),
-        write.answered("b", write.pair(50)),
-        write.answered("a", repeat),
+        write.answered("first"),
+        write.answered("second", write.pair(50)),
+        write.answered("first", repeat),
     ]
     state = fold(events)
-    assert [asked.question.repeat_of for asked in state.history] == [None, None, 0]
+    assert [asked.question.repeat_of for asked in state.history] == [None, None, 1]
     second_out = apply(state, write.taken_out(2))
-    assert [asked.question.repeat_of for asked in second_out.history] == [None, 0]
+    assert [asked.question.repeat_of for asked in second_out.history] == [None, 1]
     assert second_out.used == (0, 2)
     first_out = apply(state, write.taken_out(1))
     assert [asked.question.purpose for asked in first_out.history] == ["informative", "informative"]
@@ -71,27 +71,38 @@ def test_an_answer_taken_out_leaves_the_history_and_its_repeat_informs_alone(wri
 
 @pytest.mark.parametrize(
     ("kept", "expected"),
-    [("first", ["a", "b"]), ("second", ["b", "a"]), ("equal", ["equal"] * 2), ("both", ["a", "a"])],
+    [
+        ("first", ["first", "second"]),
+        ("second", ["second", "first"]),
+        ("equal", ["equal"] * 2),
+        ("both", ["first", "first"]),
+    ],
 )
 def test_resolving_two_answers_turns_the_other_one_round_where_the_pair_is_swapped(write, kept, expected):
     pair = write.pair()
-    swapped = pair.model_copy(update={"a": pair.b, "b": pair.a})
-    state = fold([write.begun(), write.answered("a", pair), write.answered("a", swapped), write.resolved(1, 2, kept)])
+    swapped = pair.model_copy(update={"first": pair.second, "second": pair.first})
+    state = fold(
+        [write.begun(), write.answered("first", pair), write.answered("first", swapped), write.resolved(1, 2, kept)]
+    )
     assert [entry.answer.choice for entry in state.entries] == expected
-    assert [entry.given.choice for entry in state.entries] == ["a", "a"], "what was given first stays known"
+    assert [entry.given.choice for entry in state.entries] == ["first", "first"], "what was given first stays known"
     assert ((1, 2) in state.settled) == (kept == "both")
 
 
 @pytest.mark.parametrize("kept", ["first", "second", "equal"])
 def test_a_repeat_that_was_made_one_with_its_original_tells_nothing_twice(write, kept):
     pair = write.pair()
-    swapped = pair.model_copy(update={"a": pair.b, "b": pair.a, "purpose": Purpose.REPEAT, "repeat_of": 1})
-    state = fold([write.begun(), write.answered("a", pair), write.answered("a", swapped), write.resolved(1, 2, kept)])
+    swapped = pair.model_copy(
+        update={"first": pair.second, "second": pair.first, "purpose": Purpose.REPEAT, "repeat_of": 1}
+    )
+    state = fold(
+        [write.begun(), write.answered("first", pair), write.answered("first", swapped), write.resolved(1, 2, kept)]
+    )
     first, second = state.history
-    assert first.answer.choice == {"first": "a", "second": "b", "equal": "equal"}[kept]
-    assert (second.answer.choice, second.question.purpose, second.question.repeat_of) == ("unsure", "repeat", 0)
+    assert first.answer.choice == kept
+    assert (second.answer.choice, second.question.purpose, second.question.repeat_of) == ("unsure", "repeat", 1)
     told = [asked.answer.choice for asked in apply(state, write.undone()).history]
-    assert told == ["a", "a"], "two answers that differ both count until one is meant"
+    assert told == ["first", "first"], "two answers that differ both count until one is meant"
     kept_both = apply(state, write.resolved(1, 2, "both"))
     assert [asked.answer.choice for asked in kept_both.history] == [entry.answer.choice for entry in state.entries]
     (alone,) = apply(state, write.taken_out(1)).history
@@ -101,32 +112,32 @@ def test_a_repeat_that_was_made_one_with_its_original_tells_nothing_twice(write,
 
 
 def test_answers_about_other_classes_or_repeats_of_nothing_are_refused(write):
-    three = Pair(a=((1, 0, 0), (0, 5, 0), (0, 0, 4)), b=((0, 1, 0), (0, 5, 0), (0, 0, 4)), population=10)
+    three = Pair(first=((1, 0, 0), (0, 5, 0), (0, 0, 4)), second=((0, 1, 0), (0, 5, 0), (0, 0, 4)), population=10)
     with pytest.raises(OutOfPlaceError, match="answer 1 is about 3 classes, not 2"):
-        fold([write.begun(), write.answered("a", three)])
+        fold([write.begun(), write.answered("first", three)])
     for number in (1, 2, 7):
         with pytest.raises(OutOfPlaceError, match=f"there is no answer {number}"):
-            fold([write.begun(), write.answered("a", write.pair(purpose=Purpose.REPEAT, repeat_of=number))])
+            fold([write.begun(), write.answered("first", write.pair(purpose=Purpose.REPEAT, repeat_of=number))])
 
 
 def test_only_answers_that_say_something_new_count_as_informative(write):
     events = [
         write.begun(),
-        write.answered("a"),
+        write.answered("first"),
         write.answered("unsure"),
         write.answered("equal"),
-        write.answered("b", write.pair(purpose=Purpose.CHECK)),
-        write.answered("b", write.pair(purpose=Purpose.REPEAT, repeat_of=1)),
-        write.answered("b"),
+        write.answered("second", write.pair(purpose=Purpose.CHECK)),
+        write.answered("second", write.pair(purpose=Purpose.REPEAT, repeat_of=1)),
+        write.answered("second"),
         write.taken_out(6),
     ]
     assert fold(events).informative == (1, 3)
-    asked_again = write.answered("b", write.pair(purpose=Purpose.REPEAT, repeat_of=2))
+    asked_again = write.answered("second", write.pair(purpose=Purpose.REPEAT, repeat_of=2))
     assert fold([*events, asked_again]).informative == (1, 3, 7), "asked again after it could not be said"
 
 
 def test_phases_follow_stop_more_and_finish(write):
-    state = fold([write.begun(), write.answered("a")])
+    state = fold([write.begun(), write.answered("first")])
     assert state.phase == "asking"
     state = apply(state, Stopped(at=write.at()))
     assert state.phase == "stopped"
@@ -145,10 +156,10 @@ def test_events_that_cannot_follow_are_refused(write):
         [begun, write.begun()],
         [begun, write.undone()],
         [begun, answered, write.redone()],
-        [begun, answered, write.undone(), write.answered("b"), write.redone()],
+        [begun, answered, write.undone(), write.answered("second"), write.redone()],
         [begun, answered, write.taken_out(2)],
-        [begun, answered, write.changed(2, "a")],
-        [begun, answered, write.answered("a", write.pair(7)), write.resolved(1, 2, "first")],
+        [begun, answered, write.changed(2, "first")],
+        [begun, answered, write.answered("first", write.pair(7)), write.resolved(1, 2, "first")],
         [begun, answered, write.resolved(1, 1, "first")],
     ):
         with pytest.raises(OutOfPlaceError):
@@ -165,11 +176,11 @@ def test_a_question_comes_back_from_its_record_bit_by_bit(numbers, hypothetical)
     a[0, 0] += max(0, b.sum() - a.sum()) + 1
     b[0, 0] += a.sum() - b.sum()
     population = int(a.sum())
-    question = Question(a / population, b / population, population=population, hypothetical=hypothetical)
+    question = Question(a, b, population, hypothetical=hypothetical)
     pair = as_pair(question, ())
     again = as_question(pair, {})
-    assert np.array_equal(again.a, question.a)
-    assert np.array_equal(again.b, question.b)
+    assert np.array_equal(again.first, question.first)
+    assert np.array_equal(again.second, question.second)
     assert (again.population, again.hypothetical, again.purpose) == (population, hypothetical, question.purpose)
     assert again.same_as(question)
 
@@ -179,4 +190,4 @@ def test_a_question_that_is_not_in_whole_cases_is_refused():
     with pytest.raises(ValueError, match="no population"):
         as_pair(Question(rates, rates), ())
     with pytest.raises(ValueError, match="not whole cases per 10"):
-        as_pair(Question(rates, rates, population=10), ())
+        Question.of_rates(rates, rates, 10)

@@ -19,9 +19,9 @@ def test_sides_differ_between_seeds():
 
 
 def test_a_repeat_swaps_sides_whatever_order_the_procedure_repeats_it_in(write):
-    original = write.answered("a")
-    assert original.left == "b"
+    original = write.answered("first")
+    assert original.left == "second"
     pair = original.pair
-    swapped = pair.model_copy(update={"a": pair.b, "b": pair.a})
-    assert sides_of_repeat(original, pair, "right") == ("a", "right")
-    assert sides_of_repeat(original, swapped, "left") == ("b", "left")
+    swapped = pair.model_copy(update={"first": pair.second, "second": pair.first})
+    assert sides_of_repeat(original, pair, "right") == ("first", "right")
+    assert sides_of_repeat(original, swapped, "left") == ("second", "left")

@@ -189,7 +189,7 @@ def test_the_table_has_every_answer_as_it_was_shown(session, tmp_path):
     )
     assert (rows[1]["reply"], rows[1]["counts as"]) == ("right", "equal")
     true, called = session.study.classes
-    shown = entry.pair.a if entry.left == "a" else entry.pair.b
+    shown = entry.pair.first if entry.left == "first" else entry.pair.second
     assert int(last[f"left: {true} as {called}"]) == shown[0][1]
     path = export_answers(session, tmp_path / "answers.csv")
     assert path.read_text(encoding="utf-8") == answers_csv(session)

@@ -113,7 +113,7 @@ def test_who_changes_their_mind_or_clicks_without_looking_is_told_so(sitting):
 
 def at_stake(pair):
     """Return by how much the honest person finds one side of a pair better."""
-    return abs(float(((np.array(pair.a) - np.array(pair.b)) * COSTS).sum()))
+    return abs(float(((np.array(pair.first) - np.array(pair.second)) * COSTS).sum()))
 
 
 def test_an_answer_against_the_rest_is_named_in_the_panel_and_in_the_review(sitting):

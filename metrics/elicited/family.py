@@ -1,0 +1,422 @@
+"""Families of metrics: which mistakes they tell apart, what they weigh, and how weights become costs and back.
+
+A family is a way to weigh a confusion matrix linearly (Hiranandani et al., "Multiclass Performance Metric
+Elicitation", NeurIPS 2019, section 2). ``"dlpm"`` weighs the k hits, ``"lpm"`` the q = k^2 - k errors in row-major
+order. In every matrix rows are true classes and columns are predicted classes. Methods that take weights or matrices
+also take stacks of them, and then return stacks.
+
+Examples
+--------
+>>> from metrics.elicited.family import DLPM, LPM, family_of
+>>> family_of("dlpm") is DLPM
+True
+>>> LPM.mistakes(2)
+(MistakeKey(true=0, predicted=1), MistakeKey(true=1, predicted=0))
+>>> LPM.costs([-1.0, -4.0]).tolist()
+[[0.0, 0.25], [1.0, 0.0]]
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, NamedTuple, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.errors import InputError
+from metrics.inputs.arguments import number_array, square_matrix
+
+FamilyName = Literal["dlpm", "lpm"]
+Floats = NDArray[np.float64]
+
+# Costs of a row that differ by less than this share of the largest cost are the same cost.
+_SAME_COST = 1e-9
+
+
+class MistakeKey(NamedTuple):
+    """One kind of mistake, as indices of classes.
+
+    Parameters
+    ----------
+    true : int
+        The true class.
+    predicted : int or None
+        The predicted class; None for any wrong answer for that truth (family "dlpm").
+    """
+
+    true: int
+    predicted: int | None
+
+
+@lru_cache
+def error_cells(k: int) -> NDArray[np.bool_]:
+    """Return a read-only mask of shape (k, k) that is true off the diagonal.
+
+    >>> error_cells(2).tolist()
+    [[False, True], [True, False]]
+    """
+    cells = ~np.eye(k, dtype=bool)
+    cells.flags.writeable = False
+    return cells
+
+
+@dataclass(frozen=True)
+class Family(ABC):
+    """A family of metrics; there are two, `DLPM` and `LPM`.
+
+    Parameters
+    ----------
+    name : {"dlpm", "lpm"}
+        In files and on the command line.
+    sign : {1, -1}
+        Sign of the weights: hits are worth something, errors cost something.
+    rule : str
+        What the family assumes, as an expert would say it.
+    """
+
+    name: FamilyName
+    sign: Literal[1, -1]
+    rule: str
+
+    @abstractmethod
+    def mistakes(self, k: int) -> tuple[MistakeKey, ...]:
+        """Return the mistakes that the family tells apart, in the order of its weights."""
+
+    @abstractmethod
+    def n_classes(self, n_weights: int) -> int:
+        """Return how many classes a number of weights is for, at least 2.
+
+        Raises
+        ------
+        InputError
+            For a number of weights that no number of classes gives.
+        """
+
+    @abstractmethod
+    def coordinates(self, matrix: ArrayLike) -> Floats:
+        """Return what the family weighs of confusion matrices: (..., k, k) to (..., n_weights)."""
+
+    @abstractmethod
+    def weight_matrix(self, weights: ArrayLike) -> Floats:
+        """Return W, shape (..., k, k), with the utility of a confusion matrix R (as rates) being ``(W * R).sum()``.
+
+        Greater is better. Weights are taken as they are; nothing is normalised.
+
+        Raises
+        ------
+        InputError
+            For a wrong number of weights.
+        """
+
+    @abstractmethod
+    def on_errors(self, values: ArrayLike) -> Floats:
+        """Return a matrix with the value of each mistake in its cells and zeros on the diagonal: (..., k, k)."""
+
+    @abstractmethod
+    def of_errors(self, matrix: ArrayLike) -> Floats:
+        """Return the value of each mistake from a matrix that `on_errors` could have made: (..., n_weights)."""
+
+    @abstractmethod
+    def mistake_at(self, true: int, predicted: int) -> MistakeKey:
+        """Return the mistake that a cell of the matrix belongs to."""
+
+    @abstractmethod
+    def index(self, true: int, predicted: int | None, k: int) -> int:
+        """Return the place of a mistake among the weights."""
+
+    @abstractmethod
+    def _size(self, scaled: Floats) -> Floats:
+        """Return what weights are divided by: their sum or their norm, shape (..., 1)."""
+
+    def n_weights(self, k: int) -> int:
+        """Return the number of weights for k classes."""
+        return len(self.mistakes(k))
+
+    def cell(self, key: MistakeKey) -> tuple[int, int]:
+        """Return a cell of the cost matrix that holds the mistake's cost."""
+        return key.true, (1 if key.true == 0 else 0) if key.predicted is None else key.predicted
+
+    def normalise(self, weights: ArrayLike) -> Floats:
+        """Bring weights to the family's normalisation: "dlpm" to sum 1, "lpm" to L2 norm 1.
+
+        Parameters
+        ----------
+        weights : array-like of shape (..., n_weights)
+            "dlpm": weights of the hits, none negative; "lpm": weights of the errors, none positive.
+
+        Returns
+        -------
+        ndarray of shape (..., n_weights)
+            The weights divided by their sum or norm.
+
+        Raises
+        ------
+        InputError
+            For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
+
+        Examples
+        --------
+        >>> DLPM.normalise([1, 3]).tolist()
+        [0.25, 0.75]
+        """
+        checked = self._signed(weights)
+        scaled = checked / np.abs(checked).max(axis=-1, keepdims=True)  # so that no square over- or underflows
+        return np.asarray(scaled / self._size(scaled) + 0.0)  # + 0.0 turns -0.0 into 0.0
+
+    def costs(self, weights: ArrayLike) -> Floats:
+        """Return the cost matrix that orders confusion matrices of equal prevalence as the weights do.
+
+        "lpm": C[i, j] = -a_ij. "dlpm": C[i, j] = a_i for every j != i, because an error on class i loses the reward of
+        a hit. Both are scaled so that the largest cost is 1.
+
+        Parameters
+        ----------
+        weights : array-like of shape (..., n_weights)
+            In any positive scale.
+
+        Returns
+        -------
+        ndarray of shape (..., k, k)
+            Costs in [0, 1] with a zero diagonal.
+
+        Raises
+        ------
+        InputError
+            For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
+        """
+        sizes = np.abs(self._signed(weights))
+        return self.on_errors(sizes / sizes.max(axis=-1, keepdims=True))
+
+    def weights(self, cost_matrix: ArrayLike) -> Floats:
+        """Return the weights, in the family's normalisation, that a cost matrix stands for.
+
+        Parameters
+        ----------
+        cost_matrix : array-like of shape (k, k)
+            Costs >= 0 with a zero diagonal, in any scale. "dlpm" needs the same cost for every wrong answer of the same
+            true class.
+
+        Returns
+        -------
+        ndarray of shape (n_weights,)
+            k weights of sum 1 ("dlpm") or k^2 - k weights <= 0 of norm 1 ("lpm").
+
+        Raises
+        ------
+        InputError
+            For a matrix that is not a cost matrix, is all zero, or has rows that "dlpm" cannot express.
+        """
+        costs = checked_cost_matrix(cost_matrix)
+        if not costs.any():
+            raise InputError(
+                "cost_matrix: every cost is 0, so no error is worse than a right answer; give at least one."
+            )
+        values = self.of_errors(costs)
+        differs = np.abs(self.on_errors(values) - costs).max(axis=1) > _SAME_COST * costs.max()
+        if differs.any():
+            i = int(np.argmax(differs))
+            row = costs[i, error_cells(len(costs))[i]]
+            raise InputError(
+                f"cost_matrix: row {i} holds different costs ({row.min():g} to {row.max():g}), and family 'dlpm' has "
+                "one cost for every wrong answer of a true class; use family 'lpm'."
+            )
+        return self.normalise(self.sign * values + 0.0)
+
+    def class_weight(self, weights: ArrayLike) -> Floats:
+        """Return one weight per true class, with mean 1: how much the class's worst error matters.
+
+        Parameters
+        ----------
+        weights : array-like of shape (..., n_weights)
+            In any positive scale.
+
+        Returns
+        -------
+        ndarray of shape (..., k)
+            Class weights >= 0, proportional to the largest cost of each row; 0 for a class whose errors cost nothing.
+
+        Raises
+        ------
+        InputError
+            As `costs`.
+        """
+        largest = self.costs(weights).max(axis=-1)
+        return np.asarray(largest / largest.mean(axis=-1, keepdims=True))
+
+    def _checked(self, weights: ArrayLike) -> tuple[Floats, int]:
+        """Return the weights as numbers, and the number of classes they are for."""
+        values = number_array(weights, "weights", finite=False)
+        if values.ndim == 0:
+            raise InputError("weights: a sequence of weights was expected, not a single one.")
+        return values, self.n_classes(values.shape[-1])
+
+    def _signed(self, weights: ArrayLike) -> Floats:
+        values, _ = self._checked(weights)
+        if not np.isfinite(values).all():
+            raise InputError("weights: every weight must be a finite number.")
+        wrong = self.sign * values < 0
+        if wrong.any():
+            rule = "weighs hits: none is negative" if self.sign > 0 else "weighs errors: none is positive"
+            found = float(values[wrong][0])
+            raise InputError(f"weights: {found:g} has the wrong sign; family {self.name!r} {rule}.")
+        if not values.any(axis=-1).all():
+            raise InputError("weights: all are 0; at least one must not be.")
+        return values
+
+
+@final
+class _Hits(Family):
+    """Weights of the hits: all wrong answers for the same truth are equally bad."""
+
+    def mistakes(self, k: int) -> tuple[MistakeKey, ...]:
+        return tuple(MistakeKey(i, None) for i in range(k))
+
+    def n_classes(self, n_weights: int) -> int:
+        if n_weights < 2:
+            raise InputError(f"weights: {n_weights} numbers were given; family 'dlpm' takes one per class, at least 2.")
+        return n_weights
+
+    def coordinates(self, matrix: ArrayLike) -> Floats:
+        return np.diagonal(np.asarray(matrix, dtype=np.float64), axis1=-2, axis2=-1)
+
+    def weight_matrix(self, weights: ArrayLike) -> Floats:
+        values, k = self._checked(weights)
+        return np.asarray(values[..., np.newaxis] * np.eye(k))
+
+    def on_errors(self, values: ArrayLike) -> Floats:
+        checked, k = self._checked(values)
+        return np.where(error_cells(k), checked[..., np.newaxis], 0.0)
+
+    def of_errors(self, matrix: ArrayLike) -> Floats:
+        values = np.asarray(matrix, dtype=np.float64)
+        return np.asarray(np.where(error_cells(values.shape[-1]), values, -np.inf).max(axis=-1))
+
+    def mistake_at(self, true: int, predicted: int) -> MistakeKey:
+        return MistakeKey(true, None)
+
+    def index(self, true: int, predicted: int | None, k: int) -> int:
+        return true
+
+    def _size(self, scaled: Floats) -> Floats:
+        return np.asarray(scaled.sum(axis=-1, keepdims=True))
+
+
+@final
+class _Errors(Family):
+    """Weights of the errors: some wrong answers for the same truth hurt more than others."""
+
+    def mistakes(self, k: int) -> tuple[MistakeKey, ...]:
+        return tuple(MistakeKey(i, j) for i in range(k) for j in range(k) if i != j)
+
+    def n_classes(self, n_weights: int) -> int:
+        k = (1 + math.isqrt(1 + 4 * n_weights)) // 2
+        if k < 2 or k * (k - 1) != n_weights:
+            raise InputError(
+                f"weights: {n_weights} numbers were given; family 'lpm' takes k^2 - k for k classes: 2, 6, 12, 20, ..."
+            )
+        return k
+
+    def coordinates(self, matrix: ArrayLike) -> Floats:
+        values = np.asarray(matrix, dtype=np.float64)
+        return np.asarray(values[..., error_cells(values.shape[-1])])
+
+    def weight_matrix(self, weights: ArrayLike) -> Floats:
+        return self.on_errors(weights)
+
+    def on_errors(self, values: ArrayLike) -> Floats:
+        checked, k = self._checked(values)
+        matrix: Floats = np.zeros((*checked.shape[:-1], k, k))
+        matrix[..., error_cells(k)] = checked
+        return matrix
+
+    def of_errors(self, matrix: ArrayLike) -> Floats:
+        return self.coordinates(matrix)
+
+    def mistake_at(self, true: int, predicted: int) -> MistakeKey:
+        return MistakeKey(true, predicted)
+
+    def index(self, true: int, predicted: int | None, k: int) -> int:
+        if predicted is None:
+            raise InputError(f"family 'lpm' tells the wrong answers for class {true} apart; name the predicted class.")
+        return true * (k - 1) + predicted - (predicted > true)
+
+    def _size(self, scaled: Floats) -> Floats:
+        return np.asarray(np.linalg.norm(scaled, axis=-1, keepdims=True))
+
+
+DLPM: Family = _Hits("dlpm", 1, "all wrong answers for the same truth are equally bad")
+LPM: Family = _Errors("lpm", -1, "some wrong answers for the same truth hurt more than others")
+
+
+def family_of(name: str) -> Family:
+    """Return the family with a name.
+
+    Parameters
+    ----------
+    name : {"dlpm", "lpm"}
+        As it stands in files.
+
+    Raises
+    ------
+    InputError
+        For any other name.
+    """
+    for family in (DLPM, LPM):
+        if family.name == name:
+            return family
+    raise InputError(f"family is {name!r}; weights are known for the families dlpm and lpm.")
+
+
+def linear_family(name: str) -> Family:
+    """Return the family that weighs what a linear or linear-fractional family weighs: `DLPM` for "dlfpm".
+
+    Parameters
+    ----------
+    name : {"dlpm", "lpm", "dlfpm", "lfpm"}
+        A linear-fractional metric is a quotient of two linear ones in the same coordinates.
+
+    Raises
+    ------
+    InputError
+        For any other name.
+
+    Examples
+    --------
+    >>> linear_family("lfpm").name
+    'lpm'
+    """
+    return family_of({"dlfpm": "dlpm", "lfpm": "lpm"}.get(name, name))
+
+
+def checked_cost_matrix(cost_matrix: ArrayLike) -> Floats:
+    """Return a cost matrix as floats, or say what is wrong with it.
+
+    Parameters
+    ----------
+    cost_matrix : array-like of shape (k, k)
+        Rows are true classes, columns are predicted classes; k is at least 2.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        The same costs.
+
+    Raises
+    ------
+    InputError
+        Where the matrix is not square, a cost is not finite or negative, or the diagonal is not zero.
+    """
+    costs = square_matrix(cost_matrix)
+    if (costs < 0).any():
+        i, j = map(int, np.argwhere(costs < 0)[0])
+        raise InputError(f"cost_matrix, entry [{i}, {j}]: a cost >= 0 was expected, found {costs[i, j]:g}.")
+    if np.diag(costs).any():
+        i = int(np.flatnonzero(np.diag(costs))[0])
+        raise InputError(
+            f"cost_matrix, entry [{i}, {i}]: a right answer costs 0, so the diagonal must be 0; found {costs[i, i]:g}."
+        )
+    return costs

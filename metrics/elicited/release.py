@@ -1,0 +1,97 @@
+"""Release factors of the Meta Pattern Concern Score that stand for a cost matrix, exact and in two levels."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.elicited.family import checked_cost_matrix, error_cells
+from metrics.errors import InputError
+from metrics.inputs.arguments import square_matrix
+
+
+class ReleaseList(NamedTuple):
+    """The paper's two-level form of the release factors.
+
+    Parameters
+    ----------
+    releases : tuple of tuple of int
+        The list R: each entry is (true class, released class, released class, ...), as indices of classes.
+    factor : float
+        The one release factor of all released errors, in [0, 1]; 1 where nothing is released.
+    error : float
+        Root mean squared difference to the given factors over the k^2 - k errors.
+    """
+
+    releases: tuple[tuple[int, ...], ...]
+    factor: float
+    error: float
+
+
+def release_factors(cost_matrix: ArrayLike) -> NDArray[np.float64]:
+    """Return the release factors of the Meta Pattern Concern Score that a cost matrix stands for.
+
+    ``factor[i, j] = C[i, j] / max_j' C[i, j']``: the score divides concern within one sample, so only the ratios inside
+    one true class matter (Wang, Du and Liu, "Meta Pattern Concern Score", equations 6 to 8).
+
+    Parameters
+    ----------
+    cost_matrix : array-like of shape (k, k)
+        Costs >= 0 with a zero diagonal, in any scale; rows are true classes, columns are predicted classes.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        Factors in [0, 1]; 1 is full concern: for the worst error of each class, in a row of zeros, and on the diagonal,
+        where there is nothing to release.
+
+    Raises
+    ------
+    InputError
+        For a matrix that is not a cost matrix.
+    """
+    costs = checked_cost_matrix(cost_matrix)
+    worst = costs.max(axis=1, keepdims=True)
+    factors: NDArray[np.float64] = np.divide(costs, worst, out=np.ones_like(costs), where=worst > 0)
+    np.fill_diagonal(factors, 1.0)
+    return factors
+
+
+def release_list(factors: ArrayLike) -> ReleaseList:
+    """Return the paper's two-level form that fits release factors best: a list R and one factor.
+
+    Least squares over all splits of the sorted factors of the errors: those below the split are released with their
+    mean, the others keep full concern (factor 1). Of equal fits the one that releases least is taken.
+
+    Parameters
+    ----------
+    factors : array-like of shape (k, k)
+        Release factors in [0, 1]; the diagonal does not matter.
+
+    Returns
+    -------
+    ReleaseList
+        The list R as tuples of class indices (true, released, ...), the factor, and the error of the fit.
+
+    Raises
+    ------
+    InputError
+        For a matrix that is not square, or factors outside [0, 1].
+    """
+    matrix = square_matrix(factors, "factors")
+    errors = error_cells(len(matrix))
+    values = np.unique(matrix[errors])
+    if values[0] < 0 or values[-1] > 1:
+        raise InputError(f"factors: release factors lie in [0, 1], found {values[0]:g} to {values[-1]:g}.")
+    best_cells, best_factor, best_loss = np.zeros_like(errors), 1.0, float(((matrix[errors] - 1) ** 2).sum())
+    for threshold in values[values < 1]:
+        released = errors & (matrix <= threshold)
+        factor = float(matrix[released].mean())
+        loss = float(((matrix[released] - factor) ** 2).sum() + ((matrix[errors & ~released] - 1) ** 2).sum())
+        if loss < best_loss:
+            best_cells, best_factor, best_loss = released, factor, loss
+    releases = tuple((i, *map(int, np.flatnonzero(row))) for i, row in enumerate(best_cells) if row.any())
+    return ReleaseList(releases, best_factor, math.sqrt(best_loss / int(errors.sum())))
