@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from sklearn.metrics import roc_curve as roc_curve
     from sklearn.metrics import root_mean_squared_error as root_mean_squared_error
 
-    from metrics.classification.confusion import confusion_matrix as confusion_matrix
-    from metrics.classification.costs import expected_misclassification_cost as expected_misclassification_cost
-    from metrics.classification.costs import misclassification_cost as misclassification_cost
-    from metrics.classification.costs import cost_sensitive_decisions as cost_sensitive_decisions
     from metrics.classification.confusion import balanced_error_rate as balanced_error_rate
     from metrics.classification.confusion import class_weighted_error_rate as class_weighted_error_rate
+    from metrics.classification.confusion import confusion_matrix as confusion_matrix
     from metrics.classification.confusion import error_rate as error_rate
-    from metrics.classification.confusion import natural_frequencies as natural_frequencies
+    from metrics.classification.costs import cost_sensitive_decisions as cost_sensitive_decisions
+    from metrics.classification.costs import expected_misclassification_cost as expected_misclassification_cost
+    from metrics.classification.costs import misclassification_cost as misclassification_cost
+    from metrics.classification.frequencies import natural_frequencies as natural_frequencies
     from metrics.classification.multilabel import penalized_multilabel_score as penalized_multilabel_score
     from metrics.classification.relevance import relevance_score as relevance_score
     from metrics.elicited.elicited_metric import ElicitedMetric as ElicitedMetric
@@ -65,13 +65,13 @@ _NAMES = {
         "class_weighted_error_rate",
         "confusion_matrix",
         "error_rate",
-        "natural_frequencies",
     ),
     "metrics.classification.costs": (
         "cost_sensitive_decisions",
         "expected_misclassification_cost",
         "misclassification_cost",
     ),
+    "metrics.classification.frequencies": ("natural_frequencies",),
     "metrics.classification.multilabel": ("penalized_multilabel_score",),
     "metrics.classification.relevance": ("relevance_score",),
     "metrics.elicited.elicited_metric": ("ElicitedMetric",),

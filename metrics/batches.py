@@ -328,11 +328,10 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
             if check_input:
                 checked_rows(proba[rows], first=rows.start)
             own = None if weight is None else weight[rows]
-            batch = [
-                summed([sums, part.totals(codes, proba[rows], own)]) for sums, part in zip(batch, parts, strict=True)
-            ]
-        for part, totals in zip(parts, batch, strict=True):
-            part.add(totals, weight is not None)
+            more = [part.totals(codes, proba[rows], own) for part in parts]
+            totals = [summed(both) for both in zip(totals, more, strict=True)]
+        for part, of_batch in zip(parts, totals, strict=True):
+            part.add(of_batch, weight is not None)
         return self
 
     def merge(self, other: Self) -> Self:

@@ -5,14 +5,14 @@ Source: a blog post on a multi-label score with separate penalties: an item scor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches import Accumulator, Floats, Measured
 from metrics.errors import InputError
-from metrics.inputs.arguments import required_weight, number_array, real_number
+from metrics.inputs.arguments import number_array, real_number, required_weight
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

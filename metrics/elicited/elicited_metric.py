@@ -18,7 +18,8 @@ from metrics.elicited.judging import Judging
 from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
 from metrics.errors import InputError
 from metrics.inputs.arguments import number_array, square_matrix, whole_number
-from metrics.inputs.class_names import class_name, class_names
+from metrics.inputs.class_index import ClassIndex, class_names
+from metrics.inputs.labels import label_text
 from metrics.inputs.tables import matrix_by_name
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ class ElicitedMetric(Judging):
             In one sentence, for anything that does not fit.
         """
         names = class_names(classes)
-        costs, k = square_matrix(matrix_by_name(cost_matrix, names, "cost_matrix")), len(names)
+        costs, k = square_matrix(matrix_by_name(cost_matrix, ClassIndex(names), "cost_matrix")), len(names)
         if len(costs) != k:
             raise InputError(f"cost_matrix: {k} x {k} costs were expected, one per class, the shape is {costs.shape}.")
         weights = family_of(family).weights(costs)
@@ -213,7 +214,7 @@ class ElicitedMetric(Judging):
             prevalence=_numbers(details.get("prevalence"), "prevalence"),
             population=details.get("population"),
             consequences=tuple(details.get("consequences", ())),
-            yardstick=None if yardstick is None else (class_name(yardstick[0]), class_name(yardstick[1])),
+            yardstick=None if yardstick is None else (label_text(yardstick[0]), label_text(yardstick[1])),
             provenance=details.get("provenance", Provenance()),
             quality=details.get("quality", Quality()),
             labels=tuple(classes),

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.elicited.family import family_of
 from metrics.elicited.release import ReleaseList, release_factors, release_list
 from metrics.errors import InputError
-from metrics.inputs.class_names import LabelledWeights, class_indices, class_names, indices_of
+from metrics.inputs.class_index import ClassIndex, LabelledWeights, class_names
 from metrics.inputs.probabilities import Probabilities, probability_array
-from metrics.inputs.tables import column_names, demand_order, places_of
+from metrics.inputs.tables import column_names, require_order
 
 if TYPE_CHECKING:
     from metrics.probabilistic.concern import MetaPatternConcernScore
@@ -44,6 +44,11 @@ class Judging:
     family: str
     weights: NDArray[np.float64]
     cost_matrix: NDArray[np.float64]
+
+    @cached_property
+    def class_index(self) -> ClassIndex:
+        """Return what says which class a label means."""
+        return ClassIndex(self.classes, "classes")
 
     @cached_property
     def class_weight(self) -> LabelledWeights:
@@ -82,7 +87,7 @@ class Judging:
         """
         if len(self.classes) != 2:
             raise InputError(f"a decision threshold exists for two classes, the metric has {len(self.classes)}.")
-        positive = int(indices_of([pos_label], self.classes, "pos_label")[0])
+        positive = int(self.class_index.indices_of([pos_label], "pos_label")[0])
         false_alarm, miss = self.cost_matrix[1 - positive, positive], self.cost_matrix[positive, 1 - positive]
         return float(false_alarm / (false_alarm + miss))
 
@@ -170,7 +175,7 @@ class Judging:
         InputError
             Where a label is no class of the metric, or the probabilities are none.
         """
-        from metrics.classification.decisions import cost_sensitive_decisions
+        from metrics.classification.costs import cost_sensitive_decisions
 
         proba, columns = self._table(y_proba, labels)
         names: Any = [self.labels[j] for j in columns] if labels is None else labels
@@ -226,12 +231,14 @@ class Judging:
         return make_scorer(self.score, greater_is_better=False)
 
     def _indices(self, labels: ArrayLike, name: str) -> NDArray[np.intp]:
-        return class_indices(labels, self.classes, name)
+        return self.class_index.indices(labels, name)
 
     def _columns(self, labels: Sequence[object]) -> NDArray[np.intp]:
         """Return the class index of each label that names a column; all different."""
         class_names(labels)
-        return indices_of(labels, self.classes, "labels")
+        columns = self.class_index.indices_of(labels, "labels")
+        class_names([self.classes[j] for j in columns])
+        return columns
 
     def _table(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> tuple[Probabilities, NDArray[np.intp]]:
         """Return the probabilities and the class index of each column.
@@ -240,11 +247,11 @@ class Judging:
         """
         if labels is None:
             named = column_names(y_proba)
-            places = None if named is None else places_of(named, self.classes)
-            columns = np.arange(len(self.classes)) if places is None else np.argsort(places)
+            order = None if named is None else self.class_index.order_of(named)
+            columns = np.arange(len(self.classes)) if order is None else np.argsort(order)
         else:
             columns = self._columns(labels)
-            demand_order(y_proba, [self.classes[j] for j in columns], "y_proba")
+            require_order(y_proba, ClassIndex([self.classes[j] for j in columns]), "y_proba")
         proba = probability_array(y_proba, flat="refused")
         if proba.shape[1] != len(columns):
             raise InputError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")

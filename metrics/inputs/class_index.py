@@ -248,7 +248,7 @@ def class_names(labels: Iterable[object]) -> tuple[str, ...]:
     for i, label in enumerate(given):
         if is_missing(label) or not label_text(label):
             raise InputError(f"classes: class {i} has no name; every class needs one.")
-    return ClassIndex(given, "classes").names
+    return ClassIndex(given, "classes").names  # type: ignore[arg-type]  # labels of any type
 
 
 def passed_labels(labels: ArrayLike | ClassIndex) -> ClassIndex:
@@ -374,7 +374,9 @@ def _as_given(labels: ArrayLike, name: str) -> NDArray[Any]:
     if isinstance(labels, str):
         raise TypeError(f"{name}: a sequence of labels was expected, not the single text {labels!r}.")
     array = np.asarray(unmasked(labels))
-    if isinstance(labels, Sequence) and array.ndim == 1 and len({type(label) for label in labels}) > 1:
+    mixed = isinstance(labels, Sequence) and array.ndim == 1 and len({type(label) for label in labels}) > 1
+    # Numpy's text loses zero characters at its end.
+    if mixed or (array.dtype.kind == "U" and array.ndim == 1 and isinstance(labels, list | tuple)):
         array = np.empty(len(labels), dtype=object)
         array[:] = labels
     return array

@@ -311,8 +311,8 @@ def expected_calibration_error(
     n_bins : int
         M equally wide bins.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it. In one dimension the
-        two classes, of which the second is the positive one.
+        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it. In one dimension
+        the two classes, of which the second is the positive one.
     pos_label : label, optional
         The positive class of a one-dimensional `y_prob`; see `calibration_curve`.
     sample_weight : array-like of shape (n,), optional
@@ -377,4 +377,4 @@ def _positive(true: NDArray[Any], pos_label: object) -> NDArray[np.bool_]:
     place = 1 if pos_label is None else occurring.place(pos_label)
     if place < 0 and len(found) == 2:
         raise InputError(f"pos_label: {pos_label!r} is not one of the labels of y_true ({few(found)}).")
-    return occurring.places(true, "y_true") == place
+    return np.asarray(occurring.places(true, "y_true") == place)

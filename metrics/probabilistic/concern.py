@@ -158,7 +158,7 @@ class ConcernScore(ProbabilityAccumulator):
 
     def _interval(self, proba: NDArray[Any]) -> NDArray[np.int32]:
         """Return floor(t p), which is t for p = 1; the product is rounded in the type of the probabilities."""
-        return (proba * proba.dtype.type(self.n_intervals)).astype(np.int32)
+        return np.asarray((proba * proba.dtype.type(self.n_intervals)).astype(np.int32))
 
 
 def penalties(n_intervals: int) -> NDArray[np.float64]:

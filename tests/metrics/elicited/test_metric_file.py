@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import metrics
+from metrics.inputs.labels import label_text
 from metrics import Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
 from metrics.elicited.metric_document import MetricDocument, metric_schema
 from metrics.elicited.metric_migrations import CURRENT_VERSION, migrate
@@ -67,7 +68,7 @@ def test_everything_comes_back(tmp_path):
     np.testing.assert_array_equal(loaded.weights, metric.weights)
 
 
-names = st.lists(st.text(min_size=1, max_size=8).filter(str.strip), min_size=2, max_size=4, unique=True)
+names = st.lists(st.text(min_size=1, max_size=8).map(label_text).filter(bool), min_size=2, max_size=4, unique=True)
 
 
 @settings(deadline=None)

@@ -14,6 +14,7 @@ from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
+from metrics.inputs.labels import label_text
 from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, Tally, export
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import exchange_rates, headline
@@ -144,7 +145,7 @@ def test_mlr3_reads_rows_of_predictions(make):
 
 
 @settings(deadline=None)
-@given(st.lists(st.text(min_size=1).filter(str.strip), min_size=2, max_size=3, unique=True))
+@given(st.lists(st.text(min_size=1).map(label_text).filter(bool), min_size=2, max_size=3, unique=True))
 def test_csv_keeps_any_name(names):
     k = len(names)
     metric = ElicitedMetric.from_weights(names, -np.arange(1.0, k * k - k + 1), "lpm")
