@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from elicit_app.cli.ask import NeverWorseOption
+from elicit_app.cli.ask import NeverWorseOption, flag
 
 
 def register(app: typer.Typer) -> None:
@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 def simulate(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
     procedure: Annotated[
-        Literal["bayes", "dlpm", "lpm", "dlfpm", "lfpm"], typer.Option(help="What chooses the questions.")
+        str, typer.Option(metavar="NAME", help="What chooses the questions: bayes, dlpm, lpm, dlfpm or lfpm.")
     ] = "bayes",
     family: Annotated[
         Literal["dlpm", "lpm"] | None,
@@ -73,7 +73,9 @@ def simulate(
     from elicit_app.experiments.noise import Noise
     from elicit_app.experiments.simulation import Experts
     from elicit_app.experiments.simulation import simulate as run
-    from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting, read_orders
+    from elicit_app.problem import WrongOption
+    from elicit_app.registry import setting_of
+    from elicit_app.registry.binding import read_orders
     from elicit_app.study.opening import open_study
     from elicit_app.study.writing import demand_writable
 
@@ -81,8 +83,8 @@ def simulate(
         raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
     try:
         opened = open_study(study)
-        setting = ProcedureSetting(
-            procedure=procedure,
+        setting = setting_of(
+            procedure,
             family=family,
             space=space,
             radius=radius,
@@ -100,15 +102,14 @@ def simulate(
             model=model,
             seed=seed,
         )
-        check_setting(setting)
         if out is not None:
-            check_has_costs(setting.resolved_family)
+            check_has_costs(setting.family)
             demand_writable(out)
         experts = Experts(_numbers(weights), truth, Noise.parse(noise), votes, strength)
         with progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
-    except WrongPairing as problem:
-        raise typer.BadParameter(problem.sentence) from problem
+    except WrongOption as problem:
+        raise typer.BadParameter(problem.worded(flag)) from problem
     print_json(found) if as_json else print_tables(found)
     if out is not None:
         save_metric(found, out)

@@ -127,10 +127,10 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     surprises: tuple[Surprise, ...] = ()
     accuracy = bits = kept_aside = None
     told = sum(asked.answer.choice is not Choice.UNSURE for asked in history)
-    if isinstance(procedure, Bayes) and told:
-        belief, rng = procedure.belief(history), np.random.default_rng(_SEED)
+    belief, rng = procedure.belief(history), np.random.default_rng(_SEED)
+    if belief is not None and told:
         surprises = surprises_among(history, belief)
-        accuracy = _accuracy(belief, procedure.source.random_gains(_PAIRS, rng))
+        accuracy = _accuracy(belief, procedure.random_gains(_PAIRS, rng))
         bits = _foretold(procedure, history)
         kept_aside = held_out(belief, history, rng)
         suspicions += _of_belief(belief, history, accuracy, rng)

@@ -17,7 +17,7 @@ from elicit_app.elicitation.oracles import (
 )
 from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.truths import Metric
-from elicit_app.session.procedures import WrongPairing
+from elicit_app.problem import WrongOption
 
 Kind = Literal["none", "flip", "logit", "bounded"]
 _RANGES = {"flip": (0.0, 1.0), "logit": (0.5, 1.0), "bounded": (0.0, np.inf)}
@@ -46,23 +46,23 @@ class Noise:
 
         Raises
         ------
-        WrongPairing
+        WrongOption
             Another text.
         """
         kind, _, amount = text.partition(":")
         if text == "none":
             return cls()
         if kind not in _RANGES:
-            raise WrongPairing(f"--noise {text}: {_FORMS} was expected.")
+            raise WrongOption(f"`noise` {text}: {_FORMS} was expected.")
         try:
             number = float(amount)
         except ValueError:
-            raise WrongPairing(f"--noise {text}: a number was expected after {kind}:, as in {_FORMS}.") from None
+            raise WrongOption(f"`noise` {text}: a number was expected after {kind}:, as in {_FORMS}.") from None
         low, high = _RANGES[kind]
         inside = low < number < high if kind == "logit" else low <= number <= high
         if not inside or not np.isfinite(number):
-            raise WrongPairing(
-                f"--noise {text}: the number must lie {'strictly ' if kind == 'logit' else ''}"
+            raise WrongOption(
+                f"`noise` {text}: the number must lie {'strictly ' if kind == 'logit' else ''}"
                 + (f"between {low:g} and {high:g}." if np.isfinite(high) else "at 0 or above.")
             )
         return cls(cast(Kind, kind), number)

@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.elicitation.oracles import Utility
+from elicit_app.elicitation.orders import broken
+from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.pencil import Fraction
 from elicit_app.elicitation.questions import Family, Matrix, Outcome
-from elicit_app.session.procedures import WrongPairing
+from elicit_app.problem import Problem, WrongOption
+from elicit_app.registry import Setting
+from elicit_app.registry.binding import cases_of, stated_orders
+from elicit_app.study.model import Study
 from metrics.elicited.family import LPM, family_of
 
 Kind = Literal["iid", "structured"]
+_MOST_DRAWS = 20_000  # of an expert, until one keeps the stated orders
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,25 +78,80 @@ class Metric:
         return lambda matrix: float(self(matrix))
 
 
+def true_metric(
+    study: Study,
+    setting: Setting,
+    rng: np.random.Generator,
+    *,
+    stated: Sequence[float] | None = None,
+    kind: Kind = "iid",
+) -> Metric:
+    """Return the metric of a simulated expert; it keeps the orders that are stated to the procedure.
+
+    Parameters
+    ----------
+    study : Study
+        What the expert is asked about.
+    setting : Setting
+        The family, the query space and the orders.
+    rng : numpy.random.Generator
+        Chance.
+    stated : sequence of float, optional
+        The weights; without them they are drawn, see `random_metric`.
+    kind : str
+        iid or structured.
+
+    Raises
+    ------
+    WrongOption
+        Stated weights that are none of the family, or break an order.
+    Problem
+        No random expert keeps the orders.
+    """
+    if stated is not None:
+        metric = stated_metric(stated, setting.family, study.n_classes)
+        order = broken(metric.weights, setting.orders, study.classes, setting.family)
+        if order is not None:
+            raise WrongOption(f"The true weights break the stated order {order}: change one of the two.")
+        return metric
+    prevalence = cases_of(study, study.models[0] if study.models else None).prevalence
+    sphere = setting.space == "sphere"
+    smaller, larger = _order(setting, study)
+    for _ in range(_MOST_DRAWS):
+        drawn = random_metric(setting.family, prevalence, rng, on_the_sphere=sphere, kind=kind)
+        sizes = np.abs(drawn.weights)
+        if (sizes[smaller] <= sizes[larger]).all():
+            return drawn
+    raise Problem(f"None of {_MOST_DRAWS:,} random experts keeps all the stated orders: state fewer.")
+
+
+def _order(setting: Setting, study: Study) -> NDArray[np.intp]:
+    """Return the places of the smaller and of the larger weight in every stated order, shape (2, orders)."""
+    if not setting.orders:
+        return np.empty((2, 0), dtype=np.intp)
+    constraints = stated_orders(setting, study.classes)
+    return WeightPrior.of(setting.family, study.n_classes, "iid", constraints).order.T
+
+
 def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Metric:
     """Return the linear metric whose weights a user states; they are normalised.
 
     Raises
     ------
-    WrongPairing
+    WrongOption
         A wrong number, a wrong sign, or a family without such weights.
     """
     if family not in ("dlpm", "lpm"):
-        raise WrongPairing(
-            f"Weights can be stated for the families dlpm and lpm, not for {family}; leave --weights out."
+        raise WrongOption(
+            f"Weights can be stated for the families dlpm and lpm, not for {family}; leave `weights` out."
         )
     size = n_classes if family == "dlpm" else n_classes * (n_classes - 1)
     if len(values) != size:
-        raise WrongPairing(f"The family {family} has {size} weights at {n_classes} classes, {len(values)} were given.")
+        raise WrongOption(f"The family {family} has {size} weights at {n_classes} classes, {len(values)} were given.")
     try:
         return Metric.linear(family_of(family).normalise(values), family)
     except ValueError as error:
-        raise WrongPairing(f"The true {error}") from error
+        raise WrongOption(f"The true {error}") from error
 
 
 def random_metric(
@@ -116,7 +178,7 @@ def random_metric(
     """
     k = len(prevalence)
     if kind == "structured" and family != "lpm":
-        raise WrongPairing("--truth structured is about the errors of the family lpm.")
+        raise WrongOption("`truth` structured is about the errors of the family lpm.")
     if family in ("dlpm", "dlfpm"):
         weights = rng.dirichlet(np.ones(k))
         return Metric.linear(weights, family) if family == "dlpm" else _diagonal_fraction(weights, prevalence, rng)

@@ -10,18 +10,16 @@ from pathlib import Path
 import numpy as np
 
 import elicit_app
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, WrongOption
+from elicit_app.registry.entries import Setting, setting_from
 from elicit_app.session.journal.entries import OutOfPlaceError
 from elicit_app.session.journal.events import Begun, Event, StudyMark
 from elicit_app.session.journal.state import SessionState, fold
-from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 
 
-def begun(
-    study: Study, setting: ProcedureSetting, now: datetime, expert: str | None, location: Path | None = None
-) -> Begun:
+def begun(study: Study, setting: Setting, now: datetime, expert: str | None, location: Path | None = None) -> Begun:
     """Return the first event of a session; `location` is the predictions file of a study that is a single file."""
     location = study.folder if study.kind == "folder" else location
     mark = StudyMark(
@@ -64,13 +62,11 @@ def fold_events(events: Sequence[Event], path: Path) -> SessionState:
         ) from error
 
 
-def read_setting(begun: Begun, path: Path) -> ProcedureSetting:
+def read_setting(begun: Begun, path: Path) -> Setting:
     """Return the procedure's setting as it was recorded."""
     try:
-        setting = ProcedureSetting.model_validate(begun.setting)
-        check_setting(setting)
-        return setting
-    except (ValueError, WrongPairing) as error:
+        return setting_from(begun.setting)
+    except (ValueError, WrongOption) as error:
         raise Problem(
             f"{path} names a procedure setting that this version does not know. Install the version that wrote it, "
             f"{begun.software.get('elicit', 'which it does not name')}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from elicit_app.elicitation.questions import Matrix, Outcome
-from elicit_app.session.procedures import stated_orders
+from elicit_app.registry.binding import stated_orders
 from elicit_app.session.results.ratios import ratios_of
 from elicit_app.session.results.tolerances import tolerance_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session

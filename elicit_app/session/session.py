@@ -19,6 +19,7 @@ from elicit_app.elicitation.questions import (
     Strength,
 )
 from elicit_app.problem import Problem
+from elicit_app.registry import Setting, entry_named, for_person
 from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
 from elicit_app.session.journal.entries import OutOfPlaceError
 from elicit_app.session.journal.events import (
@@ -42,10 +43,8 @@ from elicit_app.session.journal.events import (
 from elicit_app.session.journal.pairs import as_pair
 from elicit_app.session.journal.state import apply
 from elicit_app.session.journal.writing import Journal
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.questions.asking import Asking, only_of_preference, stand, to_choice
-from elicit_app.session.questions.steps import Steps
-from elicit_app.session.sitting import budget_of, first_step, for_person, note_about, untimed
+from elicit_app.session.questions.steps import Steps, first_step
 from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 
@@ -60,7 +59,7 @@ class Session:
     ----------
     study : Study
         What it is about.
-    setting : ProcedureSetting
+    setting : Setting
         The procedure and its settings.
     journal : Journal
         The open journal.
@@ -68,7 +67,7 @@ class Session:
         What is in it.
     """
 
-    def __init__(self, study: Study, setting: ProcedureSetting, journal: Journal, events: Sequence[Event]) -> None:
+    def __init__(self, study: Study, setting: Setting, journal: Journal, events: Sequence[Event]) -> None:
         self.study = study
         self.setting = setting
         self.state = fold_events(events, journal.path)
@@ -81,7 +80,7 @@ class Session:
     def create(
         cls,
         study: Study,
-        setting: ProcedureSetting,
+        setting: Setting,
         path: Path,
         *,
         expert: str | None = None,
@@ -94,7 +93,7 @@ class Session:
         ----------
         study : Study
             What it is about.
-        setting : ProcedureSetting
+        setting : Setting
             The procedure; it is put into terms for a person (whole cases of real decisions).
         path : Path
             The session file, which must not exist.
@@ -160,7 +159,11 @@ class Session:
     @property
     def note(self) -> str:
         """Return a sentence about the procedure, or an empty one."""
-        return note_about(self.setting, self.next())
+        step = self.next()
+        if isinstance(step, Outcome) or not entry_named(self.setting.procedure).narrows:
+            return ""
+        total = step.progress.asked + step.progress.most
+        return f"This procedure asks about {total:,} questions; the late ones look alike."
 
     @property
     def can_export(self) -> bool:
@@ -308,7 +311,7 @@ class Session:
         state = self.state
         if isinstance(step, Step):
             return Continued(at=self._clock(), questions=state.questions, early_stop=state.early_stop)
-        if budget_of(self.setting) is None or step.stopped not in _MORE_AFTER:
+        if self.setting.questions is None or step.stopped not in _MORE_AFTER:
             return None
         # Where the budget ended the sitting, it may end earlier again; where the answers did, only the expert ends it.
         early = step.stopped == "budget"
@@ -320,7 +323,7 @@ class Session:
         if not entries or len(self.state.history) != len(entries):
             return True
         *before, last = self.state.history
-        step = first_step(self.procedure(), untimed(before))
+        step = first_step(self.procedure(), before)
         if isinstance(step, Step) and step.question.same_as(last.question, tolerance=1e-9):
             return True
         sentence = (

@@ -15,8 +15,8 @@ from elicit_app.cli.simulated_answers import WrongWeights
 from elicit_app.cli.terminal import Terminal
 from elicit_app.elicitation.questions import Strength
 from elicit_app.problem import Problem
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.journal.listing import list_sessions
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import ElicitedMetric
@@ -132,7 +132,7 @@ def test_an_unfinished_session_is_pointed_out(typed, tmp_path, capsys):
 
 def test_a_sitting_that_is_over_can_go_on(tmp_path):
     study = open_study("breast-cancer")
-    session = Session.create(study, ProcedureSetting(seed=4, questions=3), tmp_path / "x.session.jsonl")
+    session = Session.create(study, BayesSetting(seed=4, questions=3), tmp_path / "x.session.jsonl")
     console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
     prompts = iter(["m", "l 1", "t 2", "u", "m", ""])
     sittings = []
@@ -177,7 +177,7 @@ def test_a_finished_session_can_go_on(tmp_path):
 
 def answered(tmp_path, lines, *, waits, number=6):
     """Answer some questions, stop, and type `lines`; return the session's phase, what was shown, and what is left."""
-    session = Session.create(open_study("breast-cancer"), ProcedureSetting(seed=4), tmp_path / "x.session.jsonl")
+    session = Session.create(open_study("breast-cancer"), BayesSetting(seed=4), tmp_path / "x.session.jsonl")
     console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
     left = iter(lines)
 
@@ -204,7 +204,7 @@ def test_lines_of_a_pipe_without_end_come_to_an_end(tmp_path):
 
 
 def test_which_of_two_answers_was_meant_is_asked_until_it_is_said(tmp_path):
-    session = Session.create(open_study("breast-cancer"), ProcedureSetting(seed=4), tmp_path / "x.session.jsonl")
+    session = Session.create(open_study("breast-cancer"), BayesSetting(seed=4), tmp_path / "x.session.jsonl")
     console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
     keys, terminal = iter(["nonsense", "1"]), None
 

@@ -12,8 +12,7 @@ from elicit_app.experiments.achievable import LowerBoundary, ModelDecisions, lea
 from elicit_app.experiments.measures import JudgedPairs, errors
 from elicit_app.experiments.noise import Noise
 from elicit_app.experiments.truths import Metric, random_metric, stated_metric
-from elicit_app.problem import Problem
-from elicit_app.session.procedures import WrongPairing
+from elicit_app.problem import Problem, WrongOption
 
 
 def some_cases(seed: int, counted: bool, n: int = 200, k: int = 3) -> Cases:
@@ -121,7 +120,7 @@ def test_votes_and_strength():
     ["", "loud", "flip", "flip:", "flip:x", "flip:1.5", "logit:0.5", "logit:1", "bounded:-1", "bounded:inf", "none:1"],
 )
 def test_other_noise_is_wrong_usage(text):
-    with pytest.raises(WrongPairing, match="--noise"):
+    with pytest.raises(WrongOption, match="--noise"):
         Noise.parse(text)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from elicit_app.elicitation.procedures.pencil import Fraction
 from elicit_app.experiments.truths import Metric, random_metric, stated_metric
-from elicit_app.session.procedures import WrongPairing
+from elicit_app.problem import WrongOption
 
 THIRDS = np.full(3, 1 / 3)
 seeds = st.integers(0, 10**6)
@@ -64,7 +64,7 @@ def test_stated_weights_are_normalised():
     ],
 )
 def test_wrong_weights_are_wrong_usage(weights, family, says):
-    with pytest.raises(WrongPairing, match=says):
+    with pytest.raises(WrongOption, match=says):
         stated_metric(weights, family, 3)
 
 
@@ -80,7 +80,7 @@ def test_structured_truths_share_their_rows_and_columns():
     # Same row: 2 (.5^2 + .7^2) = 1.48; nothing in common: 2 (.7^2 + .5^2 + .7^2) = 2.46.
     assert np.var(within) == pytest.approx(1.48, rel=0.25)
     assert np.var(between) == pytest.approx(2.46, rel=0.25)
-    with pytest.raises(WrongPairing, match="family lpm"):
+    with pytest.raises(WrongOption, match="family lpm"):
         random_metric("dlpm", THIRDS, rng, kind="structured")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.published import DlpmSetting
 from elicit_app.session.recapping import TOO_EARLY, minds_words, recap_view
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
@@ -81,7 +81,7 @@ def test_few_answers_say_nothing_about_what_weighs_most(session):
 
 
 def test_a_published_search_says_it_too(tmp_path):
-    setting = ProcedureSetting(procedure="dlpm", epsilon=0.1)
+    setting = DlpmSetting(epsilon=0.1)
     with Session.create(open_study("traffic-light"), setting, tmp_path / "x.session.jsonl") as session:
         for _ in range(6):
             session.answer("left")

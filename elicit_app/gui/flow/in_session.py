@@ -73,7 +73,7 @@ class SessionFlow(QObject):
             page.skipped.connect(self._run_unpractised)
         page.card.set_numbers_only(self._settings.numbers_only)
         self._pages.show(page)
-        page.begin(session.study, session.setting.resolved_family)
+        page.begin(session.study, session.setting.family)
 
     def go_on(self, session: Session) -> None:
         """Show where a session stands."""
@@ -109,7 +109,7 @@ class SessionFlow(QObject):
     def _run(self, *, recap: bool = False) -> None:
         assert self._session is not None
         self._connect_question()
-        self._pages.question.begin(self._session.study, self._session.setting.resolved_family)
+        self._pages.question.begin(self._session.study, self._session.setting.family)
         self._bridge = Bridge(self)
         self._bridge.view.connect(self.show_view)
         self._runner = SessionRunner(self._session, self._bridge.listen)
@@ -138,7 +138,7 @@ class SessionFlow(QObject):
             self._pages.show(self._pages.sitting_over)
         elif isinstance(view, ReviewView):
             self._connect_review()
-            self._pages.review.show_review(view, session.study.wording, session.setting.resolved_family)
+            self._pages.review.show_review(view, session.study.wording, session.setting.family)
             self._pages.show(self._pages.review)
         elif isinstance(view, ResultView):
             self._result = view

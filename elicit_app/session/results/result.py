@@ -9,8 +9,8 @@ from pathlib import Path
 import elicit_app
 from elicit_app.elicitation.questions import Outcome
 from elicit_app.problem import Problem
+from elicit_app.registry.binding import stated_orders
 from elicit_app.session.journal.state import SessionState
-from elicit_app.session.procedures import stated_orders
 from elicit_app.session.results.judging import count, prevalence, scenarios_of
 from elicit_app.session.results.ratios import headline_of, ratios_of
 from elicit_app.session.results.tolerances import tolerance_of
