@@ -10,12 +10,20 @@ from functools import cached_property
 import numpy as np
 
 from elicit_app.elicitation.driver import run as drive
-from elicit_app.elicitation.questions import Procedure
+from elicit_app.elicitation.oracles import EXACT_MATCHING, MajorityOracle, Matching, Oracle
+from elicit_app.elicitation.questions import Matrix, Procedure
 from elicit_app.experiments.achievable import Achievable, LowerBoundary, ModelDecisions
 from elicit_app.experiments.measures import JudgedPairs, errors
-from elicit_app.experiments.noise import NO_NOISE, Noise
+from elicit_app.experiments.noise import NO_NOISE, Noise, Voters
 from elicit_app.experiments.simulated import SimulatedRun, Simulation
-from elicit_app.experiments.truths import Kind, Metric, true_metric
+from elicit_app.experiments.truths import (
+    LINEAR,
+    Kind,
+    Metric,
+    Person,
+    Values,
+    true_metric,
+)
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.registry.binding import cases_of, sphere_for
@@ -41,6 +49,14 @@ class Experts:
         Each question is asked this often, and the majority counts.
     strength : bool
         Answers say slightly or clearly.
+    person : Person
+        In which way results are valued, given the weights.
+    matching : Matching
+        How equal points are found.
+    ratio : float or None
+        The largest weight in units of the smallest, where random weights are stretched to it.
+    voters : Voters or None
+        Several experts who answer together, in place of one with `noise`.
     """
 
     weights: tuple[float, ...] | None = None
@@ -48,6 +64,29 @@ class Experts:
     noise: Noise = NO_NOISE
     votes: int = 1
     strength: bool = False
+    person: Person = LINEAR
+    matching: Matching = EXACT_MATCHING
+    ratio: float | None = None
+    voters: Voters | None = None
+
+    def __post_init__(self) -> None:
+        if self.votes < 1:
+            raise WrongOption("`votes` must be at least 1.")
+        if self.voters is not None and (self.noise.kind != "none" or self.votes > 1):
+            raise WrongOption("`voters` says how each of them errs: leave `noise` and `votes` out.")
+        if self.ratio is not None and self.weights is not None:
+            raise WrongOption("`ratio` is about random weights: leave it or `weights` out.")
+
+    @property
+    def answers_a_question(self) -> int:
+        """Return how many answers one question gets."""
+        return self.votes if self.voters is None else self.voters.number
+
+    def oracle(self, values: Values, pairs: JudgedPairs, rng: np.random.Generator) -> Oracle:
+        """Return who answers; `pairs` are what logistic noise is calibrated on."""
+        who = self.noise if self.voters is None else self.voters
+        one = who.oracle(values, pairs, rng, matching=self.matching, strength=self.strength)
+        return one if self.votes == 1 else MajorityOracle(one, self.votes)
 
 
 class Laboratory:
@@ -65,8 +104,6 @@ class Laboratory:
 
     def __init__(self, study: Study, setting: Setting, experts: Experts) -> None:
         self.study, self.setting, self.experts = study, setting, experts
-        if experts.votes < 1:
-            raise WrongOption("`votes` must be at least 1.")
 
     @cached_property
     def achievable(self) -> Achievable:
@@ -75,6 +112,10 @@ class Laboratory:
             return LowerBoundary(sphere_for(self.study, self.setting))
         models = self.study.models or (None,)
         return ModelDecisions([cases_of(self.study, model) for model in models])
+
+    @cached_property
+    def _prevalence(self) -> Matrix:
+        return cases_of(self.study, self.study.models[0] if self.study.models else None).prevalence
 
     @cached_property
     def _procedure(self) -> Procedure:
@@ -88,20 +129,16 @@ class Laboratory:
 
     def truth(self, rng: np.random.Generator) -> Metric:
         """Return the true metric of a run; see `true_metric`."""
-        return true_metric(self.study, self.setting, rng, stated=self.experts.weights, kind=self.experts.truth)
+        who = self.experts
+        return true_metric(self.study, self.setting, rng, stated=who.weights, kind=who.truth, ratio=who.ratio)
 
     def run(self, number: int) -> SimulatedRun:
         """Simulate run `number`; everything random comes from SeedSequence([seed, number])."""
         chance = np.random.SeedSequence([self.setting.seed, number]).spawn(4)
         truth = self.truth(np.random.default_rng(chance[_TRUTH]))
-        pairs = JudgedPairs.draw(truth, self.achievable, np.random.default_rng(chance[_PAIRS]))
-        oracle = self.experts.noise.oracle(
-            truth,
-            pairs,
-            np.random.default_rng(chance[_ORACLE]),
-            votes=self.experts.votes,
-            strength=self.experts.strength,
-        )
+        values = self.experts.person.values(truth, self._prevalence, self.study.population)
+        pairs = JudgedPairs.draw(values, self.achievable, np.random.default_rng(chance[_PAIRS]))
+        oracle = self.experts.oracle(values, pairs, np.random.default_rng(chance[_ORACLE]))
         started = time.perf_counter()
         outcome, asked = drive(self.procedure(int(chance[_PROCEDURE].generate_state(1)[0])), oracle)
         seconds = time.perf_counter() - started
@@ -111,13 +148,13 @@ class Laboratory:
             true_weights=tuple(map(float, truth.weights)),
             elicited_weights=tuple(map(float, outcome.weights)),
             bounded=outcome.bounded,
-            questions=len(asked) * self.experts.votes,
+            questions=len(asked) * self.experts.answers_a_question,
             stopped=outcome.stopped,
             error_l1=l1,
             error_l2=l2,
             error_linf=linf,
             agreement=pairs.agreement(elicited),
-            regret=pairs.regret(truth, elicited),
+            regret=pairs.regret(values, elicited),
             seconds=seconds,
             outcome=outcome,
             asked=tuple(asked),

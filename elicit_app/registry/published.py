@@ -52,6 +52,10 @@ class FrontierSetting(SearchSetting):
     space: Literal["frontier"] = "frontier"
     confusions: Confusions = "plugin"
 
+    def for_person(self) -> Self:
+        """Return the setting in whole cases, counted from true labels."""
+        return self.model_copy(update={"person": True, "confusions": "counts"})
+
 
 class SphereSetting(SearchSetting):
     """A search on the sphere of errors, which is made of estimated probabilities.

@@ -29,6 +29,7 @@ _VOLATILE = (
     (re.compile(rf"\d+ ({_MONTHS}) \d{{4}}(, \d\d:\d\d UTC)?"), "<date>"),
     (re.compile(r'("answers_digest": ")[0-9a-f]{64}'), r"\1<digest>"),
     (re.compile(r"(Answers, SHA-256(?:</th><td>|\W+))[0-9a-f]{16}"), r"\1<digest>"),
+    (re.compile(r'"software":\{[^}]*\}'), '"software":<software>'),
     (re.compile(r'("version": "|elicit )\d+\.\d+\.\d+[\w.+]*'), r"\1<version>"),
 )
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\w)")

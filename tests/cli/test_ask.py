@@ -11,10 +11,9 @@ from rich.console import Console
 from elicit_app.cli.asking import Wish, ask_in_terminal
 from elicit_app.cli.beginning import ask_guesses
 from elicit_app.cli.keys import read_key
-from elicit_app.cli.simulated_answers import WrongWeights
 from elicit_app.cli.terminal import Terminal
 from elicit_app.elicitation.questions import Strength
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.journal.listing import list_sessions
 from elicit_app.session.session import Session
@@ -118,7 +117,7 @@ def test_where_the_metric_file_goes_is_looked_at_before_the_first_question(typed
 
 
 def test_weights_that_are_none_leave_no_session(typed, tmp_path):
-    with pytest.raises(WrongWeights, match="2 weights are needed for 2 classes, not 3"):
+    with pytest.raises(WrongOption, match="2 weights at 2 classes, 3 were given"):
         typed([], tmp_path, session=tmp_path / "x.session.jsonl", simulate="-1,-2,-3")
     assert list(tmp_path.iterdir()) == []
 
@@ -257,7 +256,7 @@ def test_a_simulated_expert_leaves_nothing_among_the_sessions(typed, tmp_path, c
 
 
 @pytest.mark.parametrize(
-    ("weights", "words"), [("1,2", "wrong sign"), ("-1,x", "numbers with commas"), ("-1", "not 1")]
+    ("weights", "words"), [("1,2", "wrong sign"), ("-1,x", "numbers with commas"), ("-1", "1 were given")]
 )
 def test_weights_that_are_none_are_refused(typed, tmp_path, weights, words):
     with pytest.raises(Problem, match=words):
@@ -304,5 +303,5 @@ def test_stated_orders_are_said_kept_and_held_to_by_the_simulated_expert(typed, 
 
 
 def test_a_simulated_expert_who_breaks_a_stated_order_is_refused(typed, tmp_path):
-    with pytest.raises(WrongWeights, match="break the stated order"):
+    with pytest.raises(WrongOption, match="break the stated order"):
         typed([], tmp_path, never_worse=(ORDER,), simulate="-1,-2")

@@ -6,10 +6,12 @@ import math
 import numpy as np
 import pytest
 
+from elicit_app.elicitation.oracles import Matching
 from elicit_app.experiments.metric_file import metric_of, save_metric
-from elicit_app.experiments.noise import Noise
-from elicit_app.experiments.simulated import MEASURES
+from elicit_app.experiments.noise import Noise, Voters
+from elicit_app.experiments.simulated import MEASURES, transcript_line
 from elicit_app.experiments.simulation import Experts, simulate
+from elicit_app.experiments.truths import Person
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import setting_of
 from elicit_app.registry.bayes import BayesSetting
@@ -117,7 +119,7 @@ def test_the_json_has_the_stated_fields_and_no_infinity():
     told_ = json.loads(json.dumps(simulation.as_json(), allow_nan=False))
     assert list(told_) == ["study", "procedure", "family", "space", "classes", "runs", "summary"]
     assert set(told_["runs"][0]) == {
-        *("true_weights", "elicited_weights", "bounded", "stopped", "intervals"),
+        *("true_weights", "elicited_weights", "bounded", "stopped", "intervals", "range_factor", "covered", "asked"),
         *MEASURES,
     }
     assert told_["summary"]["runs"] == 3
@@ -187,3 +189,48 @@ def test_orders_that_hardly_any_expert_keeps_are_said_to_be_too_many():
     asked = BayesSetting(never_worse=read_orders(chain, digits.classes))
     with pytest.raises(Problem, match="None of 20,000 random experts keeps all the stated orders"):
         simulate(digits, asked)
+
+
+@pytest.mark.parametrize(
+    "experts",
+    [
+        Experts(noise=Noise("weights", 0.6), matching=Matching(0.6, rounded=True, shrink=0.7)),
+        Experts(person=Person("concave", 0.6), noise=Noise("weights", 0.3)),
+        Experts(person=Person("minimax")),
+        Experts(person=Person("threshold", 0.05)),
+        Experts(person=Person("f1"), noise=Noise("logit", 0.8)),
+        Experts(ratio=100.0),
+        Experts(voters=Voters(3, Noise("weights", 0.6))),
+        Experts(voters=Voters(3, Noise("flip", 0.2))),
+    ],
+)
+def test_every_kind_of_person_can_be_simulated(experts):
+    setting = BayesSetting(questions=4, seed=1)
+    first, second = simulate(WINE, setting, experts, runs=2), simulate(WINE, setting, experts, runs=2)
+    assert told(first) == told(second)
+    for run in first.runs:
+        assert 0 <= run.agreement <= 1
+        assert run.range_factor > 1
+        assert 0 <= run.covered <= 1
+        assert sum(run.kinds.values()) == len(run.asked)
+        assert run.questions == len(run.asked) * experts.answers_a_question
+        json.dumps([transcript_line(0, asked) for asked in run.asked], allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"voters": Voters(3, Noise("flip", 0.2)), "votes": 3},
+        {"ratio": 10.0, "weights": (0.2, 0.3, 0.5)},
+        {"votes": 0},
+    ],
+)
+def test_people_that_contradict_themselves_are_wrong_usage(wrong):
+    with pytest.raises(WrongOption):
+        Experts(**wrong)
+
+
+@pytest.mark.parametrize("text", ["3", "0:none", "x:flip:0.1", "3:flip"])
+def test_voters_that_are_none_are_wrong_usage(text):
+    with pytest.raises(WrongOption):
+        Voters.parse(text)
