@@ -19,9 +19,8 @@ from elicit_app.elicitation.questions import (
     Strength,
 )
 from elicit_app.problem import Problem
-from elicit_app.registry import Setting, entry_named, for_person
+from elicit_app.registry import Setting, for_person
 from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
-from elicit_app.session.journal.entries import OutOfPlaceError
 from elicit_app.session.journal.events import (
     Answered,
     Changed,
@@ -32,19 +31,19 @@ from elicit_app.session.journal.events import (
     Guessed,
     Kept,
     Noted,
+    Pair,
     Practised,
     Redone,
+    Remaining,
     Resolved,
-    Still,
     Stopped,
     TakenOut,
     Undone,
 )
-from elicit_app.session.journal.pairs import as_pair
-from elicit_app.session.journal.state import apply
+from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import Journal
-from elicit_app.session.questions.asking import Asking, only_of_preference, stand, to_choice
-from elicit_app.session.questions.steps import Steps, first_step
+from elicit_app.session.questions import Asking, only_of_preference, stand, to_choice
+from elicit_app.session.steps import Steps, first_step, note_about
 from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 
@@ -159,11 +158,7 @@ class Session:
     @property
     def note(self) -> str:
         """Return a sentence about the procedure, or an empty one."""
-        step = self.next()
-        if isinstance(step, Outcome) or not entry_named(self.setting.procedure).narrows:
-            return ""
-        total = step.progress.asked + step.progress.most
-        return f"This procedure asks about {total:,} questions; the late ones look alike."
+        return note_about(self.setting, self.next())
 
     @property
     def can_export(self) -> bool:
@@ -203,7 +198,7 @@ class Session:
             return Asking(number, back.pair, back.left, back.subject, progress)
         if isinstance(step, Outcome):
             return None
-        pair = as_pair(step.question, tuple(index + 1 for index in self.state.used))
+        pair = Pair.of(step.question, tuple(index + 1 for index in self.state.used))
         left, subject = stand(self.state, pair)
         return Asking(number, pair, left, subject, step.progress)
 
@@ -252,7 +247,7 @@ class Session:
             strength=only_of_preference(choice, strength),
             seconds=seconds,
             full_picture=full_picture,
-            still=Still(fewest=asking.progress.fewest, most=asking.progress.most),
+            still=Remaining(fewest=asking.progress.fewest, most=asking.progress.most),
         )
 
     def undo(self) -> None:

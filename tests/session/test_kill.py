@@ -5,13 +5,14 @@ import pytest
 
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.session import Session
-from elicit_app.session.showing import question_view
+from elicit_app.session.view_builders import question_view
 
 SCRIPT = ("left", "equal", "right", "unsure", "right", "left", "left", "equal")
 
 CHILD = """
 import sys
 from pathlib import Path
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 

@@ -17,7 +17,7 @@ from elicit_app.gui.elements.fields import CheckRow, ListBox, NumberBox, named
 from elicit_app.gui.elements.surfaces import Block, Section
 from elicit_app.problem import Problem
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
-from elicit_app.session.questions.guessing import Key, mistake_of_key
+from elicit_app.session.warm_up import Key, mistake_of_key
 from elicit_app.session.words.sentences import order_words
 from elicit_app.study.model import Study
 

@@ -1,11 +1,11 @@
-"""What follows from a session's answers: the procedure's next step, computed once and remembered."""
+"""What a procedure asks a person next: its steps after the answers, computed once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from elicit_app.elicitation.questions import Asked, Outcome, Procedure, Step
-from elicit_app.registry import Setting, procedure_for
+from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.session.journal.state import SessionState
 from elicit_app.study.model import Study
 
@@ -65,3 +65,11 @@ def first_step(procedure: Procedure, history: Sequence[Asked]) -> Step | Outcome
         return outcome
     finally:
         elicitation.close()
+
+
+def note_about(setting: Setting, step: Step | Outcome) -> str:
+    """Return how many questions a published search needs, or an empty sentence."""
+    if isinstance(step, Outcome) or not entry_named(setting.procedure).narrows:
+        return ""
+    total = step.progress.asked + step.progress.most
+    return f"This procedure asks about {total:,} questions; the late ones look alike."
