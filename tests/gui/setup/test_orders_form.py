@@ -24,7 +24,7 @@ def page(qtbot, tmp_path):
     page = BeginPage()
     qtbot.addWidget(page)
     page.begun = []
-    page.begin_wanted.connect(page.begun.append)
+    page.begin_requested.connect(page.begun.append)
     page.show_study(WINE, str(tmp_path), 3)
     page.resize(1280, 800)
     page.show()
@@ -44,7 +44,7 @@ def state(page, one, other):
 def stated(page):
     page.begin.click()
     orders = page.begun[-1].setting.orders
-    return None if orders is None else [str(order) for order in orders]
+    return None if not orders else [str(order) for order in orders]
 
 
 def links(page):
