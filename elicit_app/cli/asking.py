@@ -156,9 +156,8 @@ def _begin(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
     if wish.simulate is not None:
         expert_weights(wish.simulate, setting, study)
     guesses = ask_guesses(study, setting.family, talk) if person else ()
-    location = Path(wish.study).resolve() if study.kind == "file" else None
     expert = wish.expert or ("simulated expert" if wish.simulate is not None else None)
-    session = Session.create(study, setting, path, expert=expert, guesses=guesses, location=location)
+    session = Session.create(study, setting, path, expert=expert, guesses=guesses)
     if wish.simulate is None and not person:
         _tell_kept(path, talk)
     return session

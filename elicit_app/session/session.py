@@ -40,6 +40,7 @@ from elicit_app.session.journal.events import (
     TakenOut,
     Undone,
 )
+from elicit_app.session.journal.reading import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import Journal
 from elicit_app.session.questions import Asking, only_of_preference, stand, to_choice
@@ -70,6 +71,7 @@ class Session:
         self.study = study
         self.setting = setting
         self.state = fold_events(events, journal.path)
+        self.damage = ""
         self._events = list(events)
         self._journal = journal
         self._steps = Steps(study, setting)
@@ -84,7 +86,6 @@ class Session:
         *,
         expert: str | None = None,
         guesses: tuple[Guess, ...] = (),
-        location: Path | None = None,
     ) -> Session:
         """Begin a session in a new file.
 
@@ -100,8 +101,6 @@ class Session:
             Whose answers these are.
         guesses : tuple of Guess
             First guesses of the ratios, asked before the first question.
-        location : Path or None
-            The predictions file of a study that is a single file, to find it again.
 
         Raises
         ------
@@ -110,7 +109,7 @@ class Session:
         """
         setting = for_person(setting)
         now = datetime.now(UTC)
-        events: list[Event] = [begun(study, setting, now, expert, location)]
+        events: list[Event] = [begun(study, setting, now, expert)]
         if guesses:
             events.append(Guessed(at=now, guesses=guesses))
         steps = Steps(study, setting)
@@ -144,6 +143,34 @@ class Session:
         except BaseException:
             journal.close()
             raise
+
+    @classmethod
+    def look(cls, path: Path, study: Study | None = None, *, damaged: bool = False) -> Session:
+        """Open a session to look at, not to go on with; it may be open elsewhere.
+
+        Parameters
+        ----------
+        path : Path
+            The session file.
+        study : Study or None
+            Its study, where it is open already; else it is found as it was begun.
+        damaged : bool
+            Show a damaged session up to the damage, which `damage` then names.
+
+        Raises
+        ------
+        DamagedProblem
+            When the file is damaged and that was not allowed for.
+        Problem
+            When the file is newer, or about another study; in one sentence.
+        """
+        contents = look_into(path) if damaged else read(path)
+        study = study or study_of(contents.begun.study, path)
+        check_study(contents.begun.study, study, path)
+        session = cls(study, read_setting(contents.begun, path), Journal.closed(path, contents), contents.events)
+        if contents.damage:
+            session.damage = DamagedProblem(path, contents).sentence
+        return session
 
     @property
     def path(self) -> Path:
@@ -298,6 +325,7 @@ class Session:
         if event is None:
             raise Problem("This procedure has no further question: the answers so far are all that it needs.")
         if self.state.phase != "asking" or event.questions != self.state.questions:
+            self._journal.back_up()
             self._do(event)
 
     def continuation(self) -> Continued | None:

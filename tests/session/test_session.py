@@ -13,11 +13,12 @@ from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.registry.published import DlfpmSetting
 from elicit_app.session.journal.events import Guess, Noted
-from elicit_app.session.journal.reading import read
+from elicit_app.session.journal.reading import DamagedProblem, read
 from elicit_app.session.journal.writing import Journal
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
 from elicit_app.study import open_study
+from elicit_app.study.opening import datasets_folder
 
 REPLIES = ("left", "right", "equal", "unsure")
 
@@ -233,8 +234,45 @@ def test_a_study_folder_is_found_where_its_session_lies(study, tmp_path):
         assert again.study.folder.resolve() == moved.resolve()
     alone = tmp_path / "alone.session.jsonl"
     (moved / "sessions" / "x.session.jsonl").rename(alone)
-    with pytest.raises(Problem, match="is no longer at"):
+    with pytest.raises(Problem, match="does not lie in the folder of its study"):
         Session.open(alone)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"kind": "bundled", "name": "PLACE"},
+        {"kind": "file", "location": "PLACE"},
+        {"kind": "folder", "location": "PLACE"},
+    ],
+)
+def test_a_session_from_elsewhere_opens_nothing_that_it_names(study, session, journal_path, tmp_path, named):
+    place = str(datasets_folder() / "breast-cancer")
+    session.close()
+    first, *rest = read(journal_path).events
+    assert str(tmp_path) not in journal_path.read_text()
+    named = {key: place if value == "PLACE" else value for key, value in named.items()}
+    mark = first.study.model_copy(update=named)
+    replace_session(journal_path, [first.model_copy(update={"study": mark}), *rest])
+    with pytest.raises(Problem, match=r"not among the studies|does not lie in the folder"):
+        Session.open(journal_path)
+    Session.open(journal_path, study).close()
+
+
+def test_a_damaged_session_is_looked_at_up_to_the_damage(study, session, journal_path):
+    for reply in ("left", "right", "equal"):
+        session.answer(reply)
+    session.close()
+    journal_path.write_bytes(journal_path.read_bytes().replace(b'"choice":"equal"', b'"choice":"Equal"'))
+    with pytest.raises(DamagedProblem, match="2 of 3 answers can be read"):
+        Session.open(journal_path, study)
+    with pytest.raises(DamagedProblem):
+        Session.look(journal_path, study)
+    damaged = Session.look(journal_path, study, damaged=True)
+    assert len(damaged.state.entries) == 2
+    assert "line 4" in damaged.damage
+    with pytest.raises(Problem, match="the session is closed"):
+        damaged.answer("left")
 
 
 class SessionMachine(RuleBasedStateMachine):
