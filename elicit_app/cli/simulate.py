@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from elicit_app.cli.ask import NeverWorseOption
+from elicit_app.cli.ask import NeverWorseOption, flag
+
+if TYPE_CHECKING:
+    from elicit_app.experiments.simulated import Simulation
 
 
 def register(app: typer.Typer) -> None:
@@ -19,7 +22,7 @@ def register(app: typer.Typer) -> None:
 def simulate(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
     procedure: Annotated[
-        Literal["bayes", "dlpm", "lpm", "dlfpm", "lfpm"], typer.Option(help="What chooses the questions.")
+        str, typer.Option(metavar="NAME", help="What chooses the questions: bayes, dlpm, lpm, dlfpm or lfpm.")
     ] = "bayes",
     family: Annotated[
         Literal["dlpm", "lpm"] | None,
@@ -55,7 +58,25 @@ def simulate(
         str | None, typer.Option(metavar="W1,W2,...", help="True weights, normalised; default: random.")
     ] = None,
     truth: Annotated[Literal["iid", "structured"], typer.Option(help="How random weights of lpm are drawn.")] = "iid",
-    noise: Annotated[str, typer.Option(metavar="none|flip:P|logit:A|bounded:E", help="How the experts err.")] = "none",
+    ratio: Annotated[
+        float | None,
+        typer.Option(metavar="R", help="Random weights are stretched so that the largest is R times the smallest."),
+    ] = None,
+    person: Annotated[
+        str, typer.Option(metavar="linear|concave:P|minimax|threshold:T|f1", help="In which way results are valued.")
+    ] = "linear",
+    noise: Annotated[
+        str, typer.Option(metavar="none|weights:S|flip:P|logit:A|bounded:E", help="How the experts err.")
+    ] = "none",
+    equal: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="Log-normal error of equal points; default: the noise of the choices."),
+    ] = None,
+    rounding: Annotated[bool, typer.Option("--rounding", help="Equal points come in steps of 1, 2, 3, 5, 10.")] = False,
+    shrink: Annotated[float, typer.Option(metavar="P", help="Equal points are ratios to this power.")] = 1.0,
+    voters: Annotated[
+        str | None, typer.Option(metavar="N:NOISE", help="Several experts answer together; the majority counts.")
+    ] = None,
     strength: Annotated[bool, typer.Option("--strength", help="Answers say slightly or clearly.")] = False,
     max_cells: Annotated[int | None, typer.Option(min=2, help="Most differing cells in a question of bayes.")] = None,
     never_worse: NeverWorseOption = None,
@@ -64,16 +85,23 @@ def simulate(
     out: Annotated[
         Path | None, typer.Option(metavar="METRIC", help="Write the elicited metric file (needs --runs 1).")
     ] = None,
+    transcript: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every question and answer, a JSON object a line.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
     """Ask simulated experts whose true metric is known, and say how near the procedure came."""
     from elicit_app.cli.progress import progress
     from elicit_app.cli.simulation_text import print_json, print_tables
+    from elicit_app.elicitation.oracles import Matching
     from elicit_app.experiments.metric_file import check_has_costs, save_metric
-    from elicit_app.experiments.noise import Noise
+    from elicit_app.experiments.noise import Noise, Voters
     from elicit_app.experiments.simulation import Experts
     from elicit_app.experiments.simulation import simulate as run
-    from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting, read_orders
+    from elicit_app.experiments.truths import Person
+    from elicit_app.problem import WrongOption
+    from elicit_app.registry import setting_of
+    from elicit_app.registry.binding import read_orders
     from elicit_app.study.opening import open_study
     from elicit_app.study.writing import demand_writable
 
@@ -81,8 +109,8 @@ def simulate(
         raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
     try:
         opened = open_study(study)
-        setting = ProcedureSetting(
-            procedure=procedure,
+        setting = setting_of(
+            procedure,
             family=family,
             space=space,
             radius=radius,
@@ -100,19 +128,42 @@ def simulate(
             model=model,
             seed=seed,
         )
-        check_setting(setting)
         if out is not None:
-            check_has_costs(setting.resolved_family)
+            check_has_costs(setting.family)
             demand_writable(out)
-        experts = Experts(_numbers(weights), truth, Noise.parse(noise), votes, strength)
+        if transcript is not None:
+            demand_writable(transcript)
+        experts = Experts(
+            weights=_numbers(weights),
+            truth=truth,
+            noise=Noise.parse(noise),
+            votes=votes,
+            strength=strength,
+            person=Person.parse(person),
+            matching=Matching(equal, rounding, shrink),
+            ratio=ratio,
+            voters=None if voters is None else Voters.parse(voters),
+        )
         with progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
-    except WrongPairing as problem:
-        raise typer.BadParameter(problem.sentence) from problem
+    except WrongOption as problem:
+        raise typer.BadParameter(problem.worded(flag)) from problem
     print_json(found) if as_json else print_tables(found)
+    if transcript is not None:
+        _write_transcript(found, transcript)
     if out is not None:
         save_metric(found, out)
         print(f"Wrote {out}.", file=sys.stderr)
+
+
+def _write_transcript(found: Simulation, path: Path) -> None:
+    import json
+
+    from elicit_app.experiments.simulated import transcript_line
+
+    lines = (json.dumps(transcript_line(n, asked)) for n, one in enumerate(found.runs) for asked in one.asked)
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    print(f"Wrote {path}.", file=sys.stderr)
 
 
 def _cycles(text: str | None) -> int | Literal["auto"] | None:

@@ -1,19 +1,27 @@
-"""Oracles: what answers questions by itself. They know the metric; a procedure is told nothing about them."""
+"""Oracles: what answers questions by itself. They know the metric; a procedure is told nothing about them.
+
+Every oracle answers both kinds of question: which of two results is better, and at which count both are equally bad.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Question, Strength
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Moved, Proposal, Question, Side, Strength
 from elicit_app.problem import Problem
 
 Utility = Callable[[Matrix], float]
+Judgement = Callable[[Matrix, Matrix], float]
+
+_HALVINGS = 60  # of the counts between which an equal point lies
+ROUND_STEPS = (1, 2, 3, 5)  # numbers that people name, times a power of ten
 
 
 class Oracle(Protocol):
@@ -23,24 +31,116 @@ class Oracle(Protocol):
         """Return the answer to a question."""
 
 
-class UtilityOracle:
+@dataclass(frozen=True)
+class Matching:
+    """How a person finds the count at which two results are equally bad.
+
+    Parameters
+    ----------
+    error : float or None
+        Standard deviation of the logarithm of the amount found, in place of the noise of the person's choices; None:
+        the noise that the person's choices have.
+    rounded : bool
+        Counts are named in steps of 1, 2, 3, 5, 10, 20, ...
+    shrink : float
+        Ratios of the two amounts are felt to this power (1: as they are).
+    """
+
+    error: float | None = None
+    rounded: bool = False
+    shrink: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.error is not None and not 0 <= self.error < np.inf:
+            raise Problem(f"The error of equal points must be at least 0, not {self.error:g}.")
+        if not 0 < self.shrink < np.inf:
+            raise Problem(f"The power of felt ratios must be greater than 0, not {self.shrink:g}.")
+
+
+EXACT_MATCHING = Matching()
+
+
+class JudgingOracle(ABC):
+    """A person who feels a difference between two results, and answers both kinds of question by it.
+
+    Parameters
+    ----------
+    clear : float or None
+        Where given, answers say slightly or clearly: clearly where the felt difference is greater than this.
+    matching : Matching
+        How equal points are found.
+    rng : numpy.random.Generator or None
+        Chance of the errors of equal points; needed where `matching` has any.
+    """
+
+    def __init__(
+        self,
+        clear: float | None = None,
+        matching: Matching | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        self.clear, self.matching = clear, matching or EXACT_MATCHING
+        self._matching_rng = rng or np.random.default_rng(0)
+
+    @abstractmethod
+    def feeling(self) -> Judgement:
+        """Return what decides one answer: the felt difference u(first) - u(second) of two matrices of rates."""
+
+    @abstractmethod
+    def values(self) -> Judgement:
+        """Return the difference u(first) - u(second) without any noise."""
+
+    def answer(self, question: Question) -> Answer:
+        """Return the answer to a question."""
+        if question.asks_equal:
+            return self._equal_point(question)
+        return preference(self.feeling()(*question.rates), self.clear)
+
+    def _equal_point(self, question: Question) -> Answer:
+        proposal = question.proposal
+        assert proposal is not None
+        judgement = self.feeling() if self.matching.error is None else self.values()
+        base, other = _trade(question, proposal)
+        found = _equal_count(question, proposal, judgement)
+        amount = found - base
+        if np.isfinite(amount) and amount > 0:
+            amount = other * (amount / other) ** self.matching.shrink
+            amount *= np.exp((self.matching.error or 0.0) * self._matching_rng.standard_normal())
+        count = base + amount
+        if count > proposal.most:
+            return _moved_answer(proposal, proposal.most, Choice(proposal.side))
+        whole = _rounded(count) if self.matching.rounded else round(count)
+        return _moved_answer(proposal, int(np.clip(whole, max(proposal.least, 1), proposal.most)), Choice.EQUAL)
+
+
+class UtilityOracle(JudgingOracle):
     """Prefers the matrix of greater utility, and says "about equal" where they are the same.
 
     Parameters
     ----------
     utility : callable
         u(C) of a confusion matrix of rates (k, k), greater is better.
-    clear : float or None
-        Where given, answers say slightly or clearly: clearly where the utilities differ by more than this.
+    clear, matching, rng
+        As in `JudgingOracle`.
     """
 
-    def __init__(self, utility: Utility, clear: float | None = None) -> None:
-        self.utility, self.clear = utility, clear
+    def __init__(
+        self,
+        utility: Utility,
+        clear: float | None = None,
+        matching: Matching | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(clear, matching, rng)
+        self.utility = utility
 
-    def answer(self, question: Question) -> Answer:
-        """Return the answer to a question."""
-        first, second = question.rates
-        return preference(self.utility(first) - self.utility(second), self.clear)
+    def values(self) -> Judgement:
+        """Return the difference of the utilities."""
+        return lambda first, second: self.utility(first) - self.utility(second)
+
+    def feeling(self) -> Judgement:
+        """Return the difference of the utilities: nothing else is felt."""
+        return self.values()
 
 
 class LinearOracle(UtilityOracle):
@@ -51,7 +151,7 @@ class LinearOracle(UtilityOracle):
     weights : ndarray of shape (k, k)
         W with u(C) = sum(W * C); see `metrics.elicited.family.Family.weight_matrix`.
     clear : float or None
-        See `UtilityOracle`.
+        See `JudgingOracle`.
     """
 
     def __init__(self, weights: NDArray[np.float64], clear: float | None = None) -> None:
@@ -59,8 +159,119 @@ class LinearOracle(UtilityOracle):
         super().__init__(lambda matrix: float((self.weights * matrix).sum()), clear)
 
 
+class WobblingOracle(UtilityOracle):
+    """Values wobble: every answer, of either kind, is given with values drawn afresh around the person's own.
+
+    Parameters
+    ----------
+    utility : callable
+        u(C) of the person's own values.
+    wobbled : callable
+        Draws the utility of one answer.
+    clear, matching, rng
+        As in `JudgingOracle`.
+    """
+
+    def __init__(
+        self,
+        utility: Utility,
+        wobbled: Callable[[], Utility],
+        clear: float | None = None,
+        matching: Matching | None = None,
+        rng: np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(utility, clear, matching, rng)
+        self.wobbled = wobbled
+
+    def feeling(self) -> Judgement:
+        """Return the difference of utilities by the values of this moment."""
+        utility = self.wobbled()
+        return lambda first, second: utility(first) - utility(second)
+
+
+class LogitOracle(UtilityOracle):
+    """Prefers X to Y with probability 1 / (1 + exp(-s (u(X) - u(Y)))).
+
+    Parameters
+    ----------
+    utility : callable
+        u(C), greater is better.
+    sensitivity : float
+        s > 0, per unit of utility.
+    rng : numpy.random.Generator
+        Chance.
+    clear, matching
+        As in `JudgingOracle`; clearly goes by the felt difference, noise included.
+    """
+
+    def __init__(
+        self,
+        utility: Utility,
+        sensitivity: float,
+        rng: np.random.Generator,
+        clear: float | None = None,
+        matching: Matching | None = None,
+    ) -> None:
+        if not sensitivity > 0:
+            raise Problem(f"The sensitivity must be greater than 0, not {sensitivity:g}.")
+        super().__init__(utility, clear, matching, rng)
+        self.sensitivity, self.rng = sensitivity, rng
+
+    def feeling(self) -> Judgement:
+        """Return the difference of utilities with logistic noise on their scale."""
+        # A logistic draw on the scale of the utilities is that very probability, and also gives a strength.
+        noise = self.rng.logistic() / self.sensitivity
+        return lambda first, second: self.utility(first) - self.utility(second) + noise
+
+
+class BoundedNoiseOracle(UtilityOracle):
+    """Answers arbitrarily, by a coin, where the utilities differ by at most a bound [HBMK19, definition 3].
+
+    Parameters
+    ----------
+    utility : callable
+        u(C), greater is better.
+    bound : float
+        epsilon_Omega >= 0.
+    rng : numpy.random.Generator
+        The coin.
+    clear, matching
+        As in `JudgingOracle`.
+    """
+
+    def __init__(
+        self,
+        utility: Utility,
+        bound: float,
+        rng: np.random.Generator,
+        clear: float | None = None,
+        matching: Matching | None = None,
+    ) -> None:
+        if not bound >= 0:
+            raise Problem(f"The bound of the noise must be at least 0, not {bound:g}.")
+        super().__init__(utility, clear, matching, rng)
+        self.bound, self.rng = bound, rng
+
+    def feeling(self) -> Judgement:
+        """Return the difference of utilities, off by at most the bound: what an equal point goes by."""
+        noise = self.rng.uniform(-self.bound, self.bound)
+        return lambda first, second: self.utility(first) - self.utility(second) + noise
+
+    def answer(self, question: Question) -> Answer:
+        """Return the answer to a question."""
+        if question.asks_equal:
+            return super().answer(question)
+        difference = self.values()(*question.rates)
+        if abs(difference) > self.bound:
+            return preference(difference, self.clear)
+        coin = Choice.FIRST if self.rng.random() < 0.5 else Choice.SECOND
+        return Answer(coin, None if self.clear is None else Strength.SLIGHTLY)
+
+
 class FlipOracle:
     """Inverts every preference of another oracle independently with the same probability.
+
+    An equal point slips to any count of its scale, small and large ones alike.
 
     Parameters
     ----------
@@ -80,68 +291,13 @@ class FlipOracle:
     def answer(self, question: Question) -> Answer:
         """Return the answer to a question, inverted now and then."""
         answer = self.inner.answer(question)
-        flipped = self.rng.random() < self.probability
-        return replace(answer, choice=answer.choice.swapped()) if flipped else answer
-
-
-class LogitOracle:
-    """Prefers X to Y with probability 1 / (1 + exp(-s (u(X) - u(Y)))).
-
-    Parameters
-    ----------
-    utility : callable
-        u(C), greater is better.
-    sensitivity : float
-        s > 0, per unit of utility.
-    rng : numpy.random.Generator
-        Chance.
-    clear : float or None
-        Where given, answers say clearly where the felt difference, noise included, is more than this.
-    """
-
-    def __init__(
-        self, utility: Utility, sensitivity: float, rng: np.random.Generator, clear: float | None = None
-    ) -> None:
-        if not sensitivity > 0:
-            raise Problem(f"The sensitivity must be above 0, not {sensitivity:g}.")
-        self.utility, self.sensitivity, self.rng, self.clear = utility, sensitivity, rng, clear
-
-    def answer(self, question: Question) -> Answer:
-        """Return the answer to a question."""
-        # A logistic draw on the scale of the utilities is that very probability, and also gives a strength.
-        first, second = question.rates
-        felt = self.utility(first) - self.utility(second) + self.rng.logistic() / self.sensitivity
-        return preference(felt, self.clear)
-
-
-class BoundedNoiseOracle:
-    """Answers arbitrarily, by a coin, where the utilities differ by at most a bound [HBMK19, definition 3].
-
-    Parameters
-    ----------
-    utility : callable
-        u(C), greater is better.
-    bound : float
-        epsilon_Omega >= 0.
-    rng : numpy.random.Generator
-        The coin.
-    clear : float or None
-        See `UtilityOracle`.
-    """
-
-    def __init__(self, utility: Utility, bound: float, rng: np.random.Generator, clear: float | None = None) -> None:
-        if not bound >= 0:
-            raise Problem(f"The bound of the noise must be at least 0, not {bound:g}.")
-        self.utility, self.bound, self.rng, self.clear = utility, bound, rng, clear
-
-    def answer(self, question: Question) -> Answer:
-        """Return the answer to a question."""
-        first, second = question.rates
-        difference = self.utility(first) - self.utility(second)
-        if abs(difference) > self.bound:
-            return preference(difference, self.clear)
-        coin = Choice.FIRST if self.rng.random() < 0.5 else Choice.SECOND
-        return Answer(coin, None if self.clear is None else Strength.SLIGHTLY)
+        if self.rng.random() >= self.probability:
+            return answer
+        if question.asks_equal and question.proposal is not None:
+            proposal = question.proposal
+            any_count = np.exp(self.rng.uniform(np.log(max(proposal.least, 1)), np.log(proposal.most)))
+            return _moved_answer(proposal, round(any_count), Choice.EQUAL)
+        return replace(answer, choice=answer.choice.swapped())
 
 
 class PopulationOracle:
@@ -159,8 +315,9 @@ class PopulationOracle:
         self.individuals = tuple(individuals)
 
     def answer(self, question: Question) -> Answer:
-        """Return the answer of the majority; cannot say where nobody can."""
-        return majority([one.answer(question) for one in self.individuals])
+        """Return the answer of the majority, of counts the middle one; cannot say where nobody can."""
+        answers = [one.answer(question) for one in self.individuals]
+        return middle(answers) if question.asks_equal else majority(answers)
 
 
 class MajorityOracle(PopulationOracle):
@@ -193,26 +350,26 @@ class RecordedOracle:
         self._left, self._tolerance = list(asked), tolerance
 
     def answer(self, question: Question) -> Answer:
-        """Return the recorded answer.
+        """Return the recorded answer, of whichever kind it was.
 
         Raises
         ------
         Problem
             No answer to these matrices is left.
         """
-        swapped = replace(question, first=question.second, second=question.first)
+        swapped = question.swapped()
         for place, (recorded, answer) in enumerate(self._left):
             if recorded.same_as(question, self._tolerance):
                 del self._left[place]
                 return answer
             if recorded.same_as(swapped, self._tolerance):
                 del self._left[place]
-                return replace(answer, choice=answer.choice.swapped())
+                return answer.swapped()
         raise Problem("The record has no (further) answer to this question; replay it with the procedure that made it.")
 
 
 def preference(difference: float, clear: float | None = None) -> Answer:
-    """Return the answer to a difference u(A) - u(B): A, B or equal, with a strength where `clear` is given."""
+    """Return the answer to a difference u(first) - u(second), with a strength where `clear` is given."""
     if difference == 0:
         return Answer(Choice.EQUAL)
     strength = None if clear is None else Strength.CLEARLY if abs(difference) > clear else Strength.SLIGHTLY
@@ -235,3 +392,62 @@ def majority(answers: Sequence[Answer]) -> Answer:
         return Answer(winner)
     clearly = strengths[Strength.CLEARLY] > strengths[Strength.SLIGHTLY]
     return Answer(winner, Strength.CLEARLY if clearly else Strength.SLIGHTLY)
+
+
+def middle(answers: Sequence[Answer]) -> Answer:
+    """Return the equal point of the lower middle count; who finds none on the scale counts as beyond its end."""
+    found = [answer for answer in answers if answer.moved is not None]
+    if not found:
+        return Answer(Choice.UNSURE)
+    order = sorted(found, key=lambda answer: (answer.choice is not Choice.EQUAL, answer.moved and answer.moved.count))
+    return order[(len(order) - 1) // 2]
+
+
+def _moved_answer(proposal: Proposal, count: int, choice: Choice) -> Answer:
+    moved = Moved(proposal.side, proposal.true, proposal.predicted, count, proposal.start)
+    return Answer(choice, moved=moved)
+
+
+def _trade(question: Question, proposal: Proposal) -> tuple[float, float]:
+    """Return the moved mistake's count on the other side, and how many more other mistakes that side makes."""
+    moved, still = _sides(question, proposal.side)
+    more = np.where(np.eye(len(still), dtype=bool), 0, still - moved)
+    more[proposal.true, proposal.predicted] = 0
+    return float(still[proposal.true, proposal.predicted]), float(np.maximum(more, 0).sum())
+
+
+def _sides(question: Question, side: Side) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    first, second = np.asarray(question.first, dtype=np.int64), np.asarray(question.second, dtype=np.int64)
+    return (first, second) if side == "first" else (second, first)
+
+
+def _equal_count(question: Question, proposal: Proposal, judgement: Judgement) -> float:
+    """Return the count, not rounded, at which both sides are felt to be equally bad; inf where none of the class is."""
+    population = question.population
+    assert population is not None
+    moved, still = (matrix / population for matrix in _sides(question, proposal.side))
+    cell = proposal.true, proposal.predicted
+    limit = round((moved[cell] + moved[proposal.true, proposal.true]) * population)
+
+    def better(count: float) -> bool:
+        matrix = moved.copy()
+        matrix[proposal.true, proposal.true] += matrix[cell] - count / population
+        matrix[cell] = count / population
+        return (judgement(matrix, still) if proposal.side == "first" else -judgement(still, matrix)) > 0
+
+    if better(limit):
+        return np.inf
+    low, high = 0.0, float(limit)
+    for _ in range(_HALVINGS):
+        count = (low + high) / 2
+        low, high = (count, high) if better(count) else (low, count)
+    return (low + high) / 2
+
+
+def _rounded(count: float) -> int:
+    """Return the nearest, in ratio, of 1, 2, 3, 5, 10, 20, 30, ..."""
+    if count <= 1:
+        return 1
+    tens = 10 ** int(np.floor(np.log10(count)))
+    steps = np.array([*ROUND_STEPS, 10]) * tens
+    return int(steps[np.argmin(np.abs(np.log(steps / count)))])

@@ -6,10 +6,13 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from elicit_app.elicitation.belief import Posterior
 
 Matrix = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -117,6 +120,46 @@ class Answer:
         return replace(self, choice=self.choice.swapped(), moved=moved)
 
 
+@dataclass(frozen=True)
+class Proposal:
+    """A count that the person may move until both results are equally bad.
+
+    Parameters
+    ----------
+    side : {"first", "second"}
+        The side whose count may be moved.
+    true, predicted : int
+        The mistake: a case of class `true` taken for `predicted`.
+    start : int
+        Where the count stands before it is moved.
+    least, most : int
+        Ends of the scale; `most` is the most that a plausible question allows.
+    at_once : bool
+        True where the count is asked for straight away, False where it may be moved after a choice.
+
+    Raises
+    ------
+    ValueError
+        When the start lies outside the scale.
+    """
+
+    side: Side
+    true: int
+    predicted: int
+    start: int
+    least: int
+    most: int
+    at_once: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.least <= self.start <= self.most:
+            raise ValueError(f"a count starts within its scale, not at {self.start} of {self.least} to {self.most}")
+
+    def swapped(self) -> Proposal:
+        """Return the same proposal when the two sides change places."""
+        return replace(self, side="second" if self.side == "first" else "first")
+
+
 @dataclass(frozen=True, eq=False)
 class Question:
     """A pair of confusion matrices: which would you rather have?
@@ -134,6 +177,11 @@ class Question:
         For a repeat: the number, from 1, of the repeated answer in the history.
     hypothetical : bool
         True where a matrix is feasible but is not what one of the study's models does.
+    far : bool
+        True where a mistake is much more frequent than near the study's models, because nothing nearer could tell how
+        the two mistakes compare.
+    proposal : Proposal or None
+        Which count may be moved until both sides are equally bad; None where no count can be.
 
     Raises
     ------
@@ -147,6 +195,8 @@ class Question:
     purpose: Purpose = Purpose.INFORMATIVE
     repeat_of: int | None = None
     hypothetical: bool = False
+    far: bool = False
+    proposal: Proposal | None = None
 
     def __post_init__(self) -> None:
         if self.population is None:
@@ -185,7 +235,8 @@ class Question:
 
     def swapped(self) -> Question:
         """Return the same pair with its sides exchanged."""
-        return replace(self, first=self.second, second=self.first)
+        proposal = None if self.proposal is None else self.proposal.swapped()
+        return replace(self, first=self.second, second=self.first, proposal=proposal)
 
     def moved(self, moved: Moved) -> Question:
         """Return the pair in which one mistake has the count that the person gave it.
@@ -205,6 +256,11 @@ class Question:
         if side[moved.true, moved.true] < 0:
             raise ValueError(f"{moved.count} is more than the cases of the class that there are to move")
         return replace(self, first=side) if moved.side == "first" else replace(self, second=side)
+
+    @property
+    def asks_equal(self) -> bool:
+        """Tell whether the person is asked to make both sides equally bad, instead of choosing one."""
+        return self.proposal is not None and self.proposal.at_once
 
     def same_as(self, other: Question, tolerance: float = 1e-12) -> bool:
         """Tell whether both show the same matrices in the same order, up to `tolerance` in the rates."""
@@ -335,3 +391,11 @@ class Procedure(Protocol):
 
     def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
         """Return what is known after `history` when the expert stops here."""
+
+    def belief(self, history: Sequence[Asked]) -> Posterior | None:
+        """Return what is believed after `history`; None for a procedure without a belief."""
+        return None
+
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix | None:
+        """Return what n random pairs stake, shape (n, weights): how a belief is judged; None without a belief."""
+        return None

@@ -8,7 +8,7 @@ import numpy as np
 
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.achievable import Achievable
-from elicit_app.experiments.truths import Metric
+from elicit_app.experiments.truths import Metric, Values
 from elicit_app.problem import Problem
 
 N_PAIRS = 2000
@@ -34,7 +34,7 @@ class JudgedPairs:
     differences: Matrix
 
     @classmethod
-    def draw(cls, truth: Metric, achievable: Achievable, rng: np.random.Generator, n: int = N_PAIRS) -> JudgedPairs:
+    def draw(cls, truth: Values, achievable: Achievable, rng: np.random.Generator, n: int = N_PAIRS) -> JudgedPairs:
         """Draw pairs; those that are equal under the truth are drawn again.
 
         Raises
@@ -57,12 +57,12 @@ class JudgedPairs:
             "The true metric hardly tells any two decisions of these models apart: there is nothing to judge."
         )
 
-    def agreement(self, elicited: Metric) -> float:
+    def agreement(self, elicited: Values) -> float:
         """Return the share of pairs on which a metric prefers the same side as the truth; a tie counts one half."""
         sides = np.sign(_differences(elicited, self.first, self.second)) * np.sign(self.differences)
         return float(np.mean((sides + 1) / 2))
 
-    def regret(self, truth: Metric, elicited: Metric) -> float:
+    def regret(self, truth: Values, elicited: Values) -> float:
         """Return (u(best) - u(chosen)) / (u(best) - u(worst)), u the truth, over all matrices of the pairs."""
         matrices = np.concatenate([self.first, self.second])
         utility = truth(matrices)
@@ -98,7 +98,7 @@ def errors(truth: Metric, elicited: Metric) -> tuple[float, float, float]:
     return float(size.sum()), float(np.linalg.norm(difference)), float(size.max())
 
 
-def _differences(metric: Metric, first: Matrix, second: Matrix) -> Matrix:
+def _differences(metric: Values, first: Matrix, second: Matrix) -> Matrix:
     one, other = metric(first), metric(second)
     differences: Matrix = np.where(
         np.abs(one - other) <= _SAME * np.maximum(np.abs(one), np.abs(other)), 0.0, one - other

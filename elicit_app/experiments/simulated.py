@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from elicit_app.elicitation.belief import LEVEL
-from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome, Purpose
+from elicit_app.registry import Setting
 from elicit_app.study.model import Study
 
 MEASURES = ("questions", "error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds")
@@ -59,6 +59,35 @@ class SimulatedRun:
     asked: tuple[Asked, ...] = field(repr=False)
 
     @property
+    def range_factor(self) -> float | None:
+        """Return the median over ratios of weights of sqrt(high / low) of their 90 % ranges; None without draws."""
+        ranges = self._log_ranges
+        return None if ranges is None else float(np.exp(np.median(ranges[1] - ranges[0]) / 2))
+
+    @property
+    def covered(self) -> float | None:
+        """Return the share of true ratios of weights inside their 90 % range; None without draws."""
+        ranges = self._log_ranges
+        if ranges is None:
+            return None
+        true = _log_ratios(np.array(self.true_weights))
+        return float(np.mean((ranges[0] <= true) & (true <= ranges[1])))
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """Return how many answers chose a side (or neither), and how many named an equal point."""
+        equal = sum(asked.answer.moved is not None for asked in self.asked)
+        return {"choice": len(self.asked) - equal, "equal": equal}
+
+    @cached_property
+    def _log_ranges(self) -> Matrix | None:
+        """Return the ends of the 90 % ranges of all log-ratios, shape (2, ratios)."""
+        if self.outcome.samples is None:
+            return None
+        ratios = _log_ratios(self.outcome.samples)
+        return np.asarray(np.quantile(ratios, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0))
+
+    @property
     def intervals(self) -> tuple[tuple[float, float], ...] | None:
         """Return the 90 % interval of every weight, from draws; None for a procedure without any."""
         if self.outcome.samples is None:
@@ -77,6 +106,9 @@ class SimulatedRun:
             "stopped": self.stopped,
             **{name: getattr(self, name) for name in MEASURES if name != "questions"},
             "intervals": None if self.intervals is None else [list(ends) for ends in self.intervals],
+            "range_factor": _finite(self.range_factor),
+            "covered": self.covered,
+            "asked": self.kinds,
         }
 
 
@@ -88,14 +120,14 @@ class Simulation:
     ----------
     study : Study
         What they were asked about.
-    setting : ProcedureSetting
+    setting : Setting
         How.
     runs : tuple of SimulatedRun
         In order of their seeds.
     """
 
     study: Study
-    setting: ProcedureSetting
+    setting: Setting
     runs: tuple[SimulatedRun, ...]
 
     def values(self, measure: str) -> Matrix:
@@ -123,13 +155,50 @@ class Simulation:
         return {
             "study": self.study.name,
             "procedure": self.setting.procedure,
-            "family": self.setting.resolved_family,
-            "space": self.setting.resolved_space,
+            "family": self.setting.family,
+            "space": self.setting.space,
             "classes": list(self.study.classes),
             "runs": [run.as_json() for run in self.runs],
             "summary": self.summary,
         }
 
 
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+def transcript_line(run: int, asked: Asked) -> dict[str, object]:
+    """Return a question and its answer as a line of `--transcript` holds them; matrices are counts.
+
+    Parameters
+    ----------
+    run : int
+        Number of the simulated expert, from 0.
+    asked : Asked
+        The question, with a population, and the answer.
+    """
+    question, answer = asked
+    kind = "equal" if question.asks_equal else "choice"
+    if question.purpose is not Purpose.INFORMATIVE:
+        kind = question.purpose.value
+    moved = answer.moved
+    return {
+        "run": run,
+        "first": question.first.tolist(),
+        "second": question.second.tolist(),
+        "population": question.population,
+        "kind": kind,
+        "hypothetical": question.hypothetical,
+        "far": question.far,
+        "answer": answer.choice.value,
+        "strength": None if answer.strength is None else answer.strength.value,
+        "moved": None if moved is None else asdict(moved),
+    }
+
+
+def _log_ratios(weights: Matrix) -> Matrix:
+    """Return the log-ratios of every two weights, shape (..., ratios); a weight of 0 gives an infinite one."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(np.abs(weights))
+        one, other = np.triu_indices(logs.shape[-1], 1)
+        return np.asarray(np.nan_to_num(logs[..., one] - logs[..., other], posinf=np.inf, neginf=-np.inf))
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and np.isfinite(value) else None

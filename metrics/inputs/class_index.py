@@ -374,9 +374,10 @@ def _as_given(labels: ArrayLike, name: str) -> NDArray[Any]:
     if isinstance(labels, str):
         raise TypeError(f"{name}: a sequence of labels was expected, not the single text {labels!r}.")
     array = np.asarray(unmasked(labels))
-    mixed = isinstance(labels, Sequence) and array.ndim == 1 and len({type(label) for label in labels}) > 1
-    # Numpy's text loses zero characters at its end.
-    if mixed or (array.dtype.kind == "U" and array.ndim == 1 and isinstance(labels, list | tuple)):
+    if not isinstance(labels, Sequence) or array.ndim != 1:
+        return array
+    # Numpy would make one type of several, and its text loses zero characters at its end.
+    if array.dtype.kind == "U" or len({type(label) for label in labels}) > 1:
         array = np.empty(len(labels), dtype=object)
         array[:] = labels
     return array

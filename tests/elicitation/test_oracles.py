@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from elicit_app.elicitation.oracles import (
     BoundedNoiseOracle,
@@ -9,11 +11,14 @@ from elicit_app.elicitation.oracles import (
     LinearOracle,
     LogitOracle,
     MajorityOracle,
+    Matching,
     PopulationOracle,
     RecordedOracle,
+    UtilityOracle,
+    WobblingOracle,
     majority,
 )
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Question, Strength
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Question, Strength
 from elicit_app.problem import Problem
 
 BETTER = np.array([[0.5, 0.0], [0.1, 0.4]])
@@ -135,3 +140,104 @@ def test_a_record_answers_again_in_either_order_and_refuses_anything_else():
 def test_noise_that_is_none_is_refused(build):
     with pytest.raises(Problem):
         build(np.random.default_rng(0))
+
+
+def trade(at_once: bool = True, side: str = "second", most: int = 450) -> Question:
+    """40 of one mistake against a count of the other that may be moved."""
+    first, second = np.array([[460, 40], [0, 500]]), np.array([[500, 0], [100, 400]])
+    true, predicted = (1, 0) if side == "second" else (0, 1)
+    start = 100 if side == "second" else 40
+    return Question(first, second, 1000, proposal=Proposal(side, true, predicted, start, 0, most, at_once))
+
+
+def costs(first: float, second: float) -> np.ndarray:
+    return -np.array([[0.0, first], [second, 0.0]])
+
+
+@pytest.mark.parametrize(("weights", "count"), [(costs(5, 1), 200), (costs(1, 1), 40), (costs(1, 4), 10)])
+def test_a_linear_oracle_finds_the_count_that_its_costs_imply(weights, count):
+    answer = LinearOracle(weights).answer(trade())
+    assert answer.choice is Choice.EQUAL
+    assert answer.moved == Moved("second", 1, 0, count, 100)
+    moved = trade().moved(answer.moved)
+    assert abs(float((weights * (moved.rates[0] - moved.rates[1])).sum())) < 1e-9
+
+
+def test_the_moved_side_may_be_the_first():
+    answer = LinearOracle(costs(2, 1)).answer(trade(side="first"))
+    assert answer.moved == Moved("first", 0, 1, 50, 40)
+
+
+def test_beyond_the_scale_an_equal_point_is_only_bounded():
+    answer = LinearOracle(costs(100, 1)).answer(trade(most=250))
+    assert (answer.choice, answer.moved.count) == (Choice.SECOND, 250)
+
+
+def test_without_being_asked_for_a_count_it_chooses():
+    answer = LinearOracle(costs(5, 1)).answer(trade(at_once=False))
+    assert (answer.choice, answer.moved) == (Choice.SECOND, None)
+
+
+@pytest.mark.parametrize(
+    ("matching", "count"),
+    [
+        (Matching(rounded=True), 200),
+        (Matching(shrink=0.5), round(40 * 5**0.5)),
+        (Matching(shrink=0.5, rounded=True), 100),
+    ],
+)
+def test_how_people_match_counts(matching, count):
+    weights = costs(5, 1)
+    oracle = UtilityOracle(lambda matrix: float((weights * matrix).sum()), matching=matching)
+    assert oracle.answer(trade()).moved.count == count
+
+
+@given(st.floats(0.5, 900))
+def test_rounded_counts_are_what_people_say(count):
+    oracle = UtilityOracle(LinearOracle(costs(count, 40)).utility, matching=Matching(rounded=True))
+    said = oracle.answer(trade()).moved.count
+    assert said == 450 or said in {step * ten for step in (1, 2, 3, 5) for ten in (1, 10, 100)}
+
+
+@pytest.mark.parametrize("spread", [0.3, 0.6])
+def test_equal_points_are_off_by_the_stated_error_or_by_that_of_the_weights(spread):
+    rng = np.random.default_rng(3)
+    exact = LinearOracle(costs(2, 1)).utility
+
+    def wobbled():
+        one, other = np.exp(spread / np.sqrt(2) * rng.standard_normal(2))
+        return LinearOracle(costs(2 * one, other)).utility
+
+    for oracle in (
+        WobblingOracle(exact, wobbled),
+        UtilityOracle(exact, matching=Matching(spread), rng=rng),
+        WobblingOracle(exact, wobbled, matching=Matching(spread), rng=rng),
+    ):
+        logs = np.log([oracle.answer(trade()).moved.count / 80 for _ in range(2000)])
+        assert np.mean(logs) == pytest.approx(0, abs=0.05)
+        assert np.std(logs) == pytest.approx(spread, abs=0.04)
+
+
+def test_a_slip_names_any_count_of_the_scale():
+    oracle = FlipOracle(LinearOracle(costs(5, 1)), 1.0, np.random.default_rng(0))
+    counts = [oracle.answer(trade()).moved.count for _ in range(300)]
+    assert 1 <= min(counts) < 5
+    assert 300 < max(counts) <= 450
+
+
+def test_voters_name_the_middle_count():
+    voters = [LinearOracle(costs(ratio, 1)) for ratio in (1, 2, 100)]
+    assert PopulationOracle(voters).answer(trade()).moved.count == 80
+
+
+def test_a_recorded_equal_point_is_given_again_in_either_order():
+    question = trade()
+    asked = Asked(question, LinearOracle(costs(5, 1)).answer(question))
+    again = RecordedOracle([asked]).answer(question.swapped())
+    assert again.moved == Moved("first", 1, 0, 200, 100)
+
+
+@pytest.mark.parametrize("bad", [{"error": -1.0}, {"shrink": 0.0}])
+def test_matching_that_cannot_be_is_refused(bad):
+    with pytest.raises(Problem):
+        Matching(**bad)

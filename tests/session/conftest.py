@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.journal.events import (
     Answered,
     Begun,
@@ -14,13 +15,12 @@ from elicit_app.session.journal.events import (
     Noted,
     Pair,
     Redone,
+    Remaining,
     Resolved,
-    Still,
     StudyMark,
     TakenOut,
     Undone,
 )
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
@@ -54,7 +54,7 @@ class Writing:
         )
 
     def answered(self, choice: str = "first", pair: Pair | None = None, **more: object) -> Answered:
-        still = Still(fewest=3, most=9)
+        still = Remaining(fewest=3, most=9)
         return Answered(
             at=self.at(), pair=pair or self.pair(), left="second", subject="left", choice=choice, still=still, **more
         )
@@ -104,7 +104,7 @@ def study() -> Study:
 
 @pytest.fixture
 def session(study: Study, journal_path: Path) -> Iterator[Session]:
-    with Session.create(study, ProcedureSetting(seed=3), journal_path) as opened:
+    with Session.create(study, BayesSetting(seed=3), journal_path) as opened:
         yield opened
 
 

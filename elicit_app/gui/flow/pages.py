@@ -5,30 +5,28 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 
+from elicit_app.gui.elements import Page
 from elicit_app.gui.start.page import StartPage
 
 if TYPE_CHECKING:
-    from elicit_app.gui.compare.page import ComparePage
-    from elicit_app.gui.pages.error import ErrorPage
-    from elicit_app.gui.pages.help import HelpPage
-    from elicit_app.gui.pages.opening import OpeningPage
-    from elicit_app.gui.pages.practice import PracticePage
-    from elicit_app.gui.pages.recap import RecapPage
-    from elicit_app.gui.pages.settings import SettingsPage
-    from elicit_app.gui.pages.sitting_over import SittingOverPage
+    from elicit_app.gui.compare import ComparePage
+    from elicit_app.gui.pages.aside import HelpPage, SettingsPage
+    from elicit_app.gui.pages.reading import ErrorPage, OpeningPage
+    from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
     from elicit_app.gui.question import QuestionPage
+    from elicit_app.gui.question.practice import PracticePage
     from elicit_app.gui.results.page import ResultsPage
     from elicit_app.gui.review.page import ReviewPage
     from elicit_app.gui.setup.begin_page import BeginPage
     from elicit_app.gui.setup.study_page import StudyPage
 
-P = TypeVar("P", bound=QWidget)
+P = TypeVar("P", bound=Page)
 
 
 class Pages:
-    """All pages, on one stack; whoever takes a page first connects it.
+    """All pages, on one stack.
 
     Parameters
     ----------
@@ -38,32 +36,20 @@ class Pages:
 
     def __init__(self, stack: QStackedWidget) -> None:
         self._stack = stack
-        self._used: set[str] = set()
-
-    def is_made(self, name: str) -> bool:
-        """Tell whether the page called `name` has been shown before."""
-        return name in self.__dict__
-
-    def first_use(self, name: str) -> bool:
-        """Tell whether a page is taken for the first time: then it has to be connected, once."""
-        new = name not in self._used
-        self._used.add(name)
-        return new
 
     @property
-    def shown(self) -> QWidget:
+    def shown(self) -> Page:
         """Return the page that is shown."""
         page = self._stack.currentWidget()
-        assert page is not None, "the stack always has the start page"
+        assert isinstance(page, Page), "the stack always has the start page"
         return page
 
-    def show(self, page: QWidget) -> None:
-        """Turn to `page`; the focus goes to what it wants first, else to the page itself: nothing is preselected."""
+    def show(self, page: Page) -> None:
+        """Turn to `page`; the focus goes to what it wants first."""
         if page is self._stack.currentWidget() and page.isVisible():
             return
         self._stack.setCurrentWidget(page)
-        first = getattr(page, "first_focus", None)
-        (first if isinstance(first, QWidget) else page).setFocus()
+        page.first_focus.setFocus()
 
     def _add(self, page: P) -> P:
         self._stack.addWidget(page)
@@ -77,7 +63,7 @@ class Pages:
     @cached_property
     def opening(self) -> OpeningPage:
         """Return the page that is shown while something is read."""
-        from elicit_app.gui.pages.opening import OpeningPage
+        from elicit_app.gui.pages.reading import OpeningPage
 
         return self._add(OpeningPage())
 
@@ -98,7 +84,7 @@ class Pages:
     @cached_property
     def practice(self) -> PracticePage:
         """Return the practice page."""
-        from elicit_app.gui.pages.practice import PracticePage
+        from elicit_app.gui.question.practice import PracticePage
 
         return self._add(PracticePage())
 
@@ -112,14 +98,14 @@ class Pages:
     @cached_property
     def recap(self) -> RecapPage:
         """Return the page of where a session stood."""
-        from elicit_app.gui.pages.recap import RecapPage
+        from elicit_app.gui.pages.sitting import RecapPage
 
         return self._add(RecapPage())
 
     @cached_property
     def sitting_over(self) -> SittingOverPage:
         """Return the page at the end of a sitting."""
-        from elicit_app.gui.pages.sitting_over import SittingOverPage
+        from elicit_app.gui.pages.sitting import SittingOverPage
 
         return self._add(SittingOverPage())
 
@@ -140,27 +126,27 @@ class Pages:
     @cached_property
     def compare(self) -> ComparePage:
         """Return the page of experts beside each other."""
-        from elicit_app.gui.compare.page import ComparePage
+        from elicit_app.gui.compare import ComparePage
 
         return self._add(ComparePage())
 
     @cached_property
     def error(self) -> ErrorPage:
         """Return the page of what cannot be used yet."""
-        from elicit_app.gui.pages.error import ErrorPage
+        from elicit_app.gui.pages.reading import ErrorPage
 
         return self._add(ErrorPage())
 
     @cached_property
     def help(self) -> HelpPage:
         """Return the help page."""
-        from elicit_app.gui.pages.help import HelpPage
+        from elicit_app.gui.pages.aside import HelpPage
 
         return self._add(HelpPage())
 
     @cached_property
     def settings(self) -> SettingsPage:
         """Return the settings page."""
-        from elicit_app.gui.pages.settings import SettingsPage
+        from elicit_app.gui.pages.aside import SettingsPage
 
         return self._add(SettingsPage())

@@ -6,20 +6,58 @@ import itertools
 
 from PySide6.QtCore import QElapsedTimer, QPropertyAnimation, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPaintEvent
-from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
+from PySide6.QtWidgets import QGraphicsOpacityEffect, QHBoxLayout, QVBoxLayout, QWidget
 
-from elicit_app.elicitation.questions import Family, Strength
-from elicit_app.gui.elements import FlatButton, Glyph, OutlineButton
-from elicit_app.gui.parts.notice import Notice
-from elicit_app.gui.question.break_card import BreakCard
-from elicit_app.gui.question.keys import bind, bind_answers
-from elicit_app.gui.question.pair_page import PairPage
-from elicit_app.gui.question.top_bar import TopBar
+from elicit_app.elicitation.questions import Family
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Card, FlatButton, Glyph, Label, OutlineButton, PrimaryButton, Surface
+from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.question.answers import GivenAnswer, Pressed, bind, bind_answers
+from elicit_app.gui.question.pair_page import PairPage, TopBar
 from elicit_app.gui.theme import Breakpoint, em
-from elicit_app.session.views.asked import QuestionView, Reply, UnsavedView
+from elicit_app.session.views.asked import QuestionView, UnsavedView
 from elicit_app.session.words.ledger import ledger
 from elicit_app.session.words.sentences import IMAGINED, progress_words, undo_words
 from elicit_app.study.model import Study
+
+
+class BreakCard(Card):
+    """Says that everything is kept, and offers to go on or to stop for now.
+
+    Signals
+    -------
+    went_on, left : ()
+        What was pressed.
+    """
+
+    went_on = Signal()
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Surface.IMPORTANT, parent)
+        self._sentence = Label(role=theme.Role.TITLE, align=Qt.AlignmentFlag.AlignHCenter)
+        self.go_on = PrimaryButton("Go on", keys=("Enter",))
+        self.stop = OutlineButton("Stop for now")
+        self.go_on.clicked.connect(self.went_on)
+        self.stop.clicked.connect(self.left)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.L, theme.XL, theme.L, theme.XL)
+        column.setSpacing(theme.L)
+        column.addWidget(self._sentence)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(12)
+        buttons.addStretch(1)
+        buttons.addWidget(self.go_on, 0, Qt.AlignmentFlag.AlignVCenter)
+        buttons.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignVCenter)
+        buttons.addStretch(1)
+        column.addLayout(buttons)
+
+    def offer(self, answers: int) -> None:
+        """Offer a break after this many answers."""
+        self._sentence.setText(f"{answers} answers, all kept. Take a break?")
+        tell(self, name=self._sentence.text())
+
 
 LOCK_MS = 350
 FADE_MS = 120
@@ -38,25 +76,25 @@ class QuestionPage(PairPage):
 
     Signals
     -------
-    chosen : (request, reply, strength, seconds, full_picture)
-        An answer: the view's request, "left", "right", "equal" or "unsure", `Strength` or None, seconds since the
-        question was painted, and whether the full picture was seen.
-    undo_requested, redo_requested, stop_requested, retry_requested, leave_requested : ()
+    answered : GivenAnswer
+        An answer.
+    undo_requested, redo_requested, stop_requested, retry_requested, start_requested : ()
         Take back or put back an answer; stop and see the result; write again; stop for now.
     """
 
-    chosen = Signal(object, object, object, object, object)
+    notice: Notice
+    answered = Signal(object)
     undo_requested = Signal()
     redo_requested = Signal()
     stop_requested = Signal()
     retry_requested = Signal()
-    leave_requested = Signal()
+    start_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None, *, lock_ms: int = LOCK_MS) -> None:
         self.undo = FlatButton("Undo", glyph=Glyph.UNDO)
         self.stop = OutlineButton("Stop and see the result")
         super().__init__(TopBar((self.undo, self.stop), ("Undo", "Stop")), parent=parent)
-        self.banner = Notice(parent=self)
+        self.notice = Notice(parent=self)
         self.break_card = BreakCard(self)
         self.break_card.hide()
         self._study: Study | None = None
@@ -80,9 +118,9 @@ class QuestionPage(PairPage):
         self.answers.given.connect(self._answer)
         self.undo.clicked.connect(self._undo)
         self.stop.clicked.connect(self.stop_requested)
-        self.banner.pressed.connect(self.retry_requested)
+        self.notice.pressed.connect(self.retry_requested)
         self.break_card.went_on.connect(self._go_on)
-        self.break_card.left.connect(self.leave_requested)
+        self.break_card.left.connect(self.start_requested)
         self.card.fold.toggle.clicked.connect(self.toggle_full_picture)
         self._fade.finished.connect(lambda: self._opacity.setEnabled(False))
         bind_answers(self, self._answer)
@@ -122,7 +160,7 @@ class QuestionPage(PairPage):
         self._question = view
         self._answered = False
         self._since_painted.invalidate()
-        self.banner.say("")
+        self.notice.say("")
         if self._fresh:
             self._fresh = False
             self.card.show_full(view.full_picture)
@@ -144,9 +182,9 @@ class QuestionPage(PairPage):
             self.show_question(view.question)
         self._answered = True
         self._set_answerable(False)
-        self.banner.say(view.sentence, button="Try again")
+        self.notice.say(view.sentence, button="Try again")
         self.place()
-        self.banner.button.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.notice.button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_progress(self, view: QuestionView, study: Study) -> None:
         if view.again is not None:
@@ -158,8 +196,7 @@ class QuestionPage(PairPage):
             takes_back = "Take back the last change"
             if view.undoes != "change":
                 takes_back = undo_words(view.previous, study.wording, self._family)
-        self.undo.setToolTip(takes_back)
-        self.undo.setAccessibleDescription(takes_back)
+        tell(self.undo, tooltip=takes_back, more=takes_back)
         self.undo.setEnabled(view.again is not None or view.undoes == "change" or view.previous is not None)
 
     def _set_answerable(self, answerable: bool) -> None:
@@ -184,7 +221,7 @@ class QuestionPage(PairPage):
         self.card.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def under_bar(self) -> QWidget | None:
-        return self.banner
+        return self.notice
 
     def arrange(self, breakpoint_: Breakpoint) -> None:
         self.undo.set_keys(*(() if breakpoint_.compact or breakpoint_.large else ("Ctrl+Z",)))
@@ -209,12 +246,12 @@ class QuestionPage(PairPage):
         waiting = not self.on_screen or self._since_painted.elapsed() < self._lock_ms
         return self._question is None or self._answered or waiting or not self.break_card.isHidden()
 
-    def _answer(self, reply: Reply, strength: Strength | None) -> None:
+    def _answer(self, choice: Pressed) -> None:
         if self.locked or self._question is None:
             return
         self._answered = True
         seconds = self._since_painted.elapsed() / 1000
-        self.chosen.emit(self._question.request, reply, strength, seconds, self._saw_full)
+        self.answered.emit(GivenAnswer(self._question.request, *choice, seconds, self._saw_full))
 
     def _undo(self) -> None:
         if self._question is not None and self.undo.isEnabled():

@@ -9,12 +9,13 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
-from elicit_app.gui.elements.shapes import focus_ring
-from elicit_app.gui.results import marks
-from elicit_app.gui.results.axis import LogAxis, ShareAxis
+from elicit_app.gui.elements.painting import focus_ring
+from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.results import plotting
+from elicit_app.gui.results.plotting import LogAxis, ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views.cost_lines import Segment
-from elicit_app.session.words import result_words as words
+from metrics.display.numbers import span, two_digits
 
 STEPS = 1000
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -39,7 +40,7 @@ class Scale(NamedTuple):
 
     axis: LogAxis | ShareAxis
     question: str
-    said: Callable[[float], str] = words.amount
+    said: Callable[[float], str] = two_digits
     plausible: tuple[float, float] | None = None
     own: float | None = None
 
@@ -66,8 +67,7 @@ class BreakEvenTrack(QSlider):
     def show_scale(self, scale: Scale, segments: tuple[Segment, ...]) -> None:
         """Show who is cheapest along `scale`."""
         self._scale, self._segments = scale, segments
-        self.setAccessibleName(scale.question)
-        self.setAccessibleDescription(self._description())
+        tell(self, name=scale.question, more=self._description())
         self.update()
 
     @property
@@ -133,7 +133,7 @@ class BreakEvenTrack(QSlider):
     def _note(self) -> str:
         """Return what stands below the numbers: the plausible range, or where the study is."""
         if self._scale.plausible is not None:
-            return f"shaded: plausible after your answers, {words.span(self._scale.plausible)}"
+            return f"shaded: plausible after your answers, {span(*self._scale.plausible)}"
         return "" if self._scale.own is None else f"square: in your study, {self._scale.said(self._scale.own)}"
 
     def _inset(self) -> float:
@@ -177,13 +177,13 @@ class BreakEvenTrack(QSlider):
             middle = sum(self._x(end) for end in ends) / 2
             painter.drawText(self._inside(metrics, middle, note, top + em(22)), _CENTRE, note)
         if self._scale.own is not None:
-            marks.square(painter, colours.ink, self._x(self._scale.own), self._y())
+            plotting.square(painter, colours.ink, self._x(self._scale.own), self._y())
 
     def _paint_changes(self, painter: QPainter, colours: Tokens) -> None:
         metrics = QFontMetricsF(font(Role.NOTE))
         for change in self._segments[1:]:
             x = self._x(change.low)
-            painter.setPen(marks.pen(colours.ink))
+            painter.setPen(plotting.pen(colours.ink))
             painter.drawLine(QPointF(x, self._y() - em(26)), QPointF(x, self._y() + em(24)))
             painter.setFont(font(Role.NOTE))
             said = self._change_text(change)
@@ -208,7 +208,7 @@ class BreakEvenTrack(QSlider):
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
         x, y, radius = self._x(self._number), self._y(), em(10)
-        painter.setPen(marks.pen(colours.ink))
+        painter.setPen(plotting.pen(colours.ink))
         painter.setBrush(colours.surface)
         painter.drawEllipse(QPointF(x, y), radius, radius)
         painter.setPen(Qt.PenStyle.NoPen)

@@ -4,31 +4,67 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from elicit_app.gui.results import marks
-from elicit_app.gui.results.axis import LinearAxis
-from elicit_app.gui.results.model_columns import CENTRE, RIGHT, Columns, text_between, weighted
+from elicit_app.gui.elements.texts import elided, tell
+from elicit_app.gui.results import plotting
+from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views.figures import ModelView
-from elicit_app.session.words import result_words as words
+from metrics.display.numbers import probability, total_cost
+
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+CENTRE = Qt.AlignmentFlag.AlignCenter
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Left ends of the columns in pixels; `mpcs` is None where MPCS and accuracy stand under the name."""
+
+    rank: float
+    name: float
+    cost: float
+    plot: float
+    plot_end: float
+    mpcs: float | None
+    best: float
+    end: float
+
+    def x(self, axis: LinearAxis, value: float) -> float:
+        """Return where a difference lies in the column of the plot."""
+        return self.plot + axis.share(value) * (self.plot_end - self.plot)
+
+
+def weighted(role: Role, weight: int) -> QFont:
+    """Return the font of a row: heavier for the first."""
+    return font(role, compact=True, weight=weight)
+
+
+def text_between(
+    painter: QPainter, left: float, right: float, room: QRectF, text: str, align: Qt.AlignmentFlag = LEFT
+) -> None:
+    """Paint `text` between two columns, shortened in its middle where it does not fit."""
+    fitting = elided(text, QFontMetricsF(painter.font()), right - left)
+    painter.drawText(QRectF(left, room.top(), right - left, room.height()), align, fitting)
 
 
 def sentence(model: ModelView, yardsticks: str) -> str:
     """Return a row as a sentence for a screen reader."""
     best = (
-        f", best with probability {words.percent(model.probability_best)}" if model.probability_best is not None else ""
+        f", best with probability {probability(model.probability_best)}" if model.probability_best is not None else ""
     )
     if model.difference_range is None:
-        more = f", {words.cost(model.difference)} more than the first" if model.difference else ""
+        more = f", {total_cost(model.difference)} more than the first" if model.difference else ""
     else:
         low, high = model.difference_range
-        more = f", {words.cost(low)} to {words.cost(high)} more than the first" if model.difference else ""
+        more = f", {total_cost(low)} to {total_cost(high)} more than the first" if model.difference else ""
     return (
-        f"Rank {model.rank}, {model.name}: cost {words.cost(model.cost)} {yardsticks}{more},"
+        f"Rank {model.rank}, {model.name}: cost {total_cost(model.cost)} {yardsticks}{more},"
         f" MPCS {model.mpcs:.2f}, accuracy {100 * model.accuracy:.1f} %{best}."
     )
 
@@ -53,8 +89,11 @@ class ModelTable(QLabel):
         self._models, self._cases, self._yardsticks = tuple(models), cases, yardsticks
         ends = [end for model in models for end in (model.difference, *(model.difference_range or ()))]
         self._axis = LinearAxis.around(ends)
-        self.setAccessibleName(f"Models by their cost per {cases}, in {yardsticks}")
-        self.setAccessibleDescription(" ".join(sentence(model, yardsticks) for model in models))
+        tell(
+            self,
+            name=f"Models by their cost per {cases}, in {yardsticks}",
+            more=" ".join(sentence(model, yardsticks) for model in models),
+        )
         self.updateGeometry()
         self.update()
 
@@ -141,7 +180,7 @@ class ModelTable(QLabel):
     def _paint_axis(self, painter: QPainter, colours: Tokens, at: Columns) -> None:
         bottom = self._head() + len(self._models) * self._row()
         zero = round(at.x(self._axis, 0.0)) + 0.5
-        painter.setPen(marks.pen(colours.ink3, 1.5))
+        painter.setPen(plotting.pen(colours.ink3, 1.5))
         for index in range(len(self._models)):
             foot = self._head() + (index + 1) * self._row()
             height = em(44) if self._stacked() else self._row()
@@ -151,13 +190,13 @@ class ModelTable(QLabel):
         for tick in self._axis.ticks(max(1, int((at.plot_end - at.plot) // room))):
             x = at.x(self._axis, tick)
             painter.setPen(colours.ink2)
-            said = "0" if tick == 0 else f"{'+' if tick > 0 else '−'}{words.cost(abs(tick))}"
+            said = "0" if tick == 0 else f"{'+' if tick > 0 else '−'}{total_cost(abs(tick))}"
             painter.drawText(QRectF(x - room, bottom + em(4), 2 * room, em(20)), CENTRE, said)
 
     def _paint_row(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
         first = model.rank == self._models[0].rank
         ink, mark = (colours.ink, colours.ink) if first else (colours.ink2, colours.unit)
-        painter.setPen(marks.pen(colours.line, 1))
+        painter.setPen(plotting.pen(colours.line, 1))
         painter.drawLine(QPointF(0, room.top() + 0.5), QPointF(room.right(), room.top() + 0.5))
         painter.drawLine(QPointF(0, room.bottom() + 0.5), QPointF(room.right(), room.bottom() + 0.5))
         painter.setPen(ink)
@@ -166,7 +205,7 @@ class ModelTable(QLabel):
         self._paint_name(painter, colours, at, model, room)
         painter.setPen(ink)
         painter.setFont(weighted(Role.LEAD, 600 if first else 400))
-        text_between(painter, at.cost, at.plot, room, words.cost(model.cost))
+        text_between(painter, at.cost, at.plot, room, total_cost(model.cost))
         self._paint_difference(painter, colours, at, model, room.center().y(), mark)
         painter.setFont(font(Role.BODY))
         painter.setPen(ink)
@@ -181,23 +220,23 @@ class ModelTable(QLabel):
         """Paint a row of three lines, for a large font: name and cost, the other numbers, the difference."""
         first = model.rank == self._models[0].rank
         ink, mark = (colours.ink, colours.ink) if first else (colours.ink2, colours.unit)
-        painter.setPen(marks.pen(colours.line, 1))
+        painter.setPen(plotting.pen(colours.line, 1))
         painter.drawLine(QPointF(0, room.top() + 0.5), QPointF(room.right(), room.top() + 0.5))
         line = QRectF(0, room.top() + em(8), room.width(), em(28))
         painter.setPen(ink)
         painter.setFont(weighted(Role.LEAD, 600 if first else 400))
         text_between(painter, at.rank, at.name, line, str(model.rank))
         text_between(painter, at.name, at.cost, line, model.name)
-        text_between(painter, at.cost, at.end, line, words.cost(model.cost), RIGHT)
+        text_between(painter, at.cost, at.end, line, total_cost(model.cost), RIGHT)
         painter.setFont(font(Role.CAPTION))
         painter.setPen(colours.ink2)
-        best = "" if model.probability_best is None else f", best {words.percent(model.probability_best)}"
+        best = "" if model.probability_best is None else f", best {probability(model.probability_best)}"
         text_between(painter, at.name, at.end, line.translated(0, em(25)), _below(model) + best)
         self._paint_difference(painter, colours, at, model, room.bottom() - em(22), mark)
 
     def _paint_name(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
         metrics = QFontMetricsF(painter.font())
-        name = metrics.elidedText(model.name, Qt.TextElideMode.ElideMiddle, at.cost - at.name - em(8))
+        name = elided(model.name, metrics, at.cost - at.name - em(8))
         if at.mpcs is not None:
             text_between(painter, at.name, at.cost, room, name)
             return
@@ -212,14 +251,14 @@ class ModelTable(QLabel):
     ) -> None:
         if model.difference_range is not None and model.difference_range[0] < model.difference_range[1]:
             low, high = (at.x(self._axis, end) for end in model.difference_range)
-            marks.line(painter, ink, low, high, y)
+            plotting.line(painter, ink, low, high, y)
             if math.isinf(model.difference_range[1]):
-                marks.head(painter, ink, high, y, 1)
-        marks.dot(painter, ink, colours.surface, at.x(self._axis, model.difference), y)
+                plotting.head(painter, ink, high, y, 1)
+        plotting.dot(painter, ink, colours.surface, at.x(self._axis, model.difference), y)
 
     def _paint_best(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
         first = model.rank == self._models[0].rank
-        said = words.percent(model.probability_best)
+        said = probability(model.probability_best)
         painter.setFont(weighted(Role.BODY, 600 if first else 400))
         number = QFontMetricsF(painter.font()).horizontalAdvance("> 99 %") + em(4)
         text_between(painter, at.best, at.end, room, said, RIGHT)
@@ -236,5 +275,5 @@ class ModelTable(QLabel):
             return
         top, bottom = self._head() + em(12), self._head() + tied * self._row() - em(12)
         right, left = at.name - em(14), at.name - em(22)
-        painter.setPen(marks.pen(colours.ink))
+        painter.setPen(plotting.pen(colours.ink))
         painter.drawPolyline([QPointF(left, top), QPointF(right, top), QPointF(right, bottom), QPointF(left, bottom)])

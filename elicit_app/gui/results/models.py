@@ -6,15 +6,18 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label
-from elicit_app.gui.results.axis import slider_axis
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.break_even import BreakEvenTrack, Scale
 from elicit_app.gui.results.model_table import ModelTable
-from elicit_app.gui.results.ratio_box import RatioBox
+from elicit_app.gui.results.plotting import slider_axis
+from elicit_app.gui.results.told import RatioBox
 from elicit_app.session.views.cost_lines import CostLines
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.words import result_words as words
 from elicit_app.session.words.ledger import counted
-from elicit_app.study.model import Mistake, Study
+from elicit_app.study.model import Study
+from metrics import Consequence
+from metrics.display.numbers import total_cost, two_digits
 
 
 class WhatIfCard(Card):
@@ -52,16 +55,16 @@ class WhatIfCard(Card):
         """Return what is said about the present ratio."""
         return self._sentence.text()
 
-    def show_result(self, view: ResultView, yardstick: Mistake, study: Study) -> None:
+    def show_result(self, view: ResultView, yardstick: Consequence, study: Study) -> None:
         """Start from the estimate of the headline's ratio."""
-        ratio, mistake = view.headline, words.mistake_of(view.headline, study.wording)
+        ratio, mistake = view.headline.rate, view.headline.rate.mistake
         self._lines, self._estimate, self._unit = CostLines.of(view.models, ratio), ratio.ratio, yardstick.many
         self._before.setText(f"What if one {mistake.one} counted as")
         self._after.setText(f"{yardstick.many}?")
-        self._back.setText(f"Back to {words.amount(ratio.ratio)}")
+        self._back.setText(f"Back to {two_digits(ratio.ratio)}")
         axis = slider_axis(ratio)
         question = f"How many {yardstick.many} one {mistake.one} counts as"
-        self.box.setAccessibleName(question)
+        tell(self.box, name=question)
         scale = Scale(axis, question, plausible=ratio.ninety)
         self.track.show_scale(scale, self._lines.segments(axis.low, axis.high))
         self._typed(ratio.ratio)
@@ -88,7 +91,7 @@ class WhatIfCard(Card):
         self._back.setEnabled(abs(value - self._estimate) > 1e-3 * self._estimate)
         costs = self._lines.costs(value)
         order = sorted(range(len(costs)), key=lambda index: costs[index])
-        listed = ", ".join(f"{self._lines.names[index]} {words.cost(costs[index])}" for index in order)
+        listed = ", ".join(f"{self._lines.names[index]} {total_cost(costs[index])}" for index in order)
         self._sentence.setText(f"Then the costs are, in {self._unit}: {listed}.")
 
 
@@ -114,9 +117,9 @@ class ModelsPane(QWidget):
 
     def show_result(self, view: ResultView, study: Study) -> None:
         """Show the models of `view`."""
-        mistake = words.mistake_of(words.yardstick_of(view), study.wording)
+        mistake = view.headline.yardstick.mistake
         self.table.setVisible(bool(view.models))
-        self.what_if.setVisible(len(view.models) > 1 and not view.headline.is_yardstick)
+        self.what_if.setVisible(len(view.models) > 1 and not view.headline.rate.is_yardstick)
         if not view.models:
             self.title.setText("This study has no models")
             self.sentence.setText("It is a made-up law of probabilities for trying procedures out.")

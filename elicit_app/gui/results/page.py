@@ -2,37 +2,92 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QTabBar, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton
-from elicit_app.gui.parts.notice import Notice
-from elicit_app.gui.parts.scrolled import Header, ScrolledPage
+from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton, focus_ring
+from elicit_app.gui.elements.page import Header, ScrolledPage
+from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results.costs import CostsPane
 from elicit_app.gui.results.files import METRIC, TOO_FEW
 from elicit_app.gui.results.models import ModelsPane
 from elicit_app.gui.results.prevalence import PrevalencePane
-from elicit_app.gui.results.tabs import TabStrip
 from elicit_app.gui.results.told import ToldPane
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.study.model import Study
+
+_WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
+
+
+class TabStrip(QTabBar):
+    """A tab bar (same keys and accessible roles) that paints text and an underline only."""
+
+    def __init__(self, *names: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setDrawBase(False)
+        self.setExpanding(False)
+        self.setUsesScrollButtons(False)
+        self.setElideMode(Qt.TextElideMode.ElideRight)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        for name in names:
+            self.addTab(name)
+
+    def tabSizeHint(self, index: int) -> QSize:
+        return QSize(round(self._name_width(index)) + self._gap(), theme.em(40))
+
+    def minimumTabSizeHint(self, index: int) -> QSize:
+        return QSize(theme.em(60), theme.em(40))
+
+    def _name_width(self, index: int) -> float:
+        # Every name has room for the bold letters it gets when chosen.
+        return QFontMetricsF(theme.font(theme.Role.STRONG)).horizontalAdvance(self.tabText(index))
+
+    def _gap(self) -> int:
+        """Return the space after a name: less where the font is large, so that no name is cut short for it."""
+        names = sum(round(self._name_width(index)) for index in range(self.count()))
+        left = (self.width() - names) // max(self.count(), 1)
+        return max(_NARROWEST_GAP, min(_WIDEST_GAP, left))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.fillRect(QRectF(0, self.height() - 1, self.width(), 1), colours.line)
+            for index in range(self.count()):
+                self._paint_tab(painter, colours, index)
+
+    def _paint_tab(self, painter: QPainter, colours: theme.Tokens, index: int) -> None:
+        room = QRectF(self.tabRect(index)).adjusted(0, 0, -self._gap(), 0)
+        chosen = index == self.currentIndex()
+        painter.setFont(theme.font(theme.Role.STRONG if chosen else theme.Role.LABEL))
+        painter.setPen(colours.ink if chosen else colours.ink2)
+        text = elided(self.tabText(index), QFontMetricsF(painter.font()), room.width() + 1)
+        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        if chosen:
+            painter.fillRect(QRectF(room.left(), self.height() - 3, room.width(), 3), colours.ink)
+            if self.hasFocus():
+                focus_ring(painter, room.adjusted(-8, 2, 8, -4), theme.BUTTON_RADIUS, colours.ink)
 
 
 class ResultsPage(ScrolledPage):
     """Shows a `ResultView`.
 
-    Emits `more_wanted`, `export_wanted` with the key of a format, `look_at` with the number of an answer,
-    `start_wanted`, `review_wanted`, `compare_wanted` and `retry_wanted` (after something could not be written).
+    Emits `more_requested`, `export_requested` with the key of a format, `look_again_requested` with the number of
+    an answer, `start_requested`, `review_requested`, `compare_requested` and `retry_requested` (after something
+    could not be written).
     """
 
-    more_wanted = Signal()
-    export_wanted = Signal(object)
-    look_at = Signal(object)
-    start_wanted = Signal()
-    review_wanted = Signal()
-    retry_wanted = Signal()
-    compare_wanted = Signal()
+    notice: Notice
+    more_requested = Signal()
+    export_requested = Signal(object)
+    look_again_requested = Signal(object)
+    start_requested = Signal()
+    review_requested = Signal()
+    retry_requested = Signal()
+    compare_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,7 +97,7 @@ class ResultsPage(ScrolledPage):
         self._header.add_action(self.save)
         self.notice = Notice()
         self.tabs = TabStrip("What you told us", "Which model", "Other prevalence", "Costs and files")
-        self.tabs.setAccessibleName("Parts of the result")
+        tell(self.tabs, name="Parts of the result")
         for widget in (self._header, self.notice, self.tabs):
             self.head.addWidget(widget)
         self.told, self.models, self.prevalence, self.costs = ToldPane(), ModelsPane(), PrevalencePane(), CostsPane()
@@ -61,7 +116,7 @@ class ResultsPage(ScrolledPage):
         answers = "1 answer" if view.answers == 1 else f"{view.answers} answers"
         self._header.say(f"Result: {study.title}", ", ".join(part for part in (expert, answers, view.date) if part))
         self.save.setEnabled(view.can_export)
-        self.save.setToolTip("" if view.can_export else TOO_FEW)
+        tell(self.save, tooltip="" if view.can_export else TOO_FEW)
         self.more.setVisible(view.can_continue)
         self.compare.setVisible(view.experts > 1)
         self.compare.setText(f"Compare the {view.experts} experts who have finished")
@@ -87,9 +142,9 @@ class ResultsPage(ScrolledPage):
         foot = QHBoxLayout()
         back, review = LinkButton("Back to the start"), LinkButton("Look at the answers")
         self.compare = LinkButton("Compare experts")
-        self.compare.clicked.connect(self.compare_wanted)
-        back.clicked.connect(self.start_wanted)
-        review.clicked.connect(self.review_wanted)
+        self.compare.clicked.connect(self.compare_requested)
+        back.clicked.connect(self.start_requested)
+        review.clicked.connect(self.review_requested)
         foot.addWidget(back)
         foot.addStretch(1)
         foot.addWidget(self.compare)
@@ -98,11 +153,11 @@ class ResultsPage(ScrolledPage):
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._turn)
-        self.more.clicked.connect(self.more_wanted)
-        self.save.clicked.connect(lambda: self.export_wanted.emit(METRIC.key))
-        self.costs.export_wanted.connect(self.export_wanted)
-        self.told.look_at.connect(self.look_at)
-        self.notice.pressed.connect(self.retry_wanted)
+        self.more.clicked.connect(self.more_requested)
+        self.save.clicked.connect(lambda: self.export_requested.emit(METRIC.key))
+        self.costs.export_requested.connect(self.export_requested)
+        self.told.look_again_requested.connect(self.look_again_requested)
+        self.notice.pressed.connect(self.retry_requested)
 
     def _turn(self, index: int) -> None:
         # Panes are hidden, not stacked: a stack is as high as its tallest page, and a short one would scroll.

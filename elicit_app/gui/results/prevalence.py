@@ -7,11 +7,12 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label
-from elicit_app.gui.parts.controls import ListBox, NumberBox
-from elicit_app.gui.parts.section import Section
-from elicit_app.gui.results.axis import ShareAxis
+from elicit_app.gui.elements.fields import ListBox, NumberBox
+from elicit_app.gui.elements.surfaces import Section
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.break_even import BreakEvenTrack, Scale
 from elicit_app.gui.results.model_table import ModelTable
+from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.views.scenarios import Scenarios
 from elicit_app.session.words import result_words as words
@@ -77,7 +78,7 @@ class SharesCard(Section):
         self.classes.clear()
         for true in scenarios.known:
             self.classes.addItem(study.wording.class_many[true], true)
-        self.classes.setCurrentIndex(max(self.classes.findData(view.headline.true), 0))
+        self.classes.setCurrentIndex(max(self.classes.findData(view.headline.rate.true), 0))
         self.box.setRange(1, max(scenarios.population - 1, 1))
         self._of.setText(f"of {counted(scenarios.population, study.wording)}")
         self._class_chosen()
@@ -95,7 +96,7 @@ class SharesCard(Section):
         axis = ShareAxis.around(float(self._scenarios.own[true]), self._scenarios.population)
         many, population = self._study.wording.class_many[true], self._scenarios.population
         question = f"How many of {counted(population, self._study.wording)} are {many}"
-        self.box.setAccessibleName(question)
+        tell(self.box, name=question)
         scale = Scale(axis, question, lambda share: f"{share * population:,.0f}", own=float(self._scenarios.own[true]))
         lines = self._scenarios.lines(self._shares, true)
         self.track.show_scale(scale, lines.segments(axis.low, axis.high))
@@ -173,7 +174,7 @@ class PrevalencePane(QWidget):
             self.title.setText("This study has no models")
             self.sentence.setText("It is a made-up law of probabilities for trying procedures out.")
             return
-        self._yardsticks = words.mistake_of(words.yardstick_of(view), study.wording).many
+        self._yardsticks = view.headline.yardstick.mistake.many
         self.shares.show_result(view, view.scenarios, study)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from elicit_app.gui.results import marks
-from elicit_app.gui.results.axis import LogAxis
-from elicit_app.gui.results.log_plot import LogPlot, PlotColumns
+from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.results import plotting
+from elicit_app.gui.results.plotting import LogAxis, LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session.views.figures import RatioView
-from elicit_app.session.words import result_words as words
 from elicit_app.study.model import Wording
+from metrics.display.numbers import two_digits
+from metrics.elicited.exchange import ExchangeRate, called
+from metrics.elicited.family import MistakeKey
 
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -30,20 +31,25 @@ _CENTRE = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter
 class PlotRow:
     """One row of the plot: a ratio with its words."""
 
-    ratio: RatioView
+    ratio: ExchangeRate
     name: str
     flow: str
+    guess: float | None = None
 
     @property
     def sentence(self) -> str:
         """Return the row as a sentence for a screen reader."""
-        guess = f", first guess {words.amount(self.ratio.guess)}" if self.ratio.guess is not None else ""
-        return f"{self.name}, {self.flow}: {words.value_of(self.ratio)}, {words.below_value(self.ratio)}{guess}."
+        guess = f", first guess {two_digits(self.guess)}" if self.guess is not None else ""
+        return f"{self.name}, {self.flow}: {self.ratio.in_words()}, {self.ratio.range_in_words()}{guess}."
 
 
-def rows_of(ratios: Sequence[RatioView], wording: Wording) -> tuple[PlotRow, ...]:
+def rows_of(
+    rates: Sequence[ExchangeRate], wording: Wording, guesses: Mapping[MistakeKey, float]
+) -> tuple[PlotRow, ...]:
     """Return the rows of the plot in study order."""
-    return tuple(PlotRow(r, words.mistake_of(r, wording).name, words.flow_of(r, wording)) for r in ratios)
+    return tuple(
+        PlotRow(rate, rate.mistake.name, called(wording.class_one, rate.key), guesses.get(rate.key)) for rate in rates
+    )
 
 
 class RatioPlot(LogPlot):
@@ -57,8 +63,11 @@ class RatioPlot(LogPlot):
         """Show `rows`; `yardstick` is the mistake the others are compared with, in the singular."""
         self._rows, self._yardstick = tuple(rows), yardstick
         self._axis = LogAxis.around(_numbers(rows))
-        self.setAccessibleName(f"How bad each mistake is, compared with one {yardstick}")
-        self.setAccessibleDescription(" ".join(row.sentence for row in rows))
+        tell(
+            self,
+            name=f"How bad each mistake is, compared with one {yardstick}",
+            more=" ".join(row.sentence for row in rows),
+        )
         self.updateGeometry()
         self.update()
 
@@ -76,7 +85,7 @@ class RatioPlot(LogPlot):
             top = self._head()
             for row, height in zip(self._rows, heights, strict=True):
                 self._paint_words(painter, colours, columns, row, QRectF(0, top, self.width(), height))
-                self._paint_marks(painter, colours, columns, row.ratio, top + height / 2)
+                self._paint_marks(painter, colours, columns, row, top + height / 2)
                 top += height
             self._paint_legend(painter, colours, bottom + em(25))
 
@@ -97,8 +106,8 @@ class RatioPlot(LogPlot):
         return PlotColumns(names, names + gap + em(6), width - numbers - gap - em(6), width)
 
     @staticmethod
-    def _number_width(ratio: RatioView, lead: QFontMetricsF, small: QFontMetricsF) -> float:
-        return max(lead.horizontalAdvance(words.value_of(ratio)), small.horizontalAdvance(words.below_value(ratio)))
+    def _number_width(ratio: ExchangeRate, lead: QFontMetricsF, small: QFontMetricsF) -> float:
+        return max(lead.horizontalAdvance(ratio.in_words()), small.horizontalAdvance(ratio.range_in_words()))
 
     def _heights(self, columns: PlotColumns) -> list[float]:
         return [max(self._text_height(row, columns.names) + em(8), em(46)) for row in self._rows]
@@ -115,10 +124,10 @@ class RatioPlot(LogPlot):
         most = int((columns.right - columns.left) // (metrics.horizontalAdvance("0.03") + em(20)))
         for tick in self._axis.ticks(min(max(most, 2), 8)):
             x, one = round(columns.x(self._axis, tick)) + 0.5, tick == 1
-            painter.setPen(marks.pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0))
+            painter.setPen(plotting.pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0))
             painter.drawLine(QPointF(x, self._head() - em(4)), QPointF(x, bottom))
             painter.setPen(colours.ink if one else colours.ink2)
-            painter.drawText(QRectF(x - em(40), bottom + em(2), em(80), em(20)), _CENTRE, words.amount(tick))
+            painter.drawText(QRectF(x - em(40), bottom + em(2), em(80), em(20)), _CENTRE, two_digits(tick))
         x, gap = columns.x(self._axis, 1.0), em(9)
         painter.setPen(colours.ink2)
         painter.drawText(QRectF(columns.left - em(60), 0, x - gap - columns.left + em(60), em(20)), _RIGHT, "less bad")
@@ -143,61 +152,59 @@ class RatioPlot(LogPlot):
         painter.drawText(
             QRectF(columns.right, room.top() + half, columns.width - columns.right, half),
             _TOP_RIGHT,
-            words.below_value(row.ratio),
+            row.ratio.range_in_words(),
         )
         painter.setFont(lead)
         painter.setPen(colours.ink)
         painter.drawText(
             QRectF(columns.right, room.top(), columns.width - columns.right, half),
             _BOTTOM_RIGHT,
-            words.value_of(row.ratio),
+            row.ratio.in_words(),
         )
 
-    def _paint_marks(
-        self, painter: QPainter, colours: Tokens, columns: PlotColumns, ratio: RatioView, y: float
-    ) -> None:
-        axis = self._axis
+    def _paint_marks(self, painter: QPainter, colours: Tokens, columns: PlotColumns, row: PlotRow, y: float) -> None:
+        axis, ratio = self._axis, row.ratio
         if ratio.is_yardstick:
-            marks.square(painter, colours.ink, columns.x(axis, 1.0), y)
+            plotting.square(painter, colours.ink, columns.x(axis, 1.0), y)
         elif ratio.bounded and ratio.ninety is not None:
             self._paint_bound(painter, colours, columns, ratio.ninety, y)
         else:
             if ratio.ninety is not None:
                 low, high = (columns.x(axis, end) for end in ratio.ninety)
-                marks.line(painter, colours.ink, low, high, y)
+                plotting.line(painter, colours.ink, low, high, y)
                 if ratio.ninety[0] < axis.low:
-                    marks.head(painter, colours.ink, columns.left, y, -1)
+                    plotting.head(painter, colours.ink, columns.left, y, -1)
                 if ratio.ninety[1] > axis.high:
-                    marks.head(painter, colours.ink, columns.right, y, 1)
+                    plotting.head(painter, colours.ink, columns.right, y, 1)
             if ratio.half is not None:
-                marks.bar(painter, colours.unit, columns.x(axis, ratio.half[0]), columns.x(axis, ratio.half[1]), y)
-            marks.dot(painter, colours.ink, colours.surface, columns.x(axis, ratio.ratio), y)
-        if ratio.guess is not None and not ratio.is_yardstick:
-            marks.diamond(painter, colours, columns.x(axis, ratio.guess), y)
+                plotting.bar(painter, colours.unit, columns.x(axis, ratio.half[0]), columns.x(axis, ratio.half[1]), y)
+            plotting.dot(painter, colours.ink, colours.surface, columns.x(axis, ratio.ratio), y)
+        if row.guess is not None and not ratio.is_yardstick:
+            plotting.diamond(painter, colours, columns.x(axis, row.guess), y)
 
     def _paint_bound(
         self, painter: QPainter, colours: Tokens, columns: PlotColumns, ends: tuple[float, float], y: float
     ) -> None:
         low, high = ends
         if math.isinf(high):
-            marks.bound(painter, colours.ink, columns.x(self._axis, low), columns.right, y)
+            plotting.bound(painter, colours.ink, columns.x(self._axis, low), columns.right, y)
         elif low <= 0:
-            marks.bound(painter, colours.ink, columns.x(self._axis, high), columns.left, y)
+            plotting.bound(painter, colours.ink, columns.x(self._axis, high), columns.left, y)
         else:
-            marks.between(painter, colours.ink, columns.x(self._axis, low), columns.x(self._axis, high), y)
+            plotting.between(painter, colours.ink, columns.x(self._axis, low), columns.x(self._axis, high), y)
 
     def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
         y, x = top + em(12), 0.0
         painter.setFont(font(Role.NOTE))
         measured = any(row.ratio.ninety is not None and not row.ratio.bounded for row in self._rows)
         if measured:
-            marks.line(painter, colours.ink, x, x + em(34), y)
-            marks.bar(painter, colours.unit, x + em(8), x + em(26), y)
-        marks.dot(painter, colours.ink, colours.surface, x + em(17), y)
+            plotting.line(painter, colours.ink, x, x + em(34), y)
+            plotting.bar(painter, colours.unit, x + em(8), x + em(26), y)
+        plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
         said = "best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate"
         x = self._legend_text(painter, colours, x + em(42), y, said)
-        if any(row.ratio.guess is not None for row in self._rows):
-            marks.diamond(painter, colours, x + em(8), y)
+        if any(row.guess is not None for row in self._rows):
+            plotting.diamond(painter, colours, x + em(8), y)
             self._legend_text(painter, colours, x + em(24), y, "your first guess")
 
     def _legend_text(self, painter: QPainter, colours: Tokens, x: float, y: float, text: str) -> float:
@@ -214,5 +221,5 @@ def _numbers(rows: Sequence[PlotRow]) -> list[float]:
         ratio = row.ratio
         ends = ratio.ninety or ()
         kept = ends if ratio.bounded else (ratio.ratio, *ends)
-        found += [value for value in (*kept, ratio.guess) if value is not None and value > 0]
+        found += [value for value in (*kept, row.guess) if value is not None and value > 0]
     return found

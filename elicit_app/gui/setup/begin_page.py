@@ -4,30 +4,101 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QSizePolicy, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import LinkButton, OutlineButton, PrimaryButton
-from elicit_app.gui.parts.inputs import ChoiceRow, Field
-from elicit_app.gui.parts.notice import Notice
-from elicit_app.gui.parts.scrolled import Header, ScrolledPage
-from elicit_app.gui.parts.section import Section
-from elicit_app.gui.setup.asking import AskingSection
-from elicit_app.gui.setup.guesses import GuessesSection
-from elicit_app.gui.setup.orders import OrdersSection
-from elicit_app.gui.start.cards import ContinueCard, ContinueView
+from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton
+from elicit_app.gui.elements.fields import ChoiceRow, Field
+from elicit_app.gui.elements.page import Header, ScrolledPage
+from elicit_app.gui.elements.surfaces import Block, Notice, Section
+from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.setup.asking import AskingSection, OrdersSection
+from elicit_app.gui.start.rows import ContinueCard, ContinueView
+from elicit_app.registry import Setting
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.session.warm_up import Key, keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
 from elicit_app.study.model import Study
+
+
+class _GuessField(Field):
+    """A field as wide as a ratio needs."""
+
+    def __init__(self, text: str, hint: str) -> None:
+        super().__init__(text, hint)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(104), super().sizeHint().height())
+
+
+class GuessesSection(Section):
+    """One row a mistake: how many of the yardstick it is as bad as; what is left empty is no guess."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Your first guess, before the questions", parent=parent)
+        self._rows, self._units, self._large = Block(), list[Label](), False
+        self.fields: dict[Key, Field] = {}
+        self.column.addWidget(self._rows)
+
+    def show_study(self, study: Study, family: Family) -> None:
+        """Ask about the mistakes of `study`; what was typed for the same mistake stays."""
+        typed = {key: field.text() for key, field in self.fields.items()}
+        yardstick = mistake_of_key(study, yardstick_key(study, family))
+        self.say(
+            f"Roughly, how many {yardstick.many} is each of these as bad as? A number like 20, 0.5 or 1/3; "
+            "leave empty what you have no idea of. It changes nothing: it stands beside the result."
+        )
+        self._units, self.fields = [], {}
+        grid = QGridLayout(self._rows.renew())
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(8)
+        for row, key in enumerate(keys_to_guess(study, family)):
+            mistake = mistake_of_key(study, key)
+            field = _GuessField(typed.get(key, ""), "no idea")
+            tell(field, name=f"One {mistake.one} is as bad as how many {yardstick.many}")
+            grid.addWidget(Label(f"One {mistake.one} is as bad as", theme.Role.LABEL), row, 0)
+            grid.addWidget(field, row, 1)
+            unit = Label(yardstick.many, ink=theme.INK2)
+            grid.addWidget(unit, row, 2)
+            self._units.append(unit)
+            self.fields[key] = field
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(2, 1)
+        self._show_units()
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """With a large font the yardstick stands in the sentence above only."""
+        self._large = breakpoint_.large
+        self._show_units()
+
+    def _show_units(self) -> None:
+        for unit in self._units:
+            unit.setVisible(not self._large)
+
+    def guesses(self) -> tuple[Guess, ...]:
+        """Return what was guessed.
+
+        Raises
+        ------
+        ValueError
+            Where something typed is no number above 0.
+        """
+        found = []
+        for (true, predicted), field in self.fields.items():
+            ratio = ratio_typed(field.text())
+            if ratio is not None:
+                found.append(Guess(true=true, predicted=predicted, ratio=ratio))
+        return tuple(found)
 
 
 class Beginning(NamedTuple):
     """What a session begins with."""
 
     study: Study
-    setting: ProcedureSetting
+    setting: Setting
     expert: str
     guesses: tuple[Guess, ...]
 
@@ -66,15 +137,16 @@ class FamilySection(Section):
 class BeginPage(ScrolledPage):
     """What is asked before the first question.
 
-    Emits `begin_wanted` with a `Beginning`, `session_wanted` with the file of one to go on with, `words_wanted` (to
-    change the words), `compare_wanted` and `start_wanted`.
+    Emits `begin_requested` with a `Beginning`, `session_requested` with the file of one to go on with,
+    `words_requested` (to change the words), `compare_requested` and `start_requested`.
     """
 
-    begin_wanted = Signal(object)
-    session_wanted = Signal(object)
-    words_wanted = Signal()
-    start_wanted = Signal()
-    compare_wanted = Signal()
+    notice: Notice
+    begin_requested = Signal(object)
+    session_requested = Signal(object)
+    words_requested = Signal()
+    start_requested = Signal()
+    compare_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,7 +160,7 @@ class BeginPage(ScrolledPage):
         self.head.addWidget(self.header)
         self.head.addWidget(self.notice)
         self.expert = Field(hint="Your name, or a group’s; may stay empty")
-        self.expert.setAccessibleName("Who is answering")
+        tell(self.expert, name="Who is answering")
         self._who = Section("Who is answering?", "Only to tell sessions apart. It is written beside the answers.")
         self._who.column.addWidget(self.expert)
         self.family, self.guesses, self.asking = FamilySection(), GuessesSection(), AskingSection()
@@ -106,14 +178,13 @@ class BeginPage(ScrolledPage):
         row.addWidget(self.words)
         self.body.addLayout(row)
         self.body.addStretch(1)
-        self.first_focus: QWidget = self.expert
         self.begin.clicked.connect(self._begin)
         self.begin_anew.clicked.connect(self._begin)
-        self.current.open_wanted.connect(self.session_wanted)
+        self.current.open_requested.connect(self.session_requested)
         self.expert.returnPressed.connect(self._begin)
-        self.words.clicked.connect(self.words_wanted)
-        self.compare.clicked.connect(self.compare_wanted)
-        self.back.clicked.connect(self.start_wanted)
+        self.words.clicked.connect(self.words_requested)
+        self.compare.clicked.connect(self.compare_requested)
+        self.back.clicked.connect(self.start_requested)
         self.family.changed.connect(self._family_changed)
         self.asking.procedure_changed.connect(self._procedure_changed)
         self.settle()
@@ -140,7 +211,6 @@ class BeginPage(ScrolledPage):
         self.current.setVisible(current is not None)
         self.begin.setVisible(current is None)
         self.begin_anew.setVisible(current is not None)
-        self.first_focus = self.expert if current is None else self.current.button
         if current is not None:
             self.current.show_view(current)
         self.header.say(study.title, "Two practice questions come first; they do not count.")
@@ -156,6 +226,10 @@ class BeginPage(ScrolledPage):
             "There is nothing to save, and nothing leaves this computer."
         )
 
+    @property
+    def first_focus(self) -> QWidget:
+        return self.current.button if self.current.isVisibleTo(self) else self.expert
+
     def say_problem(self, sentence: str) -> None:
         """Show why it cannot begin like this."""
         self.notice.say(sentence)
@@ -170,7 +244,7 @@ class BeginPage(ScrolledPage):
 
     @property
     def _family(self) -> Family:
-        if self._study is not None and self._study.n_classes == 2 and self.asking.chosen == "bayes":
+        if self._study is not None and self._study.n_classes == 2 and "lpm" in self.asking.entry.families:
             return "lpm"
         return self.family.family
 
@@ -181,12 +255,13 @@ class BeginPage(ScrolledPage):
 
     def _procedure_changed(self) -> None:
         # A published search exists for one family only, so it answers the question about the family.
-        chosen = self.asking.chosen
-        if chosen != "bayes":
-            (self.family.alike if chosen == "dlpm" else self.family.differ).radio.setChecked(True)
+        entry = self.asking.entry
+        fixed = len(entry.families) == 1
+        if fixed:
+            (self.family.alike if entry.families == ("dlpm",) else self.family.differ).radio.setChecked(True)
         for choice in (self.family.differ, self.family.alike):
-            choice.setEnabled(chosen == "bayes")
-        self.orders.setVisible(chosen == "bayes")
+            choice.setEnabled(not fixed)
+        self.orders.setVisible(entry.offers("never_worse"))
         self._family_changed()
 
     def _begin(self) -> None:
@@ -203,6 +278,6 @@ class BeginPage(ScrolledPage):
             self.say_problem(f"{error}. Press “Add”, or choose none.")
             return
         setting = self.asking.setting(self._family, self._seed)
-        if setting.procedure == "bayes":
+        if self.asking.entry.offers("never_worse"):
             setting = setting.model_copy(update={"never_worse": orders})
-        self.begin_wanted.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))
+        self.begin_requested.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))

@@ -1,0 +1,243 @@
+"""Views of a session: the question that stands, the review, the end of a sitting, and the recap for who comes back."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose, Side
+from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
+from elicit_app.problem import Problem
+from elicit_app.registry.binding import stated_orders
+from elicit_app.session.journal.events import Answered, CountRows, Pair
+from elicit_app.session.journal.state import Entry
+from elicit_app.session.questions import to_reply
+from elicit_app.session.results.fitting import contradictions, misfits
+from elicit_app.session.session import FEWEST_TO_EXPORT, Session
+from elicit_app.session.views.asked import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
+from elicit_app.session.words.sentences import last_words, progress_words, stated_words
+
+_OVER = {
+    "budget": "{answers} answers, all kept. That is a sitting: see the result, or go on.",
+    "known": "Your answers tell how bad each mistake is, compared with the worst one, "
+    f"within a factor of {KNOWN_FACTOR:g} (90 % plausible).",
+    "best-model": "Your answers decide which model is best, "
+    f"with a probability of at least {100 * BEST_PROBABILITY:g} %.",
+    "tolerance": "The search has found its answer, as closely as was asked for.",
+    "cycles": "The search has made all its rounds.",
+    "bounded": "No further question of this kind can tell more.",
+    "expert": "{answers} answers, all kept.",
+}
+
+
+def counts(rows: CountRows) -> Counts:
+    """Return recorded counts as a matrix that cannot be changed."""
+    matrix = np.array(rows, dtype=np.int64)
+    matrix.setflags(write=False)
+    return matrix
+
+
+def shown(pair: Pair, left: Side) -> tuple[Counts, Counts]:
+    """Return the matrices of a pair as they stood: left, right."""
+    first, second = (pair.first, pair.second) if left == "first" else (pair.second, pair.first)
+    return counts(first), counts(second)
+
+
+def after(progress: Progress) -> Progress:
+    """Return the progress with what is still to come after the question that stands, as a page says it."""
+    return Progress(progress.asked, max(progress.fewest - 1, 0), max(progress.most - 1, 0))
+
+
+def question_view(session: Session, request: int, *, offer_break: bool = False) -> QuestionView | None:
+    """Return the question that stands, or None where the procedure has no further one."""
+    asking = session.asking()
+    if asking is None:
+        return None
+    state = session.state
+    left, right = shown(asking.pair, asking.left)
+    return QuestionView(
+        request=request,
+        number=asking.number,
+        left=left,
+        right=right,
+        population=asking.pair.population,
+        subject=asking.subject,
+        progress=after(asking.progress),
+        purpose=asking.pair.purpose,
+        hypothetical=asking.pair.hypothetical,
+        last=asking.progress.most <= 1,
+        offer_break=offer_break,
+        previous=last_answer(session),
+        can_redo=bool(state.undone),
+        note=session.note,
+        undoes=_undoes(session),
+        full_picture=state.full_picture,
+    )
+
+
+def _undoes(session: Session) -> Literal["answer", "change", "nothing"]:
+    done = session.state.done
+    if not done:
+        return "nothing"
+    return "answer" if isinstance(done[-1].event, Answered) else "change"
+
+
+def looking_again_view(session: Session, request: int, number: int) -> QuestionView:
+    """Return question `number` as it was shown, to be answered anew.
+
+    Raises
+    ------
+    Problem
+        When there is no such answer.
+    """
+    entries = session.state.entries
+    if not 1 <= number <= len(entries):
+        raise Problem(f"There is no answer {number} to look at again: there are {len(entries)}.")
+    event = entries[number - 1].event
+    left, right = shown(event.pair, event.left)
+    return QuestionView(
+        request=request,
+        number=number,
+        left=left,
+        right=right,
+        population=event.pair.population,
+        subject=event.subject,
+        progress=Progress(len(entries), 0, 0),
+        purpose=event.pair.purpose,
+        hypothetical=event.pair.hypothetical,
+        last=False,
+        offer_break=False,
+        previous=_plain(entries, number),
+        can_redo=False,
+        undoes="nothing",
+        again=number,
+        full_picture=event.full_picture,
+    )
+
+
+def sitting_over_view(session: Session) -> SittingOverView:
+    """Return the end of a sitting: why it is over, and whether there can be more."""
+    step = session.next()
+    reason = step.stopped if isinstance(step, Outcome) else "expert"
+    answers = len(session.state.entries)
+    return SittingOverView(
+        answers, reason, _OVER[reason].format(answers=answers), can_continue=session.continuation() is not None
+    )
+
+
+def review_view(session: Session) -> ReviewView:
+    """Return all answers, newest last, with what fits the rest and what has two answers."""
+    pairs = contradictions(session.state)
+    answers = answered_views(session, pairs)
+    return ReviewView(
+        answers=answers,
+        contradictions=tuple((first - 1, second - 1) for first, second in pairs),
+        can_finish=bool(session.state.informative),
+        sentence=_review_sentence(session, answers, len(pairs)),
+        can_continue=session.continuation() is not None,
+        undoes=_undoes(session),
+        can_redo=bool(session.state.undone),
+    )
+
+
+def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tuple[AnsweredView, ...]:
+    """Return every answer with its fit; `pairs` are the numbers of contradicting answers."""
+    state = session.state
+    odd = misfits(state, session.procedure(), session.outcome()) if state.history else frozenset()
+    doubled = {number for pair in pairs for number in pair}
+    views = []
+    for number, entry in enumerate(state.entries, start=1):
+        fit: Fit
+        if entry.taken_out:
+            fit = "taken out"
+        elif entry.answer.choice == "unsure":
+            fit = "left open" if _asked_again_as(state.entries, number) is None else "asked again"
+        elif number in doubled:
+            fit = "two answers"
+        elif number in odd:
+            fit = "does not fit"
+        else:
+            fit = "check" if entry.event.pair.purpose is Purpose.CHECK else "fits"
+        views.append(_answered_view(state.entries, number, fit))
+    return tuple(views)
+
+
+def last_answer(session: Session) -> AnsweredView | None:
+    """Return the last answer, without judging whether it fits; None before the first one."""
+    entries = session.state.entries
+    return _plain(entries, len(entries)) if entries else None
+
+
+def _plain(entries: tuple[Entry, ...], number: int) -> AnsweredView:
+    """Return an answer without judging whether it fits, which the question page does not show."""
+    return _answered_view(entries, number, "fits")
+
+
+def _answered_view(entries: tuple[Entry, ...], number: int, fit: Fit) -> AnsweredView:
+    entry = entries[number - 1]
+    left, right = shown(entry.event.pair, entry.event.left)
+    return AnsweredView(
+        number=number,
+        left=left,
+        right=right,
+        reply=to_reply(entry.event.left, entry.answer.choice),
+        strength=entry.answer.strength,
+        seconds=entry.answer.seconds,
+        fit=fit,
+        asked_again_as=_asked_again_as(entries, number) if entry.answer.choice == "unsure" else None,
+    )
+
+
+def _asked_again_as(entries: tuple[Entry, ...], number: int) -> int | None:
+    pair = entries[number - 1].event.pair
+    for later in range(number, len(entries)):
+        if pair.order(entries[later].event.pair) is not None:
+            return later + 1
+    return None
+
+
+def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], doubled: int) -> str:
+    misfits = sum(view.fit == "does not fit" for view in answers)
+    parts = []
+    if doubled:
+        parts.append("one pair has two different answers" if doubled == 1 else f"{doubled} pairs have two answers")
+    if misfits:
+        parts.append("one answer does not fit the rest" if misfits == 1 else f"{misfits} answers do not fit the rest")
+    total = f"{len(answers)} answer{'' if len(answers) == 1 else 's'}."
+    found = f" {', and '.join(parts).capitalize()}." if parts else ""
+    missing = FEWEST_TO_EXPORT - len(session.state.informative)
+    if missing > 0:
+        more = "one more answer" if missing == 1 else f"{missing} more answers"
+        found += f" A metric file needs at least {FEWEST_TO_EXPORT}: {more}."
+    elif not parts:
+        found = " Nothing contradicts."
+    return total + found
+
+
+def recap_view(session: Session) -> RecapView:
+    """Return where a session stands."""
+    study, state = session.study, session.state
+    last = last_answer(session)
+    answers = len(state.entries)
+    kept = "1 answer is kept" if answers == 1 else f"{answers} answers are kept"
+    return RecapView(
+        answers=answers,
+        kept="Nothing was answered yet" if last is None else kept,
+        last="" if last is None else last_words(last, study.wording, session.procedure().family),
+        following=_following(session),
+        stated=stated_words(stated_orders(session.setting, study.classes), study.wording, session.procedure().family),
+    )
+
+
+def _following(session: Session) -> str:
+    """Say what comes next."""
+    if session.state.phase == "finished":
+        return "The result is next."
+    if session.state.phase == "stopped":
+        return "You were looking back on your answers."
+    view = question_view(session, 0)
+    if view is None:
+        return "This sitting is over: see the result, or go on."
+    said = progress_words(view)
+    return f"{said.question.rstrip(',')} is next" + (", the last one." if view.last else f", then {said.rest}.")

@@ -1,0 +1,167 @@
+"""What comes before the first question: first guesses of the ratios, and two practice pairs with a better side."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from elicit_app.elicitation.questions import Counts, Family
+from elicit_app.session.views.asked import Reply, Side
+from elicit_app.session.words.ledger import LedgerView, ledger, letter_of
+from elicit_app.study.counting import confusion_rates, prevalence_of
+from elicit_app.study.model import Mistake, Study
+from metrics.classification.frequencies import natural_frequencies
+
+_SHARE_SPARED = 0.4
+_SHARE_ADDED = 0.1
+
+
+class PracticePair(NamedTuple):
+    """A pair in which one side has fewer of one mistake and nothing else differs."""
+
+    left: Counts
+    right: Counts
+    better: Side
+
+
+class Feedback(NamedTuple):
+    """What is said after a practice answer."""
+
+    right: bool
+    headline: str
+    sentence: str
+
+
+def practice_pairs(study: Study) -> tuple[PracticePair, PracticePair]:
+    """Return two practice pairs: the study's yardstick mistake with B better, the next most frequent one with A better.
+
+    Parameters
+    ----------
+    study : Study
+        Its first model's most probable answers are the starting point; for a synthetic study those of its law.
+    """
+    usual = _usual_result(study)
+    first = study.yardstick
+    others = usual.astype(np.float64)
+    np.fill_diagonal(others, -1.0)
+    others[first] = -1.0
+    # Another truth where there is one, so that the second pair shows another row in either family.
+    others[first[0]] -= 0.5
+    second = divmod(int(others.argmax()), len(usual))
+    worse, better = _apart(usual, first)
+    also_worse, also_better = _apart(usual, second)
+    return PracticePair(worse, better, "right"), PracticePair(also_better, also_worse, "left")
+
+
+def _usual_result(study: Study) -> Counts:
+    k = study.n_classes
+    if study.law is not None:
+        rates = study.law.eta.T @ np.eye(k)[study.law.eta.argmax(axis=1)] / len(study.law.eta)
+    else:
+        model = study.models[0]
+        rates = confusion_rates(model.y_true, model.y_proba.argmax(axis=1), k)
+    stated = study.stated_prevalence
+    wanted = np.asarray(stated if stated is not None else prevalence_of(study.models, study.law, k))
+    sums = rates.sum(axis=1)
+    return natural_frequencies(
+        rates * np.divide(wanted, sums, out=np.zeros(k), where=sums > 0)[:, None], study.population
+    )
+
+
+def _apart(usual: Counts, mistake: tuple[int, int]) -> tuple[Counts, Counts]:
+    """Return a result with more and one with fewer of `mistake`; the other cases of that truth are told right."""
+    true, predicted = mistake
+    more, fewer = usual.copy(), usual.copy()
+    spared = round(_SHARE_SPARED * int(usual[mistake]))
+    if spared:
+        fewer[true, predicted] -= spared
+        fewer[true, true] += spared
+        return more, fewer
+    # The model hardly ever makes this mistake: add some instead.
+    added = min(int(usual[true, true]), max(1, round(_SHARE_ADDED * int(usual[true].sum()))))
+    more[true, predicted] += added
+    more[true, true] -= added
+    return more, fewer
+
+
+def practice_feedback(pair: PracticePair, reply: Reply, study: Study, family: Family) -> Feedback:
+    """Say what the better side of a practice pair has, and whether it was chosen."""
+    letter = letter_of(pair.better)
+    gain = practice_ledger(pair, study, family).strip.changes
+    if reply == pair.better:
+        return Feedback(
+            True,
+            f"You chose {letter}, and {letter} is better whatever you value",
+            f"{letter} has {gain} and nothing else differs. In the real questions each side is better at something, "
+            "and there is no right answer: only yours counts.",
+        )
+    return Feedback(
+        False,
+        f"Look once more: {letter} has {gain} and nothing else differs",
+        "Outlined squares are how many more there are on that side.",
+    )
+
+
+def practice_ledger(pair: PracticePair, study: Study, family: Family) -> LedgerView:
+    """Return the words for a practice pair; the sentence is about its better side."""
+    return ledger(pair.left, pair.right, study.wording, study.population, family, subject=pair.better)
+
+
+Key = tuple[int, int | None]
+
+MOST_GUESSES = 6
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
+
+
+def yardstick_key(study: Study, family: Family) -> Key:
+    """Return the mistake that the others are compared with, as the family tells mistakes apart."""
+    return (study.yardstick[0], None) if family == "dlpm" else study.yardstick
+
+
+def mistake_of_key(study: Study, key: Key) -> Mistake:
+    """Return the words of a mistake; any wrong answer for a truth where its second part is None."""
+    true, predicted = key
+    return study.wording.any_mistake[true] if predicted is None else study.wording.mistakes[true, predicted]
+
+
+def keys_to_guess(study: Study, family: Family, most: int = MOST_GUESSES) -> tuple[Key, ...]:
+    """Return the mistakes to ask about, in study order: of many, those that the models make most often."""
+    k, yardstick = study.n_classes, yardstick_key(study, family)
+    if family == "dlpm":
+        keys: list[Key] = [(i, None) for i in range(k)]
+    else:
+        keys = [(i, j) for i in range(k) for j in range(k) if i != j]
+    keys.remove(yardstick)
+    rates = sum((confusion_rates(m.y_true, m.y_proba.argmax(axis=1), k) for m in study.models), start=np.zeros((k, k)))
+    np.fill_diagonal(rates, 0.0)
+    often = sorted(keys, key=lambda key: -float(rates[key[0]].sum() if key[1] is None else rates[key[0], key[1]]))
+    return tuple(key for key in keys if key in often[:most])
+
+
+def ratio_typed(text: str) -> float | None:
+    """Return a typed ratio: "20", "0.5", "0,5", "1/3", "1,200"; None where nothing was typed.
+
+    Raises
+    ------
+    ValueError
+        Where it is no number above 0.
+    """
+    text = text.strip()
+    if not text:
+        return None
+    above, slash, below = text.partition("/")
+    try:
+        ratio = _number(above) / (_number(below) if slash else 1.0)
+    except (ValueError, ZeroDivisionError):
+        ratio = float("nan")
+    if not (0 < ratio < 1e9):
+        raise ValueError(f"“{text}” is no number above 0")
+    return ratio
+
+
+def _number(text: str) -> float:
+    """Return a number; a comma before groups of three digits parts thousands, any other is a decimal point."""
+    text = text.strip()
+    return float(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text.replace(",", "."))
