@@ -54,7 +54,7 @@ MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
-_REMEMBERED = 160  # beliefs and steps kept for undo and looking ahead
+_REMEMBERED = 160  # beliefs kept for undo and looking ahead
 _RESULTS_REMEMBERED = 12
 _BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS = range(6)  # separate streams of chance
 
@@ -64,8 +64,8 @@ Value = TypeVar("Value")
 class Bayes:
     """Elicit a metric by Bayesian experimental design; answers may be wrong, tied or missing.
 
-    Everything is a function of the seed and the history. Beliefs and questions are remembered by history, so that
-    undo, resume and looking ahead cost one update.
+    Everything is a function of the seed and the history. Beliefs are remembered by history, so that undo, resume and
+    looking ahead cost one update.
 
     Up to some twenty weights are followed by particles, more by Gaussians fitted to intervals.
 
@@ -114,7 +114,6 @@ class Bayes:
         self._targets = self.source.random_gains(_TARGETS, self._rng(0, _TARGET))
         self.response = self._response(space)
         self._beliefs: LRUCache[Posterior] = LRUCache(_REMEMBERED)
-        self._steps: LRUCache[Step] = LRUCache(_REMEMBERED)
         self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
 
@@ -215,6 +214,10 @@ class Bayes:
         amounts = np.sort(np.abs(two), axis=1)[:, -2:]
         return float((amounts[:, 1] / amounts[:, 0]).max())
 
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return the gains of n random pairs of achievable matrices; see `Procedure.random_gains`."""
+        return self.source.random_gains(n, rng)
+
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
         if next_item(history, self.questions, self.checks) is None:
             return self._enough(history) or "budget"
@@ -233,14 +236,8 @@ class Bayes:
         return owed(history) if self.checks else None
 
     def _step(self, history: Sequence[Asked]) -> Step:
-        # Times taken steer only which answer is repeated.
-        key = prefix_digests(history)[-1] + repr([asked.answer.seconds for asked in history] * self.checks).encode()
-        step = self._steps.get(key)
-        if step is None:
-            belief = self.belief(history)
-            step = Step(self._question(history, belief), self._progress(history, belief), belief.summary(self._targets))
-            self._steps.put(key, step)
-        return step
+        belief = self.belief(history)
+        return Step(self._question(history, belief), self._progress(history, belief), belief.summary(self._targets))
 
     def _progress(self, history: Sequence[Asked], belief: Posterior) -> Progress:
         most = questions_left(history, self.questions, self.checks)
