@@ -141,10 +141,8 @@ class Bayes:
             samples=belief.samples,
             effective_draws=belief.effective_draws,
             linear=None if linearity is None else linearity.rival or True,
-            details={
-                "sensitivity": float(np.median(belief.person.sensitivity)),
-                "lapse": float(belief.person.lapse.mean()),
-            },
+            sensitivity=float(np.median(belief.person.sensitivity)),
+            lapse=float(belief.person.lapse.mean()),
         )
 
     def belief(self, history: Sequence[Asked]) -> Posterior:
