@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from elicit_app.elicitation.agenda import SITTING as SITTING
-from elicit_app.elicitation.questions import Answer, Asked, Outcome, Procedure, Step
+from elicit_app.elicitation.questions import Asked, Outcome, Procedure, Step
 from elicit_app.problem import Problem
 from elicit_app.session.journal.state import SessionState
 from elicit_app.session.procedures import ProcedureSetting, procedure_for
@@ -51,7 +52,7 @@ def _key(state: SessionState) -> object:
     """Return what the next question depends on; the time that the last answer took is not in it (see `untimed`)."""
     answers = [asked.answer for asked in state.history]
     told = tuple(
-        (index, state.entries[index].event.pair, answer.choice, answer.strength)
+        (index, state.entries[index].event.pair, answer.choice, answer.strength, answer.moved)
         for index, answer in zip(state.used, answers, strict=True)
     )
     return state.questions, state.early_stop, told, tuple(answer.seconds for answer in answers[:-1])
@@ -117,7 +118,7 @@ def untimed(history: Sequence[Asked]) -> tuple[Asked, ...]:
         return ()
     *before, last = history
     quick = 0.0 if any(asked.answer.seconds is not None for asked in before) else None
-    return (*before, Asked(last.question, Answer(last.answer.choice, last.answer.strength, quick)))
+    return (*before, Asked(last.question, replace(last.answer, seconds=quick)))
 
 
 def note_about(setting: ProcedureSetting, step: Step | Outcome) -> str:
