@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 
 import elicit_app
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, WrongOption
+from elicit_app.registry.entries import Setting, setting_from
 from elicit_app.session.journal.events import Begun, Event, StudyMark
 from elicit_app.session.journal.state import OutOfPlaceError, SessionState, fold
-from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting
 from elicit_app.study import list_studies, open_study
 from elicit_app.study.model import Study
 
 
-def begun(study: Study, setting: ProcedureSetting, now: datetime, expert: str | None) -> Begun:
+def begun(study: Study, setting: Setting, now: datetime, expert: str | None) -> Begun:
     """Return the first event of a session. No path is in it: what it names would be opened on another computer."""
     mark = StudyMark(
         name=study.name,
@@ -59,13 +59,11 @@ def fold_events(events: Sequence[Event], path: Path) -> SessionState:
         ) from error
 
 
-def read_setting(begun: Begun, path: Path) -> ProcedureSetting:
+def read_setting(begun: Begun, path: Path) -> Setting:
     """Return the procedure's setting as it was recorded."""
     try:
-        setting = ProcedureSetting.model_validate(begun.setting)
-        check_setting(setting)
-        return setting
-    except (ValueError, WrongPairing) as error:
+        return setting_from(begun.setting)
+    except (ValueError, WrongOption) as error:
         raise Problem(
             f"{path} names a procedure setting that this version does not know. Install the version that wrote it, "
             f"{begun.software.get('elicit', 'which it does not name')}."

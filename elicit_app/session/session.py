@@ -22,6 +22,7 @@ from elicit_app.elicitation.questions import (
     Strength,
 )
 from elicit_app.problem import Problem
+from elicit_app.registry import Setting, for_person
 from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
 from elicit_app.session.journal.events import (
     LONGEST_REASON,
@@ -46,9 +47,8 @@ from elicit_app.session.journal.events import (
 from elicit_app.session.journal.reading import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import Journal
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.questions import Asking, on_screen, only_of_preference, stand, to_choice
-from elicit_app.session.steps import Steps, budget_of, first_step, for_person, note_about, untimed
+from elicit_app.session.steps import Steps, first_step, note_about
 from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 
@@ -63,7 +63,7 @@ class Session:
     ----------
     study : Study
         What it is about.
-    setting : ProcedureSetting
+    setting : Setting
         The procedure and its settings.
     journal : Journal
         The open journal.
@@ -71,7 +71,7 @@ class Session:
         What is in it.
     """
 
-    def __init__(self, study: Study, setting: ProcedureSetting, journal: Journal, events: Sequence[Event]) -> None:
+    def __init__(self, study: Study, setting: Setting, journal: Journal, events: Sequence[Event]) -> None:
         self.study = study
         self.setting = setting
         self.state = fold_events(events, journal.path)
@@ -85,7 +85,7 @@ class Session:
     def create(
         cls,
         study: Study,
-        setting: ProcedureSetting,
+        setting: Setting,
         path: Path,
         *,
         expert: str | None = None,
@@ -97,7 +97,7 @@ class Session:
         ----------
         study : Study
             What it is about.
-        setting : ProcedureSetting
+        setting : Setting
             The procedure; it is put into terms for a person (whole cases of real decisions).
         path : Path
             The session file, which must not exist.
@@ -367,7 +367,7 @@ class Session:
         state = self.state
         if isinstance(step, Step):
             return Continued(at=self._clock(), questions=state.questions, early_stop=state.early_stop)
-        if budget_of(self.setting) is None or step.stopped not in _MORE_AFTER:
+        if self.setting.questions is None or step.stopped not in _MORE_AFTER:
             return None
         # Where the budget ended the sitting, it may end earlier again; where the answers did, only the expert ends it.
         early = step.stopped == "budget"
@@ -379,7 +379,7 @@ class Session:
         if not entries or len(self.state.history) != len(entries):
             return True
         *before, last = self.state.history
-        step = first_step(self.procedure(), untimed(before))
+        step = first_step(self.procedure(), before)
         if isinstance(step, Step) and step.question.same_as(last.question, tolerance=1e-9):
             return True
         sentence = (

@@ -14,15 +14,13 @@ from elicit_app.study.checking import Checked, Rows, demand_comparable
 from elicit_app.study.reading import PredictionsFile
 from elicit_app.study.sharing import shared_out
 from metrics import ElicitedMetric
-from metrics.batches.blocks import thread_limit
-from metrics.batches.predictions import OnePass
-from metrics.classification.confusion import DecisionCounts
-from metrics.classification.costs import ExpectedCost, mean_cost
-from metrics.classification.decisions import LeastCost
-from metrics.probabilistic.concern_kernel import ConcernScore
+from metrics.batches import OnePass
+from metrics.classification.costs import DecisionCounts, ExpectedCost, LeastCost, mean_cost
+from metrics.probabilistic.concern import ConcernScore
 
 DEFAULT_POPULATION = 1_000
 _SAME_COST = 1e-12
+_THREADS = 2
 # few enough for the arrays of a part to stay in the processor's cache
 _DIGEST_ROWS = 16_000
 _KEPT_BYTES = 31 * 2**20
@@ -202,7 +200,7 @@ def tally_rows(file: PredictionsFile, metric: ElicitedMetric, before: int, advan
     numbered = file.has_numbers_for(metric.classes) and not set(file.classes) & set(metric.classes)
     file = file.by_number() if numbered else file.ordered(metric.classes)
     check = file.check()
-    tally, *others = (Tally(metric) for _ in range(thread_limit()))
+    tally, *others = (Tally(metric) for _ in range(_THREADS))
     _keep_freed_memory()
 
     def take(own: Tally, rows: Rows) -> Checked:

@@ -2,7 +2,7 @@ from typer.testing import CliRunner
 
 from elicit_app.cli.main import app
 from elicit_app.problem import Problem
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.results.result import export, result_view
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
@@ -17,7 +17,7 @@ def elicit(*arguments):
 
 
 def answered(path, replies=("left", "right", "equal", "left", "left", "right", "equal")):
-    with Session.create(open_study("breast-cancer"), ProcedureSetting(seed=5), path) as session:
+    with Session.create(open_study("breast-cancer"), BayesSetting(seed=5), path) as session:
         for reply in replies:
             session.answer(reply)
         session.stop()

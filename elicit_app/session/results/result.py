@@ -10,9 +10,9 @@ from pathlib import Path
 import elicit_app
 from elicit_app.elicitation.questions import Choice, Outcome
 from elicit_app.problem import Problem
+from elicit_app.registry.binding import stated_orders
 from elicit_app.session.journal.events import Event
 from elicit_app.session.journal.state import SessionState, fold
-from elicit_app.session.procedures import stated_orders
 from elicit_app.session.results.judging import count, prevalence, scenarios_of
 from elicit_app.session.results.tolerances import cost_intervals
 from elicit_app.session.results.trusting import trust_of
@@ -95,7 +95,7 @@ def metric_of(
         outcome.family,
         name=study.title if begun.expert is None else f"{study.title}, {begun.expert}",
         created=session.state.last or begun.at,
-        intervals=cost_intervals(session.procedure(), outcome, study.yardstick),
+        intervals=cost_intervals(outcome, study.yardstick),
         samples=outcome.samples,
         prevalence=shares,
         population=study.population,

@@ -50,7 +50,7 @@ def test_a_preference_says_what_was_gained_and_at_what_price() -> None:
     assert chosen[:2] == ("12 fewer missed melanomas", "85 fewer needless excisions")
     assert chosen.sentence == "you preferred 12 fewer missed melanomas"
     assert preference(A, B, "left", WORDING, "lpm")[:2] == ("85 fewer needless excisions", "12 fewer missed melanomas")
-    assert preference(A, B, "left", WORDING, "dlpm") == ("85 fewer needless ones", "12 fewer missed ones")
+    assert preference(A, B, "left", WORDING, "dlpm")[:2] == ("85 fewer needless ones", "12 fewer missed ones")
 
 
 def test_a_preference_does_not_depend_on_the_sides() -> None:
