@@ -128,7 +128,7 @@ def _binary_bins(
 ) -> CalibrationBins:
     true = label_array(y_true, "y_true")
     if labels is None:
-        positive = true == _positive(distinct(true), pos_label)
+        positive = true == positive_label(distinct(true), pos_label)
     else:
         classes = passed_labels(labels)
         if len(classes) != 2:
@@ -142,8 +142,8 @@ def _binary_bins(
     return CalibrationBins(n_bins).update(positive, y_prob, sample_weight=sample_weight)
 
 
-def _positive(found: NDArray[Any], pos_label: object) -> Any:
-    """Return the positive one of the labels found, as it stands in the label array."""
+def positive_label(found: NDArray[Any], pos_label: object) -> Any:
+    """Return the positive one of the labels found, as it stands in the label array; by default the second."""
     names = [class_name(label) for label in found.tolist()]
     if len(names) > 2:
         raise InputError(f"y_true: two classes were expected, found {len(names)}: {', '.join(names[:8])}.")
