@@ -1,0 +1,102 @@
+"""A judgement as text: what to do, what else one could do, and what more would bring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metrics.display.numbers import amount, two_digits
+from metrics.policies.recommendation import unit_words, what_one_does
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from metrics.policies.judgement import JudgedPolicy, Judgement, Range
+
+_MOST_ROWS = 12
+
+
+def print_judgement(console: Console, judgement: Judgement) -> None:
+    """Print the recommendation, the table of policies and what more information would bring."""
+    said = judgement.recommendation
+    _line(console, said.sentence, style="bold")
+    for text in (said.spares, said.sureness):
+        if text:
+            _line(console, text)
+    _policies(console, judgement)
+    _information(console, judgement)
+    for note in judgement.notes:
+        _line(console, note)
+
+
+def _policies(console: Console, judgement: Judgement) -> None:
+    from rich.table import Table
+
+    words, shown = judgement.words, judgement.policies[:_MOST_ROWS]
+    table = Table(box=None, padding=(0, 2), show_edge=False)
+    table.add_column("Rank", justify="right")
+    table.add_column("What one can do")
+    table.add_column("")
+    two = len(judgement.classes) == 2
+    if two:
+        for true in (0, 1):
+            name = f"{judgement.classes[true]} called {judgement.classes[1 - true]}"
+            table.add_column(name, justify="right")
+    else:
+        table.add_column("mistakes", justify="right")
+    table.add_column(f"cost per {judgement.population:,} {words.cases}, in {unit_words(judgement)}", justify="right")
+    if judgement.n_draws:
+        table.add_column("above the first, 90 %", justify="right")
+        table.add_column("best", justify="right")
+    for one in shown:
+        name, how = what_one_does(one, words, judgement.positive)
+        mistakes = (
+            [f"{one.counts[true, 1 - true]:,}" for true in (0, 1)]
+            if two
+            else [f"{int(one.counts.sum() - one.counts.trace()):,}"]
+        )
+        table.add_row(str(one.rank), name, how, *mistakes, cost(one.cost_per_population), *_doubt(one, judgement))
+    console.print(table)
+    if len(judgement.policies) > _MOST_ROWS:
+        _line(console, f"and {len(judgement.policies) - _MOST_ROWS} more that cost more")
+
+
+def _doubt(one: JudgedPolicy, judgement: Judgement) -> list[str]:
+    if one.difference_interval is None or one.probability_best is None:
+        return []
+    first = one is judgement.best
+    return ["" if first else _above(one.difference_interval), probability(one.probability_best)]
+
+
+def _above(range_: Range) -> str:
+    low, high = (f"{'-' if end < 0 else '+'}{cost(abs(end))}" for end in range_)
+    return f"{low} to {high}"
+
+
+def _information(console: Console, judgement: Judgement) -> None:
+    known = judgement.information
+    if known is None:
+        return
+    loss = f"What is not known costs {cost(known.expected_loss)} per {judgement.population:,} on average"
+    parts = []
+    for of in ("answers", "cases"):
+        found = [one for one in known.more if one.of == of]
+        if found and found[-1].spares > 0:
+            parts.append(f"{amount(found[-1].number)} more {of} would spare {cost(found[-1].spares)} of it")
+    _line(console, f"{known.advice}. {'; '.join([loss, *parts])}.")
+
+
+def cost(value: float) -> str:
+    """Return a cost for people: whole numbers from 10 on, else two significant digits."""
+    return f"{value:,.0f}" if value >= 9.95 else two_digits(value)
+
+
+def probability(share: float) -> str:
+    """Return a probability in percent; the ends are said as less than 1 % and more than 99 %."""
+    if share < 0.01:
+        return "< 1 %"
+    return "> 99 %" if share > 0.99 else f"{100 * share:.0f} %"
+
+
+def _line(console: Console, text: str, style: str = "") -> None:
+    # a terminal wraps between words; a file or a pipe gets whole lines
+    console.print(text, style=style, soft_wrap=not console.is_terminal)
