@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from elicit_app.elicitation.questions import Matrix, Outcome
 from elicit_app.session.procedures import stated_orders
-from elicit_app.session.results.ratios import ratios_of
-from elicit_app.session.results.tolerances import tolerance_of
+from elicit_app.session.results.result import metric_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.showing import last_answer, question_view
 from elicit_app.session.views.asked import RecapView
-from elicit_app.session.views.figures import RatioView
-from elicit_app.session.words import result_words as words
 from elicit_app.session.words.sentences import last_words, progress_words, stated_words
-from elicit_app.study.model import Study
+from metrics import exchange_rates
+from metrics.elicited.exchange import ExchangeRate, Headline
 
 TOO_EARLY = "It is too early to say which mistake you mind most."
 
@@ -39,12 +39,8 @@ def minds(session: Session) -> str:
     """Say which mistake the expert seems to mind most so far, or that it is too early to say."""
     if len(session.state.informative) < FEWEST_TO_EXPORT:
         return TOO_EARLY
-    from metrics import ElicitedMetric
-
-    outcome, study = session.outcome(), session.study
-    metric = ElicitedMetric.from_weights(study.classes, outcome.weights, outcome.family, samples=outcome.samples)
-    ratios = ratios_of(metric, outcome, study.yardstick, (), tolerance_of(session.procedure(), outcome))
-    return minds_words(ratios, _shares_worst(outcome), study)
+    outcome = session.outcome()
+    return worst_mistake_sentence(exchange_rates(metric_of(session, outcome)), _shares_worst(outcome))
 
 
 def _shares_worst(outcome: Outcome) -> Matrix | None:
@@ -56,32 +52,26 @@ def _shares_worst(outcome: Outcome) -> Matrix | None:
     return shares
 
 
-def minds_words(ratios: tuple[RatioView, ...], shares: Matrix | None, study: Study) -> str:
+def worst_mistake_sentence(rates: Sequence[ExchangeRate], shares: Matrix | None) -> str:
     """Say which mistake weighs most.
 
     Parameters
     ----------
-    ratios : tuple of RatioView
+    rates : sequence of ExchangeRate
         One per weight.
     shares : ndarray of shape (n_weights,) or None
         How probable it is that each weight is the largest; None where only the estimate is known.
-    study : Study
-        The words of the domain.
     """
-    order = sorted(range(len(ratios)), key=lambda place: -(ratios[place].ratio if shares is None else shares[place]))
-    first, second = (ratios[place] for place in order[:2])
-    names = [words.mistake_of(ratio, study.wording).many for ratio in (first, second)]
+    order = sorted(range(len(rates)), key=lambda place: -(rates[place].ratio if shares is None else shares[place]))
+    first, second = (rates[place] for place in order[:2])
+    names = [rate.mistake.many for rate in (first, second)]
     if shares is not None and shares[order[0]] < 0.5:
         return f"So far you seem to mind {names[0]} or {names[1]} most; it is not clear yet which of them."
     told = f"So far you seem to mind {names[0]} most"
     if first.is_yardstick:
         return f"{told}."
-    yardstick = next(ratio for ratio in ratios if ratio.is_yardstick)
-    start, end = words.headline(first, words.mistake_of(yardstick, study.wording), study.wording)
-    plausible = f" (plausible: {words.span(first.ninety)})" if first.ninety is not None and not first.bounded else ""
-    if words.rough(first):
-        plausible = " (90 % plausible)"
-    return f"{told}: {start[0].lower()}{start[1:]} {end}{plausible}."
+    said = Headline(first, next(rate for rate in rates if rate.is_yardstick)).in_words()
+    return f"{told}: {said[0].lower()}{said[1:]}"
 
 
 def _following(session: Session) -> str:

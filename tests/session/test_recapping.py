@@ -4,18 +4,20 @@ import numpy as np
 import pytest
 
 from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.recapping import TOO_EARLY, minds_words, recap_view
+from elicit_app.session.recapping import TOO_EARLY, recap_view, worst_mistake_sentence
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView, RecapView
-from elicit_app.session.views.figures import RatioView
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.study import open_study
+from metrics import Consequence
+from metrics.elicited.exchange import ExchangeRate
 
 
-def ratio(true, predicted, value, *, yardstick=False, ninety=(2.0, 20.0), bounded=False):
-    ninety = None if yardstick else ninety
-    return RatioView(true, predicted, value, None, ninety, bounded, None, yardstick)
+def ratio(true, predicted, value, *, yardstick=False, ninety=(2.0, 20.0), study=None):
+    words = (study or open_study("breast-cancer")).wording.mistakes[true, predicted]
+    mistake = Consequence(str(true), str(predicted), words.name, words.one, words.many)
+    return ExchangeRate(true, predicted, value, *((1.0, 1.0) if yardstick else ninety), yardstick, mistake)
 
 
 @pytest.fixture(scope="module")
@@ -26,37 +28,37 @@ def lumps():
 def test_what_weighs_most_is_said_with_its_range(lumps):
     ratios = (ratio(0, 1, 7.5), ratio(1, 0, 1.0, yardstick=True))
     missed, needless = (lumps.wording.mistakes[cell] for cell in ((0, 1), (1, 0)))
-    said = minds_words(ratios, np.array([0.9, 0.1]), lumps)
+    said = worst_mistake_sentence(ratios, np.array([0.9, 0.1]))
     assert said == (
         f"So far you seem to mind {missed.many} most: one {missed.one} counts as much as 7.5 {needless.many} "
         "(plausible: 2 to 20)."
     )
-    assert minds_words(ratios, None, lumps) == said
+    assert worst_mistake_sentence(ratios, None) == said
 
 
 def test_the_yardstick_may_weigh_most(lumps):
     ratios = (ratio(0, 1, 0.2), ratio(1, 0, 1.0, yardstick=True))
-    said = minds_words(ratios, np.array([0.1, 0.9]), lumps)
+    said = worst_mistake_sentence(ratios, np.array([0.1, 0.9]))
     assert said == f"So far you seem to mind {lumps.wording.mistakes[1, 0].many} most."
 
 
 def test_what_is_only_bounded_is_said_to_be(lumps):
-    ratios = (ratio(0, 1, 30.0, ninety=(20.0, np.inf), bounded=True), ratio(1, 0, 1.0, yardstick=True))
-    assert "counts as at least 20 " in minds_words(ratios, None, lumps)
-    assert "plausible" not in minds_words(ratios, None, lumps)
+    ratios = (ratio(0, 1, 30.0, ninety=(20.0, np.inf)), ratio(1, 0, 1.0, yardstick=True))
+    assert "counts as at least 20 " in worst_mistake_sentence(ratios, None)
+    assert "plausible" not in worst_mistake_sentence(ratios, None)
 
 
 def test_where_no_mistake_stands_out_two_are_named():
     lights = open_study("traffic-light")
     ratios = (
-        ratio(0, 1, 3.0),
-        ratio(0, 2, 2.9),
-        ratio(1, 0, 1.0, yardstick=True),
-        ratio(1, 2, 0.5),
-        ratio(2, 0, 0.4),
-        ratio(2, 1, 0.3),
+        ratio(0, 1, 3.0, study=lights),
+        ratio(0, 2, 2.9, study=lights),
+        ratio(1, 0, 1.0, study=lights, yardstick=True),
+        ratio(1, 2, 0.5, study=lights),
+        ratio(2, 0, 0.4, study=lights),
+        ratio(2, 1, 0.3, study=lights),
     )
-    said = minds_words(ratios, np.array([0.45, 0.4, 0.1, 0.05, 0, 0]), lights)
+    said = worst_mistake_sentence(ratios, np.array([0.45, 0.4, 0.1, 0.05, 0, 0]))
     first, second = (lights.wording.mistakes[cell].many for cell in ((0, 1), (0, 2)))
     assert f"{first} or {second} most" in said
 
