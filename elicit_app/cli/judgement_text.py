@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metrics.display.numbers import amount, two_digits
-from metrics.policies.recommendation import unit_words, what_one_does
+from metrics.display.numbers import amount, probability, total_cost
+from metrics.policies.recommendation import what_one_does
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,11 +39,13 @@ def _policies(console: Console, judgement: Judgement) -> None:
     two = len(judgement.classes) == 2
     if two:
         for true in (0, 1):
-            name = f"{judgement.classes[true]} called {judgement.classes[1 - true]}"
-            table.add_column(name, justify="right")
+            table.add_column(judgement.mistake(true, 1 - true).name, justify="right")
     else:
         table.add_column("mistakes", justify="right")
-    table.add_column(f"cost per {judgement.population:,} {words.cases}, in {unit_words(judgement)}", justify="right")
+    table.add_column(
+        f"cost per {judgement.population:,} {words.cases}, in {judgement.mistake(*judgement.unit).many}",
+        justify="right",
+    )
     if judgement.n_draws:
         table.add_column("above the first, 90 %", justify="right")
         table.add_column("best", justify="right")
@@ -54,7 +56,7 @@ def _policies(console: Console, judgement: Judgement) -> None:
             if two
             else [f"{int(one.counts.sum() - one.counts.trace()):,}"]
         )
-        table.add_row(str(one.rank), name, how, *mistakes, cost(one.cost_per_population), *_doubt(one, judgement))
+        table.add_row(str(one.rank), name, how, *mistakes, total_cost(one.cost_per_population), *_doubt(one, judgement))
     console.print(table)
     if len(judgement.policies) > _MOST_ROWS:
         _line(console, f"and {len(judgement.policies) - _MOST_ROWS} more that cost more")
@@ -68,7 +70,7 @@ def _doubt(one: JudgedPolicy, judgement: Judgement) -> list[str]:
 
 
 def _above(range_: Range) -> str:
-    low, high = (f"{'-' if end < 0 else '+'}{cost(abs(end))}" for end in range_)
+    low, high = (f"{'-' if end < 0 else '+'}{total_cost(abs(end))}" for end in range_)
     return f"{low} to {high}"
 
 
@@ -76,25 +78,13 @@ def _information(console: Console, judgement: Judgement) -> None:
     known = judgement.information
     if known is None:
         return
-    loss = f"What is not known costs {cost(known.expected_loss)} per {judgement.population:,} on average"
+    loss = f"What is not known costs {total_cost(known.expected_loss)} per {judgement.population:,} on average"
     parts = []
     for of in ("answers", "cases"):
         found = [one for one in known.more if one.of == of]
         if found and found[-1].spares > 0:
-            parts.append(f"{amount(found[-1].number)} more {of} would spare {cost(found[-1].spares)} of it")
+            parts.append(f"{amount(found[-1].number)} more {of} would spare {total_cost(found[-1].spares)} of it")
     _line(console, f"{known.advice}. {'; '.join([loss, *parts])}.")
-
-
-def cost(value: float) -> str:
-    """Return a cost for people: whole numbers from 10 on, else two significant digits."""
-    return f"{value:,.0f}" if value >= 9.95 else two_digits(value)
-
-
-def probability(share: float) -> str:
-    """Return a probability in percent; the ends are said as less than 1 % and more than 99 %."""
-    if share < 0.01:
-        return "< 1 %"
-    return "> 99 %" if share > 0.99 else f"{100 * share:.0f} %"
 
 
 def _line(console: Console, text: str, style: str = "") -> None:

@@ -245,7 +245,8 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from elicit_app.cli.judgement_text import cost, print_judgement
+    from elicit_app.cli.judgement_text import print_judgement
+    from metrics.display.numbers import total_cost
 
     # what goes into a file or a pipe is not cut to the width of a terminal
     console = Console(width=None if sys.stdout.isatty() else 200, markup=False, highlight=False, emoji=False)
@@ -256,6 +257,6 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
         table.add_column(heading, justify="left" if heading.startswith("Model") else "right")
     for one in sorted(scores.models, key=lambda model: model.judged.cost_per_population):
         concern = "–" if one.mpcs is None else f"{one.mpcs:.3f}"
-        found = (str(one.judged.rank), one.name, cost(one.judged.cost_per_population), concern)
+        found = (str(one.judged.rank), one.name, total_cost(one.judged.cost_per_population), concern)
         table.add_row(*found, f"{100 * one.accuracy:.1f} %")
     console.print(table)

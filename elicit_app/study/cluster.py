@@ -94,8 +94,8 @@ def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS) -> list[
     for (name, _), total in zip(models, totals, strict=True):
         if total != totals[0]:
             raise Problem(
-                f"{name} has {total:,} rows, {models[0][0]} has {totals[0]:,}: files of one call must list the same cases "
-                "in the same order."
+                f"{name} has {total:,} rows, {models[0][0]} has {totals[0]:,}: files of one call must list the same "
+                "cases in the same order."
             )
     return [
         Part(

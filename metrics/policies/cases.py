@@ -151,7 +151,7 @@ class CaseTable:
             [np.einsum("u,upj->pj", w, d) for w, d in zip(self.weights, self.decided, strict=True)]
         )
         cases = found[:, :1].sum(axis=2, keepdims=True)
-        return np.divide(found, cases, out=np.zeros_like(found), where=cases > 0)
+        return np.asarray(np.divide(found, cases, out=np.zeros_like(found), where=cases > 0))
 
 
 class CaseTally:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.elicited.exchange import exchange_rates
+from metrics.elicited.exchange import yardstick_of
+from metrics.elicited.family import family_of
 from metrics.errors import InputError
 from metrics.inputs.arguments import number_array, whole_number
 from metrics.policies.cases import CaseTable, Policy, Practice
@@ -50,12 +51,11 @@ class UnitCosts:
 
     @classmethod
     def of(cls, metric: ElicitedMetric) -> UnitCosts:
-        """Return the costs of a metric in units of its yardstick, as `exchange_rates` has it.
+        """Return the costs of a metric in units of its yardstick.
 
         Draws in which the yardstick costs nothing say nothing in its units and are left out.
         """
-        rate = next(one for one in exchange_rates(metric) if one.is_yardstick)
-        unit = (rate.true, int(rate.true == 0) if rate.predicted is None else rate.predicted)
+        unit = family_of(metric.family).cell(yardstick_of(metric))
         draws = metric.cost_samples
         if draws is not None:
             draws = draws[draws[:, *unit] > 0]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.classification.decisions import cost_sensitive_decisions
-from metrics.elicited.exchange import ExchangeRate, exchange_rates, mistake_name
+from metrics.elicited.exchange import ExchangeRate, exchange_rates
 from metrics.errors import InputError
 from metrics.inputs.arguments import number_array
 from metrics.policies.cases import Policy, always, case_table, of_model
@@ -138,7 +138,7 @@ def policy_curves(
         cost.append(own @ judged.estimate)
         best.append(share_best(np.einsum("bkp,bk->bp", judged.from_cases, shares)))
     return PolicyCurves(
-        mistake=mistake_name(metric, rate.true, rate.predicted),
+        mistake=rate.mistake.name,
         ratios=at,
         policies=(*others, *columns),
         cost=np.array(cost).T,

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.elicited.exchange import mistake_name
+from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
+from metrics.elicited.metric_parts import Consequence
 from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
 from metrics.policies.recommendation import CaseWords, Recommendation, recommendation
@@ -160,7 +161,11 @@ class Judgement:
     @property
     def unit_name(self) -> str:
         """Return what the yardstick mistake is called."""
-        return mistake_name(self.metric, *family_of(self.metric.family).mistake_at(*self.unit))
+        return self.mistake(*self.unit).name
+
+    def mistake(self, true: int, predicted: int) -> Consequence:
+        """Return the expert's words for a mistake, completed by plain ones."""
+        return mistake_words(self.metric, family_of(self.metric.family).mistake_at(true, predicted))
 
     @cached_property
     def recommendation(self) -> Recommendation:

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from metrics.display.numbers import two_digits
-from metrics.elicited.exchange import called, mistake_words
+from metrics.display.numbers import probability, total_cost, two_digits
 
 if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
     from metrics.policies.judgement import JudgedPolicy, Judgement, Range
 
 # A doubt whose range is so many times narrower than the other is hardly there.
@@ -121,14 +119,14 @@ def _spares(judgement: Judgement) -> str:
         found = [one for one in judgement.policies if one.policy.model is not None]
         if not found:
             return ""
-        more = _number(found[0].difference_to_best)
+        more = total_cost(found[0].difference_to_best)
         return f"{per} the best use of a model, {found[0].name}, costs {_unit(judgement, more)} more."
     other = judgement.best_without_model
     if other is None:
         return ""
     than = f"than {_instead(other, words)}"
     if len(judgement.classes) > 2:
-        cost, less = _number(best.cost_per_population), _number(other.difference_to_best)
+        cost, less = total_cost(best.cost_per_population), total_cost(other.difference_to_best)
         return f"{per} it costs {_unit(judgement, cost)}, {less} less {than}."
     told = [_difference(judgement, other, true) for true in (0, 1)]
     told = [one for one in told if one] or ["no other mistakes"]
@@ -139,9 +137,8 @@ def _difference(judgement: Judgement, other: JudgedPolicy, true: int) -> str:
     more = int(judgement.best.counts[true, 1 - true] - other.counts[true, 1 - true])
     if not more:
         return ""
-    return (
-        f"{abs(more):,} {'more' if more > 0 else 'fewer'} {_mistakes(judgement.metric, true, 1 - true, abs(more) == 1)}"
-    )
+    words = judgement.mistake(true, 1 - true)
+    return f"{abs(more):,} {'more' if more > 0 else 'fewer'} {words.one if abs(more) == 1 else words.many}"
 
 
 def _instead(one: JudgedPolicy, words: CaseWords) -> str:
@@ -154,7 +151,7 @@ def _instead(one: JudgedPolicy, words: CaseWords) -> str:
 def _sureness(judgement: Judgement) -> str:
     if judgement.sure is None or len(judgement.policies) < 2:
         return ""
-    said = [f"{_probability(judgement.sure)} sure that nothing in the list is better.", _whose(judgement)]
+    said = [f"{_sure(judgement.sure)} sure that nothing in the list is better.", _whose(judgement)]
     if judgement.best.policy.model is not None:
         tied = [one for one in judgement.policies[1:] if one.rank == 1 and one.policy.model is None]
         said += [f"It may do no better {_instead(tied[0], judgement.words).replace('by ', 'than ')}."] if tied else []
@@ -179,33 +176,14 @@ def _width(range_: Range | None) -> float:
     return 0.0 if range_ is None else range_[1] - range_[0]
 
 
-def unit_words(judgement: Judgement, one: bool = False) -> str:
-    """Return what costs are counted in: "needless biopsies"."""
-    return _mistakes(judgement.metric, *judgement.unit, one)
-
-
 def _unit(judgement: Judgement, number: str) -> str:
-    return f"{number} {unit_words(judgement, number == '1')}"
-
-
-def _mistakes(metric: ElicitedMetric, true: int, predicted: int, one: bool) -> str:
-    """Return the expert's word for a mistake, else what it is called: "cases of naevus called melanoma"."""
-    for key in (predicted, None):
-        words = mistake_words(metric, true, key)
-        if words is not None and (words.one if one else words.many):
-            return words.one if one else words.many
-    return f"case{'' if one else 's'} of {called(metric, true, predicted)}"
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 9.95 else two_digits(value)
+    words = judgement.mistake(*judgement.unit)
+    return f"{number} {words.one if number == '1' else words.many}"
 
 
 def _percent(share: float) -> str:
     return f"{two_digits(100 * share)} %"
 
 
-def _probability(share: float) -> str:
-    if share < 0.01:
-        return "Less than 1 %"
-    return "More than 99 %" if share > 0.99 else f"{100 * share:.0f} %"
+def _sure(share: float) -> str:
+    return probability(share).replace("> ", "more than ").replace("< ", "less than ").capitalize()
