@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from metrics.display.numbers import amount, probability, total_cost
 from metrics.policies.recommendation import what_one_does
 
@@ -32,31 +34,21 @@ def _policies(console: Console, judgement: Judgement) -> None:
     from rich.table import Table
 
     words, shown = judgement.words, judgement.policies[:_MOST_ROWS]
+    two, unit = len(judgement.classes) == 2, judgement.mistake(*judgement.unit).many
+    _line(console, f"Per {judgement.population:,} {words.cases}; costs in {unit}:")
     table = Table(box=None, padding=(0, 2), show_edge=False)
     table.add_column("Rank", justify="right")
     table.add_column("What one can do")
-    table.add_column("")
-    two = len(judgement.classes) == 2
-    if two:
-        for true in (0, 1):
-            table.add_column(judgement.mistake(true, 1 - true).name, justify="right")
-    else:
-        table.add_column("mistakes", justify="right")
-    table.add_column(
-        f"cost per {judgement.population:,} {words.cases}, in {judgement.mistake(*judgement.unit).many}",
-        justify="right",
-    )
-    if judgement.n_draws:
-        table.add_column("above the first, 90 %", justify="right")
-        table.add_column("best", justify="right")
+    for heading in [judgement.mistake(true, 1 - true).name for true in (0, 1)] if two else ["mistakes"]:
+        table.add_column(heading, justify="right")
+    for heading in ("cost", *(("above the first, 90 %", "best") if judgement.n_draws else ())):
+        table.add_column(heading, justify="right")
     for one in shown:
-        name, how = what_one_does(one, words, judgement.positive)
-        mistakes = (
-            [f"{one.counts[true, 1 - true]:,}" for true in (0, 1)]
-            if two
-            else [f"{int(one.counts.sum() - one.counts.trace()):,}"]
-        )
-        table.add_row(str(one.rank), name, how, *mistakes, total_cost(one.cost_per_population), *_doubt(one, judgement))
+        wrong = one.counts - np.diag(one.counts.diagonal())
+        mistakes = [wrong[0, 1], wrong[1, 0]] if two else [wrong.sum()]
+        counts = [f"{int(count):,}" for count in mistakes]
+        what = ", ".join(what_one_does(one, words, judgement.positive))
+        table.add_row(str(one.rank), what, *counts, total_cost(one.cost_per_population), *_doubt(one, judgement))
     console.print(table)
     if len(judgement.policies) > _MOST_ROWS:
         _line(console, f"and {len(judgement.policies) - _MOST_ROWS} more that cost more")
@@ -78,7 +70,7 @@ def _information(console: Console, judgement: Judgement) -> None:
     known = judgement.information
     if known is None:
         return
-    loss = f"What is not known costs {total_cost(known.expected_loss)} per {judgement.population:,} on average"
+    loss = f"What is not known costs {total_cost(known.expected_loss)} on average"
     parts = []
     for of in ("answers", "cases"):
         found = [one for one in known.more if one.of == of]

@@ -249,7 +249,7 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
     from metrics.display.numbers import total_cost
 
     # what goes into a file or a pipe is not cut to the width of a terminal
-    console = Console(width=None if sys.stdout.isatty() else 200, markup=False, highlight=False, emoji=False)
+    console = Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False, emoji=False)
     console.print(metric.name, style="dim")
     print_judgement(console, scores.judgement)
     table = Table(box=None, padding=(0, 2), show_edge=False)

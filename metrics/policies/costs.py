@@ -227,7 +227,7 @@ def _drawn_rates(table: CaseTable, true: int, fixed: Floats, counts: Floats, dra
     """
     weights, decided = table.weights[true], table.decided[true]
     units, n_policies, k = decided.shape
-    flat, totals = decided.reshape(units, -1), decided[:, 0].sum(axis=1)
+    flat, totals = decided.reshape(units, n_policies * k), decided[:, 0].sum(axis=1)
     of_cases, of_practice = _generator(seed, _CASES, true), _generator(seed, _PRACTICE, true)
     for start in range(0, draws, _CHUNK):
         size = min(_CHUNK, draws - start)

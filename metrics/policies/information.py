@@ -8,8 +8,8 @@ Claxton, "Decision Modelling for Health Economic Evaluation", 2006).
 What n more answers or cases would spare follows from how far they would narrow the doubt: where n_0 stand behind the
 draws, the mean after n more varies, before they are seen, like the draws pulled to their mean by sqrt(n / (n_0 + n));
 the interval that is left is narrower by sqrt(n_0 / (n_0 + n)) (H. Jalal and F. Alarid-Escudero, "A Gaussian
-approximation approach for value of information analysis", Medical Decision Making 38, 2018). That takes further answers to be as
-telling as those so far.
+approximation approach for value of information analysis", Medical Decision Making 38, 2018). That takes further answers
+to be as telling as those so far.
 """
 
 from __future__ import annotations

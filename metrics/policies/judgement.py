@@ -212,16 +212,23 @@ class Judgement:
 def compared(policies: Sequence[JudgedPolicy], drawn: Drawn, n_cases: int, n_answers: int) -> Mapping[str, Any]:
     """Return policies put in order and compared, the draws in that order, and the value of information.
 
+    The first is the cheapest; those that may be no dearer follow it, then the others, each by cost.
+
     They are the fields `policies`, `drawn` and `information` of a `Judgement`.
     """
     order = _by_cost(drawn.estimate)
+    tied = [place for place in order if _may_be_no_dearer(drawn, place, order[0])]
+    order = [*tied, *(place for place in order if place not in tied)]
     drawn, policies, n_draws = drawn.of(order), [policies[place] for place in order], len(drawn.both)
     best = share_best(drawn.both) if n_draws else None
+    slack = _slack(drawn.estimate)
     judged: list[JudgedPolicy] = []
     for place, one in enumerate(policies):
         figures: dict[str, Any] = _ranges(drawn, place) if n_draws else {}
-        figures["difference_to_best"] = float(drawn.estimate[place] - drawn.estimate[0])
-        figures["rank"] = _rank(place, figures.get("difference_interval"), drawn.estimate)
+        cost = drawn.estimate[place]
+        below = int((drawn.estimate[len(tied) :] < cost - slack).sum())
+        figures["rank"] = 1 if place < len(tied) else 1 + len(tied) + below
+        figures["difference_to_best"] = float(cost - drawn.estimate[0])
         judged.append(replace(one, probability_best=None if best is None else float(best[place]), **figures))
     loss = None
     if n_draws:
@@ -232,7 +239,7 @@ def compared(policies: Sequence[JudgedPolicy], drawn: Drawn, n_cases: int, n_ans
 def _by_cost(estimate: Floats) -> list[int]:
     """Return the policies by cost; costs that are the same up to rounding keep their order."""
     order = list(np.argsort(estimate, kind="stable"))
-    slack = _SAME_COST * float(np.abs(estimate).max())
+    slack = _slack(estimate)
     for place in range(1, len(order)):
         at = place
         while at and order[at] < order[at - 1] and estimate[order[at]] - estimate[order[at - 1]] <= slack:
@@ -241,11 +248,16 @@ def _by_cost(estimate: Floats) -> list[int]:
     return [int(place) for place in order]
 
 
-def _rank(place: int, difference: Range | None, estimate: Floats) -> int:
-    slack = _SAME_COST * float(np.abs(estimate).max())
-    if difference is not None and difference[0] <= slack:
-        return 1
-    return 1 + int((estimate < estimate[place] - slack).sum())
+def _may_be_no_dearer(drawn: Drawn, place: int, first: int) -> bool:
+    """Tell whether the difference to the first may be 0; without draws, whether it is."""
+    slack = _slack(drawn.estimate)
+    if not len(drawn.both):
+        return bool(drawn.estimate[place] - drawn.estimate[first] <= slack)
+    return ninety(drawn.both[:, place] - drawn.both[:, first])[0] <= slack
+
+
+def _slack(estimate: Floats) -> float:
+    return _SAME_COST * float(np.abs(estimate).max())
 
 
 def _ranges(drawn: Drawn, place: int) -> dict[str, Range]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 DEFAULT_POPULATION = 1_000
+# From so many points of difference in the share of a class on, a model's probabilities are those of another population.
+_OTHER_PREVALENCE = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,8 +211,19 @@ class Judge:
             n_cases=n_cases,
             n_draws=draws,
             grouped=costs.grouped,
-            notes=self.notes,
+            notes=(*self.notes, *self._notes_at(own)),
             **compared(policies, drawn, n_cases, self.metric.provenance.questions),
+        )
+
+    def _notes_at(self, shares: Floats) -> tuple[str, ...]:
+        """Return what to know where the classes are more or less common than in the cases."""
+        own = self.costs.own_shares
+        at = int(np.abs(shares - own).argmax())
+        if abs(shares[at] - own[at]) < _OTHER_PREVALENCE:
+            return ()
+        return (
+            f"The models' probabilities are for {two_digits(100 * own[at])} % “{self.metric.classes[at]}”, as in the "
+            f"cases; where there are {two_digits(100 * shares[at])} % they should be corrected before they decide.",
         )
 
 

@@ -18,6 +18,8 @@ from metrics import natural_frequencies
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge
 
+_SAME_SHARE = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class Scenarios:
@@ -58,9 +60,10 @@ class Scenarios:
 
     def judgement(self, shares: ArrayLike | None = None) -> Judgement:
         """Return the judgement at a prevalence, by default the study's own."""
-        if shares is None:
-            return self.judge.at(None if self.stated is None else self.own)
-        return self.judge.at(proportions(shares))
+        of = self.own if shares is None else proportions(shares)
+        # the study's own shares, where they are counted, are doubted like everything counted
+        counted = self.stated is None and np.allclose(of, self.own, rtol=0, atol=_SAME_SHARE)
+        return self.judge.at(None if counted else of)
 
     def at(self, shares: ArrayLike | None = None) -> tuple[ModelView, ...]:
         """Return the models as they decide now, the cheapest first.
