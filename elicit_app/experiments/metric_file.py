@@ -9,11 +9,13 @@ import numpy as np
 
 import elicit_app
 from elicit_app.experiments.simulated import Simulation
-from elicit_app.session.procedures import WrongPairing
+from elicit_app.problem import WrongOption
 from elicit_app.session.results.judging import prevalence
 from elicit_app.session.results.result import consequences
 from elicit_app.study.writing import unwritten
-from metrics import ElicitedMetric, Provenance
+from metrics import ElicitedMetric, Provenance, Quality
+from metrics.elicited.family import family_of
+from metrics.elicited.metric_parts import intervals_around
 
 
 def check_has_costs(family: str) -> None:
@@ -21,11 +23,11 @@ def check_has_costs(family: str) -> None:
 
     Raises
     ------
-    WrongPairing
+    WrongOption
         The family is linear-fractional.
     """
     if family not in ("dlpm", "lpm"):
-        raise WrongPairing(f"A metric of the family {family} is a fraction and has no cost matrix; leave --out out.")
+        raise WrongOption(f"A metric of the family {family} is a fraction and has no cost matrix; leave `out` out.")
 
 
 def save_metric(simulation: Simulation, path: Path) -> Path:
@@ -54,7 +56,7 @@ def metric_of(simulation: Simulation) -> ElicitedMetric:
         outcome.weights,
         outcome.family,
         name=f"{study.title}, simulated expert",
-        intervals=outcome.intervals,
+        intervals=intervals_around(family_of(outcome.family).costs(outcome.weights), outcome.intervals),
         samples=outcome.samples,
         prevalence=prevalence(study),
         population=study.population,
@@ -70,6 +72,7 @@ def metric_of(simulation: Simulation) -> ElicitedMetric:
             answers_digest=_digest(simulation),
             expert="simulated",
         ),
+        quality=Quality(simulated=True),
     )
 
 

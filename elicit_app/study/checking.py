@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding
 from elicit_app.study.faults import Faults, Kind
 from elicit_app.study.findings import refused, shortened
-from elicit_app.study.label_codes import exact_codes
 from elicit_app.study.labels import PROBABILITY, TRUTH, label_text
+from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.probabilities import ROW_SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ class RowCheck:
         self._table = table
         self._first_row = first_row
         self._classes = classes
+        self._index = ClassIndex(classes)
         self._faults = Faults()
         self.rescaled = 0
 
@@ -189,16 +190,9 @@ class RowCheck:
         """Return class indices; negative where the label is empty or has no column."""
         import polars as pl
 
-        exact = exact_codes(column, self._classes)
-        if exact is not None:
-            return exact
-        index = {name: position for position, name in enumerate(self._classes)} | {"": _EMPTY}
-        if sorted(map(str.lower, self._classes)) == ["false", "true"]:
-            # Python writes True, R TRUE, polars true
-            index |= {spelt(name): index[name] for name in self._classes for spelt in (str.lower, str.upper, str.title)}
         values = column.unique().drop_nulls()
-        codes = [index.get(label_text(value), _UNKNOWN) for value in values]
-        truth = column.replace_strict(values, codes, default=_EMPTY, return_dtype=pl.Int64).to_numpy()
+        places = [_EMPTY if not label_text(value) else self._index.place(value) for value in values]
+        truth = column.replace_strict(values, places, default=_EMPTY, return_dtype=pl.Int64).to_numpy()
         empty = truth == _EMPTY
         if empty.any():
             row = int(numbers[empty.argmax()])

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.errors import InputError
 from metrics.inputs.arguments import number_array
+from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.tables import matrix_by_name
 
 Floats = NDArray[np.float64]
@@ -101,7 +102,7 @@ class Practice:
         InputError
             Where the shape differs, a number is negative, or a row is empty.
         """
-        values = number_array(matrix_by_name(table, tuple(classes), "practice"), "practice")
+        values = number_array(matrix_by_name(table, ClassIndex(list(classes)), "practice"), "practice")
         k = len(classes)
         if values.shape != (k, k):
             raise InputError(

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.classification.decisions import cost_sensitive_decisions
+from metrics.classification.costs import cost_sensitive_decisions
 from metrics.classification.frequencies import natural_frequencies
 from metrics.display.numbers import two_digits
 from metrics.errors import InputError
-from metrics.inputs.class_names import class_indices
+from metrics.inputs.class_index import ClassIndex
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
 from metrics.policies.judgement import Drawn, JudgedPolicy, Judgement, Threshold, compared, ninety
@@ -273,7 +273,7 @@ def judge(
     InputError
         In words: which argument, what was expected.
     """
-    true = class_indices(y_true, metric.classes, "y_true").astype(np.int64)
+    true = ClassIndex(metric.classes).indices(y_true, "y_true").astype(np.int64)
     if not y_proba:
         raise InputError("y_proba: the probabilities of at least one model were expected.")
     tables = {name: np.asarray(proba, dtype=np.float64) for name, proba in y_proba.items()}

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, number_array, real_number, same_length, whole_number
-from metrics.inputs.labels import distinct, label_array
-from metrics.probabilistic.calibration import positive_label
+from metrics.inputs.labels import label_array, label_text
+from metrics.probabilistic.calibration import positive_cases
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -233,7 +233,7 @@ def decision_curve(
         net_benefit=curves[:-1],
         treat_all=curves[-1],
         prevalence=share,
-        positive=str(_positive(y_true, pos_label)),
+        positive=label_text(label_array(y_true, "y_true")[positive.argmax()]),
         draws=shares * drawn[0] - (1 - shares) * price * drawn[1],
     )
 
@@ -254,18 +254,13 @@ def _drawn_shares(positive: NDArray[np.bool_], weight: Floats, draws: int, seed:
     return np.asarray(of_positive / (of_positive + of_negative))
 
 
-def _positive(y_true: ArrayLike, pos_label: object) -> Any:
-    return positive_label(distinct(label_array(y_true, "y_true")), pos_label)
-
-
 def _outcomes(
     y_true: ArrayLike, pos_label: object, sample_weight: ArrayLike | None
 ) -> tuple[NDArray[np.bool_], Floats]:
     """Return which cases are positive, and their weights."""
     true = label_array(y_true, "y_true")
     weight = case_weights(sample_weight, len(true))
-    positive = np.asarray(true == positive_label(distinct(true), pos_label))
-    return positive, np.ones(len(true)) if weight is None else weight
+    return positive_cases(true, pos_label), np.ones(len(true)) if weight is None else weight
 
 
 def _probabilities(values: ArrayLike, n: int, name: str) -> Floats:

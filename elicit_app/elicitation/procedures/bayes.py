@@ -50,15 +50,15 @@ SWEEPS, SWEEPS_OF_MANY = 16, 8  # many weights: a move costs more, and nobody is
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _MANY_WEIGHTS = 12  # more than the mistakes among four classes
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
-_REMEMBERED = 160  # beliefs and steps kept for undo and looking ahead
+_REMEMBERED = 160  # beliefs kept for undo and looking ahead
 _BELIEF, _PAIR, _SCALE, _TARGET = range(4)  # separate streams of chance
 
 
 class Bayes:
     """Elicit a metric by Bayesian experimental design; answers may be wrong, tied or missing.
 
-    Everything is a function of the seed and the history. Beliefs and questions are remembered by history, so that
-    undo, resume and looking ahead cost one update.
+    Everything is a function of the seed and the history. Beliefs are remembered by history, so that undo, resume and
+    looking ahead cost one update.
 
     For comparisons, `choose` and `response` may be replaced before the first question.
     """
@@ -105,7 +105,6 @@ class Bayes:
         self._targets = self.source.random_gains(_TARGETS, self._chance(0, _TARGET))
         self.response = (ResponseModel.laboratory if space == "sphere" else ResponseModel)(self._scale())
         self._beliefs: Recent[Posterior] = Recent(_REMEMBERED)
-        self._steps: Recent[Step] = Recent(_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
         """Start, or go on after answers already given; see `Procedure.begin`."""
@@ -147,6 +146,10 @@ class Bayes:
             self._beliefs.keep(keys[n + 1], belief)
         return belief
 
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return the gains of n random pairs of achievable matrices; see `Procedure.random_gains`."""
+        return self.source.random_gains(n, rng)
+
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
         if next_item(history, self.questions, self.checks) is None:
             return self._enough(history) or "budget"
@@ -163,14 +166,8 @@ class Bayes:
         return owed(history) if self.checks else None
 
     def _step(self, history: Sequence[Asked]) -> Step:
-        # Times taken steer only which answer is repeated.
-        key = beginnings(history)[-1] + repr([asked.answer.seconds for asked in history] * self.checks).encode()
-        step = self._steps.recall(key)
-        if step is None:
-            belief = self.belief(history)
-            step = Step(self._question(history, belief), self._progress(history, belief), belief.summary(self._targets))
-            self._steps.keep(key, step)
-        return step
+        belief = self.belief(history)
+        return Step(self._question(history, belief), self._progress(history, belief), belief.summary(self._targets))
 
     def _progress(self, history: Sequence[Asked], belief: Posterior) -> Progress:
         most = questions_left(history, self.questions, self.checks)

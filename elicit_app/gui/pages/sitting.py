@@ -27,17 +27,18 @@ _PAD = 28
 
 
 class RecapPage(ScrolledPage):
-    """Shows a `RecapView`. Emits `go_on_wanted` and `start_wanted`."""
+    """Shows a `RecapView`. Emits `go_on_requested` and `start_requested`."""
 
-    go_on_wanted = Signal()
-    start_wanted = Signal()
+    notice: Notice
+    go_on_requested = Signal()
+    start_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.notice = Notice()
         self.title = Label("Where you stopped", theme.Role.HEADLINE)
         self.line = Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self.minds, self.last, self.stated = (Label(role=theme.Role.FLOW) for _ in range(3))
+        self.last, self.stated = (Label(role=theme.Role.FLOW) for _ in range(2))
         self.following = Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.go_on = PrimaryButton("Go on", keys=("Enter",))
         card = Card(Surface.IMPORTANT)
@@ -48,7 +49,6 @@ class RecapPage(ScrolledPage):
         inside.addWidget(self.line)
         self._certain = _part("What you stated for certain", self.stated)
         inside.addWidget(self._certain)
-        inside.addWidget(_part("What you mind most", self.minds))
         inside.addWidget(_part("Your last answer", self.last))
         inside.addWidget(Divider())
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -69,7 +69,6 @@ class RecapPage(ScrolledPage):
         """Show where a session stands; `title` names the study and the expert."""
         self.notice.say("")
         self.line.setText(f"{title} · {view.kept}")
-        self.minds.setText(view.minds)
         self.last.setText(view.last)
         self.stated.setText(view.stated)
         self._certain.setVisible(bool(view.stated))
@@ -77,14 +76,14 @@ class RecapPage(ScrolledPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        for label in (self.title, self.line, self.stated, self.minds, self.last, self.following):
+        for label in (self.title, self.line, self.stated, self.last, self.following):
             label.set_compact(breakpoint_.compact)
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._row.setDirection(down if breakpoint_.large else across)
 
     def _connect(self) -> None:
-        self.go_on.clicked.connect(self.go_on_wanted)
-        self.back.clicked.connect(self.start_wanted)
+        self.go_on.clicked.connect(self.go_on_requested)
+        self.back.clicked.connect(self.start_requested)
         for key in ("Return", "Enter"):
             shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.setAutoRepeat(False)
@@ -112,14 +111,15 @@ def _part(name: str, said: Label) -> QWidget:
 class SittingOverPage(ScrolledPage):
     """Shows a `SittingOverView`.
 
-    Emits `stop_wanted`, `more_wanted`, `undo_wanted`, `retry_wanted` and `start_wanted`.
+    Emits `stop_requested`, `more_requested`, `undo_requested`, `retry_requested` and `start_requested`.
     """
 
-    stop_wanted = Signal()
-    more_wanted = Signal()
-    undo_wanted = Signal()
-    retry_wanted = Signal()
-    start_wanted = Signal()
+    notice: Notice
+    stop_requested = Signal()
+    more_requested = Signal()
+    undo_requested = Signal()
+    retry_requested = Signal()
+    start_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -145,19 +145,19 @@ class SittingOverPage(ScrolledPage):
         self._row.addWidget(self.undo)
         inside.addLayout(self._row)
         self.back = LinkButton("Stop for now, back to the start")
-        self.back.clicked.connect(self.start_wanted)
+        self.back.clicked.connect(self.start_requested)
         self.head.addWidget(self.notice)
         self.body.addStretch(1)
         self.body.addWidget(card)
         self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(2)
-        self.stop.clicked.connect(self.stop_wanted)
-        self.more.clicked.connect(self.more_wanted)
-        self.undo.clicked.connect(self.undo_wanted)
-        self.notice.pressed.connect(self.retry_wanted)
+        self.stop.clicked.connect(self.stop_requested)
+        self.more.clicked.connect(self.more_requested)
+        self.undo.clicked.connect(self.undo_requested)
+        self.notice.pressed.connect(self.retry_requested)
         undo = QShortcut(QKeySequence("Ctrl+Z"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
         undo.setAutoRepeat(False)
-        undo.activated.connect(self.undo_wanted)
+        undo.activated.connect(self.undo_requested)
         self.settle()
 
     def show_view(self, view: SittingOverView) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph, side_colours
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.flow_paint import (
     SIGN,
     FlowPainter,
@@ -25,8 +26,7 @@ from elicit_app.gui.question.flow_paint import (
 from elicit_app.gui.question.measures import breakable, wrapped_height
 from elicit_app.gui.theme import em
 from elicit_app.session.views.asked import Side
-from elicit_app.session.words.branches import Branch, Leaf, branches
-from elicit_app.session.words.ledger import letter_of
+from elicit_app.session.words.ledger import Branch, Leaf, branches, letter_of
 from elicit_app.study.model import Wording
 
 MOST_CLASSES = 5
@@ -46,7 +46,7 @@ class FullPicture(QLabel):
         self.condensed = branches(left, right, wording, condensed=True)
         few = len(left) <= MOST_CLASSES
         self.full = branches(left, right, wording) if few else self.condensed
-        self.setAccessibleName(". ".join(_spoken(branch) for branch in self.full))
+        tell(self, name=". ".join(_spoken(branch) for branch in self.full))
         self.update()
 
     def needed_height(self, width: int) -> int:

@@ -10,7 +10,6 @@ from elicit_app.session.views.asked import RecapView
 VIEW = RecapView(
     answers=6,
     kept="6 answers are kept",
-    minds="So far you seem to mind missed melanomas most.",
     last="You preferred 12 fewer missed melanomas rather than 85 fewer needless excisions.",
     following="Question 7 is next, then about 5 to 8 more.",
 )
@@ -25,31 +24,31 @@ def page(shown):
 
 def test_it_says_what_was_answered(page):
     assert page.line.text() == "Skin lesions · dermatology · 6 answers are kept"
-    assert [page.minds.text(), page.last.text(), page.following.text()] == [VIEW.minds, VIEW.last, VIEW.following]
+    assert [page.last.text(), page.following.text()] == [VIEW.last, VIEW.following]
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
 def test_one_key_goes_on_whatever_has_the_focus(page, qtbot, key):
-    with qtbot.waitSignal(page.go_on_wanted):
+    with qtbot.waitSignal(page.go_on_requested):
         QTest.keyClick(page, key)
     page.go_on.setFocus()
-    with qtbot.waitSignal(page.go_on_wanted):
+    with qtbot.waitSignal(page.go_on_requested):
         QTest.keyClick(page.go_on, key)
 
 
 def test_the_way_back_is_pressed_where_it_has_the_focus(page, qtbot):
     page.back.setFocus()
     gone_on = []
-    page.go_on_wanted.connect(lambda: gone_on.append(True))
-    with qtbot.waitSignal(page.start_wanted):
+    page.go_on_requested.connect(lambda: gone_on.append(True))
+    with qtbot.waitSignal(page.start_requested):
         QTest.keyClick(page.back, Qt.Key.Key_Return)
     assert gone_on == []
 
 
 def test_other_keys_do_nothing(page):
     pressed = []
-    page.go_on_wanted.connect(lambda: pressed.append("on"))
-    page.start_wanted.connect(lambda: pressed.append("back"))
+    page.go_on_requested.connect(lambda: pressed.append("on"))
+    page.start_requested.connect(lambda: pressed.append("back"))
     for key in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Escape, Qt.Key.Key_S):
         QTest.keyClick(page, key)
     assert pressed == []

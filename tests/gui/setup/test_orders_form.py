@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication
 from elicit_app.gui.elements import LinkButton
 from elicit_app.gui.pages.sitting import RecapPage
 from elicit_app.gui.setup.begin_page import BeginPage
-from elicit_app.session.recapping import recap_view
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
+from elicit_app.session.view_builders import recap_view
 from elicit_app.study import open_study
 
 WINE = open_study("wine")
@@ -24,7 +24,7 @@ def page(qtbot, tmp_path):
     page = BeginPage()
     qtbot.addWidget(page)
     page.begun = []
-    page.begin_wanted.connect(page.begun.append)
+    page.begin_requested.connect(page.begun.append)
     page.show_study(WINE, str(tmp_path), 3)
     page.resize(1280, 800)
     page.show()
@@ -43,8 +43,8 @@ def state(page, one, other):
 
 def stated(page):
     page.begin.click()
-    orders = page.begun[-1].setting.never_worse
-    return None if orders is None else [str(order) for order in orders]
+    orders = page.begun[-1].setting.orders
+    return None if not orders else [str(order) for order in orders]
 
 
 def links(page):

@@ -19,6 +19,7 @@ from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import exchange_rates, headline
 from metrics.exports.csv_table import render as csv_table
 from metrics.exports.markdown_page import render as markdown_page
+from metrics.inputs.labels import label_text
 
 CREATED = datetime(2026, 11, 20, 10, 42, tzinfo=UTC)
 COSTS = np.array([[0, 1, 0.91], [0.13, 0, 0.013], [0.11, 0.03, 0]])
@@ -144,7 +145,7 @@ def test_mlr3_reads_rows_of_predictions(make):
 
 
 @settings(deadline=None)
-@given(st.lists(st.text(min_size=1).filter(str.strip), min_size=2, max_size=3, unique=True))
+@given(st.lists(st.text(min_size=1).map(label_text).filter(bool), min_size=2, max_size=3, unique=True))
 def test_csv_keeps_any_name(names):
     k = len(names)
     metric = ElicitedMetric.from_weights(names, -np.arange(1.0, k * k - k + 1), "lpm")

@@ -1,11 +1,12 @@
-"""What follows from a session's answers: the procedure's next step, computed once and remembered."""
+"""What a procedure asks a person next: its steps after the answers, computed once."""
 
 from __future__ import annotations
 
-from elicit_app.elicitation.questions import Outcome, Procedure, Step
+from collections.abc import Sequence
+
+from elicit_app.elicitation.questions import Asked, Outcome, Procedure, Step
+from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.session.journal.state import SessionState
-from elicit_app.session.procedures import ProcedureSetting, procedure_for
-from elicit_app.session.sitting import first_step, untimed, with_budget
 from elicit_app.study.model import Study
 
 _REMEMBERED = 64
@@ -18,11 +19,11 @@ class Steps:
     ----------
     study : Study
         What is asked about.
-    setting : ProcedureSetting
+    setting : Setting
         The procedure and its settings.
     """
 
-    def __init__(self, study: Study, setting: ProcedureSetting) -> None:
+    def __init__(self, study: Study, setting: Setting) -> None:
         self._study, self._setting = study, setting
         self._procedures: dict[tuple[int | None, bool], Procedure] = {}
         self._steps: dict[object, Step | Outcome] = {}
@@ -31,7 +32,7 @@ class Steps:
         """Return the procedure with the number of questions that the expert asked for."""
         key = (state.questions, state.early_stop)
         if key not in self._procedures:
-            self._procedures[key] = procedure_for(self._study, with_budget(self._setting, *key))
+            self._procedures[key] = procedure_for(self._study, self._setting.with_budget(*key))
         return self._procedures[key]
 
     def after(self, state: SessionState) -> Step | Outcome:
@@ -40,15 +41,35 @@ class Steps:
         if key not in self._steps:
             while len(self._steps) >= _REMEMBERED:
                 del self._steps[next(iter(self._steps))]
-            self._steps[key] = first_step(self.procedure(state), untimed(state.history))
+            self._steps[key] = first_step(self.procedure(state), state.history)
         return self._steps[key]
 
 
 def _key(state: SessionState) -> object:
-    """Return what the next question depends on; the time that the last answer took is not in it (see `untimed`)."""
+    """Return what the next question depends on; not the time that the last answer took (`agenda.slow_half`)."""
     answers = [asked.answer for asked in state.history]
     told = tuple(
         (index, state.entries[index].event.pair, answer.choice, answer.strength)
         for index, answer in zip(state.used, answers, strict=True)
     )
     return state.questions, state.early_stop, told, tuple(answer.seconds for answer in answers[:-1])
+
+
+def first_step(procedure: Procedure, history: Sequence[Asked]) -> Step | Outcome:
+    """Return what a procedure yields first after a history, or what it returns."""
+    elicitation = procedure.begin(history)
+    try:
+        return next(elicitation)
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        return outcome
+    finally:
+        elicitation.close()
+
+
+def note_about(setting: Setting, step: Step | Outcome) -> str:
+    """Return how many questions a published search needs, or an empty sentence."""
+    if isinstance(step, Outcome) or not entry_named(setting.procedure).narrows:
+        return ""
+    total = step.progress.asked + step.progress.most
+    return f"This procedure asks about {total:,} questions; the late ones look alike."

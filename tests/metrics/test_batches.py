@@ -1,28 +1,19 @@
-"""Batches: merging gives the whole, in any order and grouping, on any number of threads, after pickling."""
+"""Batches: merging gives the whole to 1e-12, in any order and grouping, after pickling."""
 
-import itertools
-import math
 import pickle
-from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.batches import blocks
-from metrics.batches.predictions import OnePass
-from metrics.batches.products import long_by_long, small_by_long
-from metrics.batches.sums import ExactSum
-from metrics.classification.confusion import ConfusionCounts, DecisionCounts
-from metrics.classification.costs import ExpectedCost, MisclassificationCost
-from metrics.classification.decisions import LeastCost
-from metrics.classification.errors import ErrorCounts
+from metrics.batches import OnePass
+from metrics.classification.confusion import ConfusionCounts, ErrorCounts
+from metrics.classification.costs import DecisionCounts, ExpectedCost, LeastCost, MisclassificationCost
 from metrics.classification.multilabel import MultilabelTally
 from metrics.classification.relevance import OutcomeFrequencies, Relevance
-from metrics.probabilistic.calibration_bins import CalibrationBins, TopLabelCalibration
-from metrics.probabilistic.concern import meta_pattern_concern_score, release_matrix
-from metrics.probabilistic.concern_kernel import ConcernScore
+from metrics.probabilistic.calibration import CalibrationBins, TopLabelCalibration
+from metrics.probabilistic.concern import ConcernScore, meta_pattern_concern_score, release_matrix
 from metrics.probabilistic.likelihood import LogLikelihood, SquaredError
 from metrics.probabilistic.regression import Coverage, GaussianLikelihood
 
@@ -77,7 +68,7 @@ def test_merged_batches_are_the_whole(seed, n, data):
 
 
 @given(st.integers(0, 999), st.permutations(range(5)))
-def test_order_and_grouping_of_merges_change_no_bit(seed, order):
+def test_order_and_grouping_of_merges_change_nothing(seed, order):
     y, proba, predicted, weight = cases(seed, 50)
     for name, empty in (of_probabilities() | of_labels()).items():
         second = proba if name in of_probabilities() else predicted
@@ -89,7 +80,8 @@ def test_order_and_grouping_of_merges_change_no_bit(seed, order):
         first, *others = (parts[i] for i in order)
         left = first.merge(others[0])
         right = others[1].merge(others[2].merge(others[3]))
-        np.testing.assert_array_equal(number(left.merge(right).result()), number(one_by_one.result()), err_msg=name)
+        merged, whole = number(left.merge(right).result()), number(one_by_one.result())
+        np.testing.assert_allclose(merged, whole, rtol=1e-12, err_msg=name)
 
 
 def test_one_pass_gives_what_each_alone_gives():
@@ -142,20 +134,6 @@ def test_a_refused_batch_leaves_nothing_behind():
         np.testing.assert_array_equal(number(part.result()), before, err_msg=name)
 
 
-def test_the_number_of_threads_changes_no_bit(monkeypatch):
-    y, proba, predicted, weight = cases(8, 60_000)
-    results = []
-    for n_threads in (1, 2, 3):
-        monkeypatch.setattr(blocks, "_n_threads", lambda _cells, n=n_threads: n)
-        parts = of_probabilities() | of_labels()
-        for name, part in parts.items():
-            part.update(y, proba if name in of_probabilities() else predicted, sample_weight=weight)
-        results.append([number(part.result()) for part in parts.values()])
-    for one, other in itertools.pairwise(results):
-        for a, b in zip(one, other, strict=True):
-            np.testing.assert_array_equal(a, b)
-
-
 def test_accumulators_can_be_sent_to_other_processes():
     y, proba, predicted, _ = cases(9, 200)
     for name, part in (of_probabilities() | of_labels()).items():
@@ -199,7 +177,7 @@ def test_labels_name_the_columns_of_every_batch():
     named = LogLikelihood(["no", "yes"])
     named.update(["yes"], [[0.2, 0.8]]).update(["yes", "no"], [[0.5, 0.5], [0.9, 0.1]])
     assert named.result() == pytest.approx(-np.log([0.8, 0.5, 0.9]).mean())
-    with pytest.raises(ValueError, match="row 0: maybe is not one of the labels"):
+    with pytest.raises(ValueError, match="row 0: maybe is not one of the classes"):
         named.update(["maybe"], [[0.5, 0.5]])
     with pytest.raises(ValueError, match="2 columns were expected, one per class, found 3"):
         named.update(["no"], [[0.5, 0.25, 0.25]])
@@ -231,53 +209,10 @@ def test_the_function_is_the_accumulator():
     assert kernel.share_outside_top_k() == score.share_outside_top_k
 
 
-finite = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
-
-
-@given(st.lists(finite, max_size=30), st.randoms())
-def test_an_exact_sum_is_the_rounded_true_sum(values, random):
-    total = ExactSum()
-    for value in values:
-        total.add(value)
-    assert float(total.value()) == float(sum(map(Fraction, values))) == math.fsum(values)
-    random.shuffle(values)
-    again = ExactSum()
-    for value in values:
-        again.add(value)
-    assert again.value() == total.value()
-
-
-@given(st.lists(finite, min_size=2, max_size=12), st.integers(1, 11))
-def test_exact_sums_merge_exactly(values, cut):
-    whole, one, other = ExactSum((2,)), ExactSum((2,)), ExactSum((2,))
-    for i, value in enumerate(values):
-        whole.add([value, 1])
-        (one if i < cut else other).add([value, 1])
-    one.merge(other)
-    np.testing.assert_array_equal(one.value(), whole.value())
-
-
-def test_an_exact_sum_refuses_what_it_cannot_hold():
-    total = ExactSum((2,))
-    assert total.value().tolist() == [0, 0]
-    for bad, said in (([1.0], "shape"), ([1.0, np.inf], "finite"), ([1.0, np.nan], "finite")):
-        with pytest.raises(ValueError, match=said):
-            total.add(bad)
-
-
 def test_a_sum_that_overflows_is_refused():
     huge = np.full((2, 2), 1e308)
     with pytest.raises(ValueError, match="finite"), np.errstate(over="ignore"):
         ExpectedCost(2).update([0, 0], [[0.5, 0.5]] * 2, sample_weight=[1e308, 1.7e308]).expected_cost(huge)
-
-
-@given(st.integers(0, 999), st.sampled_from([2, 10, 70]), st.integers(1, 700))
-@settings(max_examples=25)
-def test_products_in_pieces_are_products(seed, k, n):
-    rng = np.random.default_rng(seed)
-    small, long, other = rng.normal(size=(k, k)), rng.normal(size=(k, n)), rng.normal(size=(n, k))
-    np.testing.assert_allclose(small_by_long(small, long), np.einsum("ij,jn->in", small, long), atol=1e-9)
-    np.testing.assert_allclose(long_by_long(other, long.T), np.einsum("ni,jn->ij", other, long), atol=1e-9)
 
 
 def test_a_thousand_classes_in_bounded_memory():
