@@ -127,7 +127,8 @@ class Bayes:
             questions=len(history),
             intervals=belief.intervals,
             samples=belief.samples,
-            details={"sensitivity": sensitivity, "lapse": float(belief.person.lapse.mean())},
+            sensitivity=sensitivity,
+            lapse=float(belief.person.lapse.mean()),
         )
 
     def belief(self, history: Sequence[Asked]) -> Posterior:

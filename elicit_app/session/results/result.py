@@ -96,7 +96,7 @@ def metric_of(
         outcome.family,
         name=study.title if begun.expert is None else f"{study.title}, {begun.expert}",
         created=session.state.last or begun.at,
-        intervals=cost_intervals(session.procedure(), outcome, study.yardstick),
+        intervals=cost_intervals(outcome, study.yardstick),
         samples=outcome.samples,
         prevalence=shares,
         population=study.population,
