@@ -48,14 +48,14 @@ class Posterior:
                 logs[:, [small, large]] = np.sort(pair, axis=1)
         draws[:, : prior.size] = np.linalg.solve(prior.factor, logs.T).T
         # Solving rounds: what touches an order from the wrong side by that much is still allowed to move.
-        return cls(prior, response, moved(draws, belief._log_likelihood(evidence([], prior)), rng, _SETTLING_SWEEPS))
+        return cls(prior, response, moved(draws, belief.log_likelihood(evidence([], prior)), rng, _SETTLING_SWEEPS))
 
     def told(self, answers: Evidence, rng: np.random.Generator, sweeps: int) -> Posterior:
         """Return the belief after one more answer: the last of `answers`, which holds all of them."""
         newest = answers.of(np.array([-1]))
         fit = self.response.log_likelihood(self.weights, self.person, newest)[:, 0]
         draws = resampled(self.draws, fit, rng)
-        return Posterior(self.prior, self.response, moved(draws, self._log_likelihood(answers), rng, sweeps))
+        return Posterior(self.prior, self.response, moved(draws, self.log_likelihood(answers), rng, sweeps))
 
     @cached_property
     def weights(self) -> Matrix:
@@ -107,7 +107,8 @@ class Posterior:
         """Return the immutable summary that a step carries; `gains` are those of random achievable pairs."""
         return Belief(self.estimate, self.intervals, self.agreement(gains))
 
-    def _log_likelihood(self, answers: Evidence) -> LogDensity:
+    def log_likelihood(self, answers: Evidence) -> LogDensity:
+        """Return the function that gives the log-likelihood of answers for draws (n, m + 4), shape (n,)."""
         m = self.prior.size
 
         def log_likelihood(draws: Matrix) -> Matrix:
