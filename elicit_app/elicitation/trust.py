@@ -13,7 +13,6 @@ from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.procedures.pencil import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
 from elicit_app.elicitation.response import evidence
-from elicit_app.elicitation.sampler import moved
 
 Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
@@ -28,8 +27,6 @@ _EDGE = 0.5  # probability of a lead that the prior hardly allows
 _NO_BETTER = -2  # answers: fewer predicted by so many is more than the luck of near ties
 
 
-_PARTICLES = 160  # enough to predict one side or the other
-_ROUNDS, _SWEEPS = 3, 4  # the sampler adapts itself anew in every round
 _FOLDS = 5
 _FEWEST = 8  # preferences to hold some out
 # A search: an answer does not fit when the other side is better by more than this share of all that is at stake.
@@ -343,11 +340,7 @@ def refitted(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
     rng : numpy.random.Generator
         Source of chance.
     """
-    log_likelihood = belief.log_likelihood(evidence(history, belief.prior))
-    draws = belief.draws[rng.choice(len(belief.draws), min(_PARTICLES, len(belief.draws)), replace=False)]
-    for _ in range(_ROUNDS):
-        draws = moved(draws, log_likelihood, rng, _SWEEPS)
-    return Posterior(belief.prior, belief.response, draws)
+    return belief.refitted(evidence(history, belief.prior), rng)
 
 
 def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generator) -> HeldOut | None:
