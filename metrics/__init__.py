@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from metrics.models.learning import BestEpoch as BestEpoch
     from metrics.models.learning import ConcernLearningRate as ConcernLearningRate
     from metrics.models.operating_points import operating_point as operating_point
+    from metrics.policies.curves import policy_curves as policy_curves
+    from metrics.policies.judging import judge as judge
+    from metrics.policies.net_benefit import decision_curve as decision_curve
+    from metrics.policies.net_benefit import net_benefit as net_benefit
     from metrics.probabilistic.calibration import calibration_curve as calibration_curve
     from metrics.probabilistic.calibration import expected_calibration_error as expected_calibration_error
     from metrics.probabilistic.concern import MetaPatternConcernScore as MetaPatternConcernScore
@@ -84,6 +88,9 @@ _NAMES = {
     "metrics.models.cost_sensitive_classifier": ("CostSensitiveClassifier",),
     "metrics.models.learning": ("BestEpoch", "ConcernLearningRate"),
     "metrics.models.operating_points": ("operating_point",),
+    "metrics.policies.curves": ("policy_curves",),
+    "metrics.policies.judging": ("judge",),
+    "metrics.policies.net_benefit": ("decision_curve", "net_benefit"),
     "metrics.probabilistic.calibration": ("calibration_curve", "expected_calibration_error"),
     "metrics.probabilistic.concern": ("MetaPatternConcernScore", "meta_pattern_concern_score", "release_matrix"),
     "metrics.probabilistic.likelihood": ("negative_log_likelihood", "probability_squared_error"),

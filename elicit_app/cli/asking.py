@@ -94,7 +94,9 @@ def _run(wish: Wish, study: Study, path: Path, talk: Console, scratch: str | Non
     if view is None:
         _tell(talk, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
         return None
-    print_result(Console(markup=False, highlight=False, emoji=False), view, study)
+    # what goes into a file or a pipe is not cut to the width of a terminal
+    width = None if sys.stdout.isatty() else 160
+    print_result(Console(width=width, markup=False, highlight=False, emoji=False), view, study)
     out = wish.out or (path.with_name(path.name.removesuffix(SUFFIX) + ".metric.json") if scratch is None else None)
     if not view.can_export:
         talk.print(f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} that say something.")

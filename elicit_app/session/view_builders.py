@@ -6,13 +6,13 @@ from typing import Literal
 
 import numpy as np
 
-from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose, Side
+from elicit_app.elicitation.questions import Counts, Outcome, Progress, Proposal, Purpose, Side
 from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
 from elicit_app.problem import Problem
 from elicit_app.registry.binding import stated_orders
 from elicit_app.session.journal.events import Answered, CountRows, Pair
 from elicit_app.session.journal.state import Entry
-from elicit_app.session.questions import to_reply
+from elicit_app.session.questions import on_screen, to_reply
 from elicit_app.session.results.fitting import contradictions, misfits
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
@@ -73,7 +73,14 @@ def question_view(session: Session, request: int, *, offer_break: bool = False) 
         note=session.note,
         undoes=_undoes(session),
         full_picture=state.full_picture,
+        proposal=_proposal(asking.pair, asking.left),
+        reversed_rows=asking.reversed_rows,
     )
+
+
+def _proposal(pair: Pair, left: Side) -> Proposal | None:
+    """Return the count that may be moved, its first side the left one."""
+    return pair.proposal if pair.proposal is None or left == "first" else pair.proposal.swapped()
 
 
 def _undoes(session: Session) -> Literal["answer", "change", "nothing"]:
@@ -113,6 +120,8 @@ def looking_again_view(session: Session, request: int, number: int) -> QuestionV
         undoes="nothing",
         again=number,
         full_picture=event.full_picture,
+        proposal=_proposal(event.pair, event.left),
+        reversed_rows=event.reversed_rows,
     )
 
 
@@ -186,6 +195,8 @@ def _answered_view(entries: tuple[Entry, ...], number: int, fit: Fit) -> Answere
         seconds=entry.answer.seconds,
         fit=fit,
         asked_again_as=_asked_again_as(entries, number) if entry.answer.choice == "unsure" else None,
+        moved=on_screen(entry.event.left, entry.answer.moved),
+        reason=entry.answer.reason,
     )
 
 

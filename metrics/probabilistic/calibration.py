@@ -354,7 +354,7 @@ def _binary_bins(
 ) -> CalibrationBins:
     true = label_array(y_true, "y_true")
     if labels is None:
-        positive = _positive(true, pos_label)
+        positive = positive_cases(true, pos_label)
     else:
         classes = passed_labels(labels)
         if len(classes) != 2:
@@ -364,7 +364,7 @@ def _binary_bins(
     return CalibrationBins(n_bins).update(positive, y_prob, sample_weight=sample_weight)
 
 
-def _positive(true: NDArray[Any], pos_label: object) -> NDArray[np.bool_]:
+def positive_cases(true: NDArray[Any], pos_label: object) -> NDArray[np.bool_]:
     """Return whether each case is of the positive one of the labels that occur."""
     found = distinct(true)
     if len(found) > 2:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Purpose
+from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Purpose, Tolerance
 from elicit_app.session.journal.state import SessionState
 from elicit_app.session.results.fitting import misfits, repeats
-from elicit_app.session.results.tolerances import Tolerance, tolerance_of
 from elicit_app.session.session import Session
 from elicit_app.session.views.figures import HeldOutView, TrustView
 from elicit_app.study.model import Study
@@ -85,7 +84,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
         *_fits_found(explained, [number for number in odd if number not in failed]),
         *_held_out_found(report),
         *_suspicions_found(state, report),
-        *_bounded_found(session.study, ratios, tolerance_of(procedure, outcome)),
+        *_bounded_found(session.study, ratios, outcome.tolerance),
     )
     return Trust(
         findings=findings,
