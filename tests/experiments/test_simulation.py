@@ -121,7 +121,18 @@ def test_the_json_has_the_stated_fields_and_no_infinity():
     assert list(told_)[-2:] == ["runs", "summary"]
     assert {"seed", "noise", "votes", "truth"} <= set(told_)
     assert set(told_["runs"][0]) == {
-        *("true_weights", "elicited_weights", "bounded", "stopped", "intervals", "range_factor", "covered", "asked"),
+        *(
+            "true_weights",
+            "elicited_weights",
+            "bounded",
+            "stopped",
+            "intervals",
+            "range_factor",
+            "covered",
+            "asked",
+            "linear",
+            "effective_draws",
+        ),
         *MEASURES,
     }
     assert told_["summary"]["runs"] == 3
