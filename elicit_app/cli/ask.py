@@ -17,6 +17,11 @@ NeverWorseOption = Annotated[
 ]
 
 
+def flag(option: str) -> str:
+    """Return the flag that an option of a setting is given by."""
+    return f"--{option.replace('_', '-')}"
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("ask")(ask)
@@ -25,7 +30,8 @@ def register(app: typer.Typer) -> None:
 def ask(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")],
     procedure: Annotated[
-        Literal["bayes", "dlpm", "lpm"] | None, typer.Option(help="What chooses the questions; bayes where not stated.")
+        str | None,
+        typer.Option(metavar="NAME", help="What chooses the questions: bayes, dlpm or lpm; bayes where not stated."),
     ] = None,
     family: Annotated[
         Literal["dlpm", "lpm"] | None,
@@ -49,14 +55,14 @@ def ask(
     out: Annotated[
         Path | None, typer.Option(help="Where to write the metric file; by default beside the session.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
     """Answer questions in the terminal: type a line a question, or pipe them in.
 
     Keys: 1 A, 2 B (1+ clearly, 1- slightly), 0 about equal, s cannot say, u undo, q stop and see the result.
     """
     from elicit_app.cli.asking import Wish, ask_in_terminal
-    from elicit_app.cli.simulated_answers import WrongWeights
-    from elicit_app.session.procedures import WrongPairing
+    from elicit_app.problem import WrongOption
 
     wish = Wish(
         study=study,
@@ -69,8 +75,9 @@ def ask(
         seed=seed,
         simulate=simulate,
         out=out,
+        force=force,
     )
     try:
         ask_in_terminal(wish)
-    except (WrongPairing, WrongWeights) as wrong:
-        raise typer.BadParameter(wrong.sentence) from wrong
+    except WrongOption as wrong:
+        raise typer.BadParameter(wrong.worded(flag)) from wrong

@@ -130,13 +130,17 @@ def repeatable_answers(history: Sequence[Asked]) -> list[int]:
 
 
 def slow_half(history: Sequence[Asked], indices: Sequence[int]) -> list[int]:
-    """Return the half of the answers that took longest, or all where the times were not recorded."""
-    seconds = [history[n].answer.seconds for n in indices]
-    timed = [second for second in seconds if second is not None]
-    if len(timed) < len(indices):
+    """Return the half of the answers that took longest, or all where the times were not recorded.
+
+    What follows an answer is computed before it is given, so the last one counts as quick.
+    """
+    last = len(history) - 1
+    seconds = {n: history[n].answer.seconds for n in indices if n != last}
+    timed = [second for second in seconds.values() if second is not None]
+    if len(timed) < len(seconds) or not timed:
         return list(indices)
-    middle = float(np.median(timed))
-    return [n for n, second in zip(indices, timed, strict=True) if second >= middle]
+    middle = float(np.median([*timed, *(0.0 for n in indices if n == last)]))
+    return [n for n in indices if (seconds.get(n) or 0.0) >= middle]
 
 
 def dominated(matrices: Matrix, population: int | None, rng: np.random.Generator) -> Question:

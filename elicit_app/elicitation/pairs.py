@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.memory import Recent
 from elicit_app.elicitation.pool import Pool
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
@@ -137,9 +137,9 @@ class FrontierPairs:
         )
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
-        """Return the gains of random pairs of the pool, shape (<= n, m)."""
-        first, second = rng.integers(len(self.pool.matrices), size=(2, n))
-        gains = self.prior.gain(self.pool.matrices[first], self.pool.matrices[second])
+        """Return the gains of random pairs of typical decisions, shape (<= n, m): what a metric is judged on."""
+        first, second = rng.integers(len(self.pool.typical), size=(2, n))
+        gains = self.prior.gain(self.pool.typical[first], self.pool.typical[second])
         return np.asarray(gains[np.abs(gains).max(axis=1) > SAME])
 
     def _achieved(self, max_cells: int, rng: np.random.Generator) -> PairSet:
@@ -220,7 +220,15 @@ class SpherePairs:
         return np.asarray(self.centre + moved)
 
 
-_FOUND: Recent[FrontierPairs] = Recent(8)
+@dataclass(frozen=True)
+class _Asked:
+    """What the pairs of a study depend on; two are the same where their digests are."""
+
+    digest: bytes
+    cases: Sequence[Cases] = field(compare=False)
+    population: int | None = field(compare=False)
+    max_cells: int = field(compare=False)
+    prior: WeightPrior = field(compare=False)
 
 
 def frontier_pairs(cases: Sequence[Cases], population: int | None, max_cells: int, prior: WeightPrior) -> FrontierPairs:
@@ -229,9 +237,10 @@ def frontier_pairs(cases: Sequence[Cases], population: int | None, max_cells: in
     for model in cases:
         for column in (model.eta, model.outcome, model.weight):
             content.update(np.ascontiguousarray(column).tobytes())
-    found = _FOUND.recall(content.digest())
-    if found is None:
-        pool = Pool.of(cases, population, np.random.default_rng([_POOL_SEED, 0]))
-        found = FrontierPairs(pool, prior, max_cells)
-        _FOUND.keep(content.digest(), found)
-    return found
+    return _frontier_pairs(_Asked(content.digest(), cases, population, max_cells, prior))
+
+
+@lru_cache(maxsize=8)
+def _frontier_pairs(asked: _Asked) -> FrontierPairs:
+    pool = Pool.of(asked.cases, asked.population, np.random.default_rng([_POOL_SEED, 0]))
+    return FrontierPairs(pool, asked.prior, asked.max_cells)

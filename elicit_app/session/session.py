@@ -9,18 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from elicit_app.elicitation.agenda import SITTING, informative
 from elicit_app.elicitation.questions import (
+    Moved,
     Outcome,
     Procedure,
     Progress,
+    Side,
     Step,
     Strength,
 )
 from elicit_app.problem import Problem
+from elicit_app.registry import Setting, for_person
 from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
 from elicit_app.session.journal.events import (
+    LONGEST_REASON,
     Answered,
     Changed,
     Continued,
@@ -39,11 +44,11 @@ from elicit_app.session.journal.events import (
     TakenOut,
     Undone,
 )
+from elicit_app.session.journal.reading import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import Journal
-from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.questions import Asking, only_of_preference, stand, to_choice
-from elicit_app.session.steps import Steps, budget_of, first_step, for_person, note_about, untimed
+from elicit_app.session.questions import Asking, on_screen, only_of_preference, stand, to_choice
+from elicit_app.session.steps import Steps, first_step, note_about
 from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 
@@ -58,7 +63,7 @@ class Session:
     ----------
     study : Study
         What it is about.
-    setting : ProcedureSetting
+    setting : Setting
         The procedure and its settings.
     journal : Journal
         The open journal.
@@ -66,10 +71,11 @@ class Session:
         What is in it.
     """
 
-    def __init__(self, study: Study, setting: ProcedureSetting, journal: Journal, events: Sequence[Event]) -> None:
+    def __init__(self, study: Study, setting: Setting, journal: Journal, events: Sequence[Event]) -> None:
         self.study = study
         self.setting = setting
         self.state = fold_events(events, journal.path)
+        self.damage = ""
         self._events = list(events)
         self._journal = journal
         self._steps = Steps(study, setting)
@@ -79,12 +85,11 @@ class Session:
     def create(
         cls,
         study: Study,
-        setting: ProcedureSetting,
+        setting: Setting,
         path: Path,
         *,
         expert: str | None = None,
         guesses: tuple[Guess, ...] = (),
-        location: Path | None = None,
     ) -> Session:
         """Begin a session in a new file.
 
@@ -92,7 +97,7 @@ class Session:
         ----------
         study : Study
             What it is about.
-        setting : ProcedureSetting
+        setting : Setting
             The procedure; it is put into terms for a person (whole cases of real decisions).
         path : Path
             The session file, which must not exist.
@@ -100,8 +105,6 @@ class Session:
             Whose answers these are.
         guesses : tuple of Guess
             First guesses of the ratios, asked before the first question.
-        location : Path or None
-            The predictions file of a study that is a single file, to find it again.
 
         Raises
         ------
@@ -110,7 +113,7 @@ class Session:
         """
         setting = for_person(setting)
         now = datetime.now(UTC)
-        events: list[Event] = [begun(study, setting, now, expert, location)]
+        events: list[Event] = [begun(study, setting, now, expert)]
         if guesses:
             events.append(Guessed(at=now, guesses=guesses))
         steps = Steps(study, setting)
@@ -144,6 +147,34 @@ class Session:
         except BaseException:
             journal.close()
             raise
+
+    @classmethod
+    def look(cls, path: Path, study: Study | None = None, *, damaged: bool = False) -> Session:
+        """Open a session to look at, not to go on with; it may be open elsewhere.
+
+        Parameters
+        ----------
+        path : Path
+            The session file.
+        study : Study or None
+            Its study, where it is open already; else it is found as it was begun.
+        damaged : bool
+            Show a damaged session up to the damage, which `damage` then names.
+
+        Raises
+        ------
+        DamagedProblem
+            When the file is damaged and that was not allowed for.
+        Problem
+            When the file is newer, or about another study; in one sentence.
+        """
+        contents = look_into(path) if damaged else read(path)
+        study = study or study_of(contents.begun.study, path)
+        check_study(contents.begun.study, study, path)
+        session = cls(study, read_setting(contents.begun, path), Journal.closed(path, contents), contents.events)
+        if contents.damage:
+            session.damage = DamagedProblem(path, contents).sentence
+        return session
 
     @property
     def path(self) -> Path:
@@ -195,12 +226,11 @@ class Session:
         back = self.state.undone[-1] if self.state.undone else None
         if isinstance(back, Answered):
             progress = step.progress if isinstance(step, Step) else Progress(number - 1, 1, 1)
-            return Asking(number, back.pair, back.left, back.subject, progress)
+            return Asking(number, back.pair, back.left, back.subject, back.reversed_rows, progress)
         if isinstance(step, Outcome):
             return None
         pair = Pair.of(step.question, tuple(index + 1 for index in self.state.used))
-        left, subject = stand(self.state, pair)
-        return Asking(number, pair, left, subject, step.progress)
+        return stand(self.state, pair, step.progress)
 
     def look_ahead(self, asking: Asking, reply: Reply, strength: Strength | None = None) -> None:
         """Compute what follows a reply before it is given, so that the answer finds it ready."""
@@ -227,12 +257,32 @@ class Session:
         *,
         seconds: float | None = None,
         full_picture: bool = False,
+        moved: Moved | None = None,
+        reason: str = "",
     ) -> None:
-        """Answer the question that stands; when this returns, the answer is on the disk."""
+        """Answer the question that stands; when this returns, the answer is on the disk.
+
+        Parameters
+        ----------
+        reply : {"left", "right", "equal", "unsure"}
+            The answer; with a moved count that of the pair with this count.
+        strength : Strength or None
+            How clear a preference is.
+        seconds : float or None
+            How long the answer took.
+        full_picture : bool
+            Whether every count was shown.
+        moved : Moved or None
+            The count that was moved, its first side the left one.
+        reason : str
+            What was typed about the answer.
+        """
         asking = self.asking()
         if asking is None or self.state.phase != "asking":
             raise Problem("There is no question to answer now. Ask for more questions first.")
-        self._do(self._answered(asking, reply, strength, seconds, full_picture=full_picture))
+        event = self._answered(asking, reply, strength, seconds, full_picture=full_picture)
+        more = _more_said(asking.pair, asking.left, moved, reason)
+        self._do(Answered.model_validate(dict(event) | more) if more else event)
 
     def _answered(
         self, asking: Asking, reply: Reply, strength: Strength | None, seconds: float | None, *, full_picture: bool
@@ -243,6 +293,7 @@ class Session:
             pair=asking.pair,
             left=asking.left,
             subject=asking.subject,
+            reversed_rows=asking.reversed_rows,
             choice=choice,
             strength=only_of_preference(choice, strength),
             seconds=seconds,
@@ -260,17 +311,26 @@ class Session:
 
     def take_out(self, number: int) -> None:
         """Use answer `number` no more. It stays in the file."""
-        self._demand_answer(number, "take out")
+        self._require_answer(number, "take out")
         self._do(TakenOut(at=self._clock(), number=number))
 
     def change(
-        self, number: int, reply: Reply, strength: Strength | None = None, *, seconds: float | None = None
+        self,
+        number: int,
+        reply: Reply,
+        strength: Strength | None = None,
+        *,
+        seconds: float | None = None,
+        moved: Moved | None = None,
+        reason: str = "",
     ) -> None:
-        """Answer question `number` anew, sides as they stood then."""
-        self._demand_answer(number, "change")
-        choice = to_choice(self.state.entries[number - 1].event.left, reply)
+        """Answer question `number` anew, sides as they stood then; parameters as in `answer`."""
+        self._require_answer(number, "change")
+        event = self.state.entries[number - 1].event
+        choice = to_choice(event.left, reply)
         strength = only_of_preference(choice, strength)
-        self._do(Changed(at=self._clock(), number=number, choice=choice, strength=strength, seconds=seconds))
+        more = _more_said(event.pair, event.left, moved, reason)
+        self._do(Changed(at=self._clock(), number=number, choice=choice, strength=strength, seconds=seconds, **more))
 
     def resolve(self, first: int, second: int, kept: Kept) -> None:
         """Say which of two different answers to the same pair was meant: the first, the second, equal, or both."""
@@ -298,6 +358,7 @@ class Session:
         if event is None:
             raise Problem("This procedure has no further question: the answers so far are all that it needs.")
         if self.state.phase != "asking" or event.questions != self.state.questions:
+            self._journal.back_up()
             self._do(event)
 
     def continuation(self) -> Continued | None:
@@ -306,7 +367,7 @@ class Session:
         state = self.state
         if isinstance(step, Step):
             return Continued(at=self._clock(), questions=state.questions, early_stop=state.early_stop)
-        if budget_of(self.setting) is None or step.stopped not in _MORE_AFTER:
+        if self.setting.questions is None or step.stopped not in _MORE_AFTER:
             return None
         # Where the budget ended the sitting, it may end earlier again; where the answers did, only the expert ends it.
         early = step.stopped == "budget"
@@ -318,7 +379,7 @@ class Session:
         if not entries or len(self.state.history) != len(entries):
             return True
         *before, last = self.state.history
-        step = first_step(self.procedure(), untimed(before))
+        step = first_step(self.procedure(), before)
         if isinstance(step, Step) and step.question.same_as(last.question, tolerance=1e-9):
             return True
         sentence = (
@@ -328,7 +389,7 @@ class Session:
             self._do(Noted(at=self._clock(), sentence=sentence))
         return False
 
-    def _demand_answer(self, number: int, what: str) -> None:
+    def _require_answer(self, number: int, what: str) -> None:
         if not 1 <= number <= len(self.state.entries):
             raise Problem(f"There is no answer {number} to {what}: there are {len(self.state.entries)}.")
 
@@ -341,3 +402,19 @@ class Session:
         self._journal.append(event)
         self.state = state
         self._events.append(event)
+
+
+def _more_said(pair: Pair, left: Side, moved: Moved | None, reason: str) -> dict[str, Any]:
+    """Return what an answer says beside its choice: a count that was moved, as the question allows it, and a reason."""
+    said: dict[str, Any] = {}
+    if moved is not None:
+        may, moved = pair.proposal, on_screen(left, moved)
+        assert moved is not None
+        if may is None or (moved.side, moved.true, moved.predicted) != (may.side, may.true, may.predicted):
+            raise Problem("This count cannot be moved in this question. Move the one that is offered, or choose.")
+        if not may.least <= moved.count <= may.most:
+            raise Problem(f"The count lies between {may.least:,} and {may.most:,}, not at {moved.count:,}.")
+        said["moved"] = moved
+    if reason.strip():
+        said["reason"] = reason.strip()[:LONGEST_REASON]
+    return said

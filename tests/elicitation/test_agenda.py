@@ -128,20 +128,31 @@ class TestRepeats:
             assert history[n].answer.choice in PREFERENCES
 
     @settings(deadline=None, max_examples=40)
-    @given(st.lists(st.floats(0.1, 100), min_size=1, max_size=20), st.data())
+    @given(st.lists(st.floats(0.1, 100), min_size=2, max_size=20), st.data())
     def test_the_slow_half_took_longer_than_the_others(self, seconds, data):
         history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST, seconds=second)) for second in seconds]
-        some = sorted(data.draw(st.sets(st.integers(0, len(seconds) - 1), min_size=1)))
+        some = sorted(data.draw(st.sets(st.integers(0, len(seconds) - 2), min_size=1)))
         slow = slow_half(history, some)
         assert set(slow) <= set(some)
         assert len(slow) >= len(some) / 2
         quick = [seconds[n] for n in some if n not in slow]
         assert max(quick, default=0) <= min(seconds[n] for n in slow)
 
+    @given(st.lists(st.floats(0.1, 100), min_size=1, max_size=8), st.floats(0.1, 100), st.floats(0.1, 100))
+    def test_the_time_of_the_last_answer_changes_nothing(self, seconds, quick, slow):
+        """What comes next is computed before the click: the time of the click itself cannot be in it."""
+        halves = []
+        for last in (quick, slow, None):
+            history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST, seconds=s)) for s in (*seconds, last)]
+            halves.append(slow_half(history, range(len(history))))
+        assert halves[0] == halves[1] == halves[2]
+
     def test_without_times_everything_may_be_repeated(self):
-        history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST, seconds=s)) for s in (1.0, None, 9.0)]
+        history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST, seconds=s)) for s in (1.0, None, 9.0, 3.0)]
         assert slow_half(history, [0, 1, 2]) == [0, 1, 2]
         assert slow_half(history, [0, 2]) == [2]
+        assert slow_half(history, [0, 2, 3]) == [0, 2]
+        assert slow_half(history, [3]) == [3]
 
 
 class TestCannotSay:

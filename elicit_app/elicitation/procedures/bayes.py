@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
@@ -20,11 +23,12 @@ from elicit_app.elicitation.agenda import (
     slow_half,
     told,
 )
-from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.belief import ParticlePosterior, Posterior, open_ends
 from elicit_app.elicitation.choosing import Chooser, Goal, best_pair
+from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.memory import Recent, beginnings
-from elicit_app.elicitation.pairs import PairSource, SpherePairs, frontier_pairs
+from elicit_app.elicitation.linearity import Linearity, check_linearity
+from elicit_app.elicitation.pairs import SAME, FrontierPairs, PairSource, SpherePairs, frontier_pairs
 from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior
 from elicit_app.elicitation.questions import (
     Asked,
@@ -40,25 +44,30 @@ from elicit_app.elicitation.questions import (
     StopReason,
 )
 from elicit_app.elicitation.response import ResponseModel, evidence
-from elicit_app.elicitation.stopping import enough, still_needed
+from elicit_app.elicitation.stopping import FEWEST_ANSWERS, enough, still_needed
 from elicit_app.problem import Problem
 from metrics.classification.frequencies import natural_frequencies
 
 PARTICLES = 320
-SWEEPS, SWEEPS_OF_MANY = 16, 8  # many weights: a move costs more, and nobody is to wait
+SWEEPS = 10  # moves of every particle, before it is looked whether more are needed
+MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
-_MANY_WEIGHTS = 12  # more than the mistakes among four classes
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
-_REMEMBERED = 160  # beliefs and steps kept for undo and looking ahead
-_BELIEF, _PAIR, _SCALE, _TARGET = range(4)  # separate streams of chance
+_REMEMBERED = 160  # beliefs kept for undo and looking ahead
+_RESULTS_REMEMBERED = 12
+_BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS = range(6)  # separate streams of chance
+
+Value = TypeVar("Value")
 
 
 class Bayes:
     """Elicit a metric by Bayesian experimental design; answers may be wrong, tied or missing.
 
-    Everything is a function of the seed and the history. Beliefs and questions are remembered by history, so that
-    undo, resume and looking ahead cost one update.
+    Everything is a function of the seed and the history. Beliefs are remembered by history, so that undo, resume and
+    looking ahead cost one update.
+
+    Up to some twenty weights are followed by particles, more by Gaussians fitted to intervals.
 
     For comparisons, `choose` and `response` may be replaced before the first question.
     """
@@ -100,12 +109,13 @@ class Bayes:
         else:
             self.source = frontier_pairs(cases, population, max_cells, self.prior)
             self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "closeness"
-        self._sweeps = SWEEPS if self.prior.size <= _MANY_WEIGHTS else SWEEPS_OF_MANY
+        self._by_particles = space == "sphere" or self.prior.size <= MOST_WEIGHTS_OF_PARTICLES
         self.choose: Chooser = best_pair
-        self._targets = self.source.random_gains(_TARGETS, self._chance(0, _TARGET))
-        self.response = (ResponseModel.laboratory if space == "sphere" else ResponseModel)(self._scale())
-        self._beliefs: Recent[Posterior] = Recent(_REMEMBERED)
-        self._steps: Recent[Step] = Recent(_REMEMBERED)
+        self._targets = self.source.random_gains(_TARGETS, self._rng(0, _TARGET))
+        self.response = self._response(space)
+        self._beliefs: LRUCache[Posterior] = LRUCache(_REMEMBERED)
+        self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
+        self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
         """Start, or go on after answers already given; see `Procedure.begin`."""
@@ -117,35 +127,94 @@ class Bayes:
         return self.conclude(so_far, reason)
 
     def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
-        """Return what is known after `history`."""
-        belief = self.belief(history)
-        sensitivity = float(np.median(belief.person.sensitivity) * self.response.scale)
+        """Return what is known after `history`, by more draws than a step has."""
+        belief = self.shown_belief(history)
+        linearity = self.linearity(history)
+        ends, bounded = open_ends(belief, self._widest(history))
         return Outcome(
             family=self.family,
             weights=belief.estimate,
-            bounded=(None,) * self.prior.size,
+            bounded=bounded,
             stopped=reason,
             questions=len(history),
-            intervals=belief.intervals,
+            intervals=belief.on_mistakes(ends),
             samples=belief.samples,
-            details={"sensitivity": sensitivity, "lapse": float(belief.person.lapse.mean())},
+            effective_draws=belief.effective_draws,
+            linear=None if linearity is None else linearity.rival,
+            sensitivity=float(np.median(belief.person.sensitivity)),
+            lapse=float(belief.person.lapse.mean()),
         )
 
     def belief(self, history: Sequence[Asked]) -> Posterior:
         """Return the posterior after `history`, from the longest remembered beginning of it."""
-        keys = beginnings(history)
+        keys = prefix_digests(history)
         for known in range(len(history), -1, -1):
-            belief = self._beliefs.recall(keys[known])
+            belief = self._beliefs.get(keys[known])
             if belief is not None:
                 break
         else:
-            belief = Posterior.before(self.prior, self.response, PARTICLES, self._chance(0, _BELIEF))
-            self._beliefs.keep(keys[0], belief)
+            belief = self._from_prior()
+            self._beliefs.put(keys[0], belief)
         for n in range(known, len(history)):
             if history[n].answer.choice is not Choice.UNSURE:
-                belief = belief.told(evidence(history[: n + 1], self.prior), self._chance(n + 1, _BELIEF), self._sweeps)
-            self._beliefs.keep(keys[n + 1], belief)
+                answers, newest = evidence(history[: n + 1], self.prior), evidence(history[n : n + 1], self.prior)
+                belief = belief.updated(answers, newest, self._rng(n + 1, _BELIEF))
+            self._beliefs.put(keys[n + 1], belief)
         return belief
+
+    def shown_belief(self, history: Sequence[Asked]) -> Posterior:
+        """Return the posterior after `history` by as many draws as a shown result needs."""
+        key = prefix_digests(history)[-1]
+        belief = self._shown.get(key)
+        if belief is None:
+            answers = evidence(history, self.prior)
+            belief = self.belief(history).refined(answers, self._rng(answers.n_answers, _RESULT))
+            self._shown.put(key, belief)
+        return belief
+
+    def linearity(self, history: Sequence[Asked]) -> Linearity | None:
+        """Return how well rivals of linear costs explain the answers.
+
+        None on the sphere, where more than twenty weights are asked about, and under eight answers.
+        """
+        judged = self._by_particles and isinstance(self.source, FrontierPairs)
+        if not judged or told(history) < FEWEST_ANSWERS:
+            return None
+        assert isinstance(self.source, FrontierPairs)
+        key = prefix_digests(history)[-1]
+        found = self._linearities.get(key)
+        if found is None:
+            rng = self._rng(len(history), _RIVALS)
+            found = check_linearity(history, self.prior, self.source.pool.typical, self._models, rng)
+            self._linearities.put(key, found)
+        return found
+
+    def _from_prior(self) -> Posterior:
+        rng = self._rng(0, _BELIEF)
+        if self._by_particles:
+            return ParticlePosterior.from_prior(self.prior, self.response, PARTICLES, rng, SWEEPS)
+        return IntervalPosterior.from_prior(self.prior, rng)
+
+    def _response(self, space: str) -> ResponseModel:
+        if not self._by_particles:
+            return ResponseModel.of_ratios()
+        kind = ResponseModel.of_an_oracle if space == "sphere" else ResponseModel.of_people
+        return kind(self.prior, self._targets, self._rng(0, _SCALE))
+
+    def _widest(self, history: Sequence[Asked]) -> float:
+        """Return the largest exchange rate, so many of one mistake for one of another, that could be asked about."""
+        weights = np.exp(self.prior.log_weights(self._rng(0, _SCALE).standard_normal((50, self.prior.size))))
+        asked = [self.prior.gain(*question.rates) for question, _ in history]
+        gains = np.concatenate([self.source.candidates(weights, self._rng(0, _SCALE)).gains, *np.array(asked)[:, None]])
+        two = gains[(np.abs(gains) > SAME).sum(axis=1) == 2]
+        if not len(two):
+            return float("inf")
+        amounts = np.sort(np.abs(two), axis=1)[:, -2:]
+        return float((amounts[:, 1] / amounts[:, 0]).max())
+
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return the gains of n random pairs of achievable matrices; see `Procedure.random_gains`."""
+        return self.source.random_gains(n, rng)
 
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
         if next_item(history, self.questions, self.checks) is None:
@@ -153,7 +222,9 @@ class Bayes:
         return self._enough(history) if self._item(history) is None else None
 
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
-        return enough(self.belief(history), self._models, told(history)) if self.stop else None
+        if not self.stop:
+            return None
+        return enough(self.belief(history), self._models, told(history), lambda: self.linearity(history))
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
@@ -163,14 +234,8 @@ class Bayes:
         return owed(history) if self.checks else None
 
     def _step(self, history: Sequence[Asked]) -> Step:
-        # Times taken steer only which answer is repeated.
-        key = beginnings(history)[-1] + repr([asked.answer.seconds for asked in history] * self.checks).encode()
-        step = self._steps.recall(key)
-        if step is None:
-            belief = self.belief(history)
-            step = Step(self._question(history, belief), self._progress(history, belief), belief.summary(self._targets))
-            self._steps.keep(key, step)
-        return step
+        belief = self.belief(history)
+        return Step(self._question(history, belief), self._progress(history, belief), belief.summary(self._targets))
 
     def _progress(self, history: Sequence[Asked], belief: Posterior) -> Progress:
         most = questions_left(history, self.questions, self.checks)
@@ -187,7 +252,7 @@ class Bayes:
         )
 
     def _question(self, history: Sequence[Asked], belief: Posterior) -> Question:
-        rng = self._chance(len(history), _PAIR)
+        rng = self._rng(len(history), _PAIR)
         item = self._item(history)
         if item is not None and item.place is not None:
             return replace(history[item.place].question, repeat_of=item.place + 1)
@@ -213,15 +278,43 @@ class Bayes:
         asked = history[index].question
         return replace(asked.swapped(), purpose=Purpose.REPEAT, repeat_of=index + 1)
 
-    def _scale(self) -> float:
-        """Return the median utility difference of what may be asked, over prior weights: the unit of sensitivity."""
-        rng = self._chance(0, _SCALE)
-        weights = np.exp(self.prior.log_weights(rng.standard_normal((300, self.prior.size))))
-        gains = self.source.candidates(weights, rng).gains[:300]
-        return float(np.median(np.abs(weights @ gains.T)))
-
-    def _chance(self, n: int, stream: int) -> np.random.Generator:
+    def _rng(self, n: int, stream: int) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, n, stream])))
+
+
+class LRUCache(Generic[Value]):
+    """Values by key, of which the least recently used are forgotten; may be used from several threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[bytes, Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> Value | None:
+        """Return the value of a key, or None where it is not (or no longer) known."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: bytes, value: Value) -> None:
+        """Remember a value."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+
+
+def prefix_digests(history: Sequence[Asked]) -> list[bytes]:
+    """Return one digest for every beginning of a history, the empty one first; times taken do not count."""
+    digests = [b""]
+    for question, answer in history:
+        shown = b"".join(np.ascontiguousarray(side).tobytes() for side in (question.first, question.second))
+        said = f"{answer.choice}/{answer.strength}/{answer.moved}/{question.population}/"
+        why = f"{question.purpose}/{question.repeat_of}/"
+        digests.append(hashlib.sha256(digests[-1] + (said + why).encode() + shown).digest())
+    return digests
 
 
 def _as_they_are(cases: Sequence[Cases], population: int | None) -> Matrix:
