@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.orders import StatedOrder
+from elicit_app.elicitation.piles import StatedPile, piles_of
 from elicit_app.elicitation.questions import Procedure
 from elicit_app.problem import WrongOption
 from elicit_app.registry.binding import cases_of, models_asked, sphere_for, stated_orders
@@ -34,6 +35,8 @@ class BayesSetting(Setting):
         Answers may say slightly or clearly.
     never_worse : tuple of StatedOrder or None
         Orders between mistakes that hold for certain; none is None.
+    piles : tuple of StatedPile or None
+        For the family lpm: mistakes of about the same consequence, the mildest pile first; none is None.
     """
 
     procedure: Literal["bayes"] = "bayes"
@@ -44,6 +47,7 @@ class BayesSetting(Setting):
     max_cells: int | None = Field(default=None, ge=2)
     strength: bool = False
     never_worse: tuple[StatedOrder, ...] | None = None
+    piles: tuple[StatedPile, ...] | None = None
 
     @field_validator("never_worse")
     @classmethod
@@ -96,6 +100,8 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
         strength=setting.strength,
         max_cells=setting.max_cells or DEFAULT_CELLS,
         constraints=stated_orders(setting, study.classes),
+        piles=piles_of(setting.piles or (), study.classes) if setting.family == "lpm" else (),
+        purpose=setting.purpose,
     )
 
 

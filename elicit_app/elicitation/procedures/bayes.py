@@ -31,6 +31,7 @@ from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import SAME, FrontierPairs, PairSource, SpherePairs, frontier_pairs
 from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, positive
 from elicit_app.elicitation.questions import (
+    AnswersFor,
     Asked,
     Choice,
     Elicitation,
@@ -44,9 +45,16 @@ from elicit_app.elicitation.questions import (
     StopReason,
 )
 from elicit_app.elicitation.response import ResponseModel, evidence
-from elicit_app.elicitation.stopping import FEWEST_ANSWERS, enough, still_needed
+from elicit_app.elicitation.stopping import (
+    FEWEST_ANSWERS,
+    enough,
+    probability_best,
+    still_needed,
+    still_to_settle,
+)
 from elicit_app.problem import Problem
 from metrics.classification.frequencies import natural_frequencies
+from metrics.elicited.family import family_of
 
 PARTICLES = 400
 SWEEPS = 10  # moves of every particle, before it is looked whether more are needed
@@ -92,6 +100,8 @@ class Bayes:
         strength: bool = False,
         prior: Structure = "auto",
         constraints: Sequence[NeverWorse] = (),
+        piles: Sequence[Sequence[tuple[int, int]]] = (),
+        purpose: AnswersFor | None = None,
     ) -> None:
         if not cases:
             raise Problem("The procedure bayes needs the predictions of at least one model.")
@@ -100,7 +110,7 @@ class Bayes:
         self.family: Family = family
         self.questions, self.stop, self.checks, self.strength = questions, stop, checks, strength
         self._seed = seed
-        self.prior = WeightPrior.of(family, cases[0].n_classes, prior, constraints)
+        self.prior = WeightPrior.of(family, cases[0].n_classes, prior, constraints, piles)
         self._models = _as_they_are(cases, population)
         self._goal: Goal
         self.source: PairSource
@@ -118,6 +128,8 @@ class Bayes:
         self._beliefs: LRUCache[Posterior] = LRUCache(_REMEMBERED)
         self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
+        self._purpose, self._cases = purpose, cases
+        self._choices: LRUCache[Matrix] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
         """Start, or go on after answers already given; see `Procedure.begin`."""
@@ -187,7 +199,7 @@ class Bayes:
         found = self._linearities.get(key)
         if found is None:
             rng = self._rng(len(history), _RIVALS)
-            found = check_linearity(history, self.prior, self.source.pool.typical, self._models, rng)
+            found = check_linearity(history, self.prior, self.source.pool.typical, self._choice(history), rng)
             self._linearities.put(key, found)
         return found
 
@@ -227,7 +239,33 @@ class Bayes:
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
         if not self.stop:
             return None
-        return enough(self.belief(history), self._models, told(history), lambda: self.linearity(history))
+        return enough(
+            self.belief(history),
+            self._choice(history),
+            told(history),
+            lambda: self.linearity(history),
+            self._purpose,
+        )
+
+    def _choice(self, history: Sequence[Asked]) -> Matrix:
+        """Return the matrices, shape (n, k, k), of what can be chosen.
+
+        Where the answers are for a choice, that is each model as it decides now and by least expected cost, and each
+        class for everybody; else the models as they are.
+        """
+        if self._purpose in (None, "costs") or told(history) < FEWEST_ANSWERS:
+            return self._models
+        key = prefix_digests(history)[-1]
+        found = self._choices.get(key)
+        if found is None:
+            k = self.prior.n_classes
+            costs = family_of(self.family).costs(self.belief(history).estimate)
+            trivial = np.eye(k)[:, None, :] * self._cases[0].prevalence[None, :, None]
+            decided = [model.least_cost(costs) for model in self._cases]
+            # What decides alike is one choice: two of the same would share the probability of being the best.
+            found = np.unique(np.round([*self._models, *decided, *trivial], 12), axis=0)
+            self._choices.put(key, found)
+        return found
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
@@ -249,10 +287,17 @@ class Bayes:
             # What is asked for trust alone may show that the answers are not enough after all.
             return Progress(len(history), min(trust, most), min(trust + 1, most))
         asked = informative(history)
-        fewest, likely = still_needed(belief, told(history), self.questions - asked)
+        fewest, likely = self._still(history, belief, self.questions - asked)
         return Progress(
             len(history), min(fewest + trust, most), min(questions_left(history, asked + likely, self.checks), most)
         )
+
+    def _still(self, history: Sequence[Asked], belief: Posterior, most: int) -> tuple[int, int]:
+        needed = still_needed(belief, told(history), most)
+        if self._purpose != "choose":
+            return needed
+        settled = still_to_settle(probability_best(belief, self._choice(history)), told(history), most)
+        return min(needed[0], settled[0]), min(needed[1], settled[1])
 
     def _question(self, history: Sequence[Asked], belief: Posterior) -> Question:
         rng = self._rng(len(history), _PAIR)
