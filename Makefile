@@ -1,5 +1,5 @@
 # `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
-.PHONY: run test lint types imports tests screenshots bench clean
+.PHONY: run test lint types imports tests docs screenshots bench clean
 
 run:
 	@tools/prepare.sh run
@@ -22,6 +22,11 @@ imports:
 tests:
 	.venv/bin/pytest -n 2 --dist worksteal
 
+docs:
+	@tools/prepare.sh docs
+	.venv/bin/sphinx-build -W --keep-going -q -b html docs docs/_build
+	@echo "Open docs/_build/index.html"
+
 screenshots:
 	.venv/bin/elicit screenshots docs/pictures/pages
 
@@ -30,4 +35,4 @@ bench:
 	.venv/bin/python benchmarks/elicitation.py
 
 clean:
-	rm -rf .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
+	rm -rf .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist docs/_build

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prepare a machine: system libraries where they are missing, uv, and the project's environment.
-# Usage: tools/prepare.sh run|test
+# Usage: tools/prepare.sh run|test|docs
 set -eu
 cd "$(dirname "$0")/.."
 purpose=${1:-run}
@@ -40,8 +40,8 @@ else
 fi
 
 export UV_PYTHON_DOWNLOADS=never
-if [ "$purpose" = test ]; then
-    "$uv" sync --locked --quiet
-else
-    "$uv" sync --locked --quiet --no-dev --inexact
-fi
+case "$purpose" in
+test) "$uv" sync --locked --quiet ;;
+docs) "$uv" sync --locked --quiet --inexact --group docs ;;
+*) "$uv" sync --locked --quiet --no-dev --inexact ;;
+esac

@@ -131,16 +131,23 @@ def repeatable_answers(history: Sequence[Asked]) -> list[int]:
 
     Where there is none, equal points are repeated.
     """
-    repeated = {asked.question.repeat_of for asked in history}
-    once = [
-        n
-        for n, (question, _) in enumerate(history)
-        if n > 0 and question.purpose is Purpose.INFORMATIVE and question.repeat_of is None and n + 1 not in repeated
-    ]
-    preferences = [
-        n for n in once if history[n].answer.choice in PREFERENCES and history[n].answer.moved is None
-    ]
+    once = tradable_answers(history)
+    preferences = [n for n in once if history[n].answer.choice in PREFERENCES and history[n].answer.moved is None]
     return preferences or [n for n in once if history[n].answer.moved is not None]
+
+
+def tradable_answers(history: Sequence[Asked]) -> list[int]:
+    """Return the places of informative answers that were not asked about twice yet, without the very first question."""
+    repeated = {asked.question.repeat_of for asked in history}
+    return [
+        n
+        for n, (question, answer) in enumerate(history)
+        if n > 0
+        and question.purpose is Purpose.INFORMATIVE
+        and question.repeat_of is None
+        and answer.choice is not Choice.UNSURE
+        and n + 1 not in repeated
+    ]
 
 
 def never_asked(history: Sequence[Asked], family: Family, n_classes: int) -> tuple[MistakeKey, ...]:
@@ -181,9 +188,8 @@ def dominated(matrices: Matrix, population: int | None, region: Region | None, r
         Chooses the mistakes and the side.
     """
     if region is not None and population is not None:
-        better, worse = _worse_within(region, rng)
-        pair = (better, worse) if rng.integers(2) else (worse, better)
-        return Question(*pair, population, Purpose.CHECK, hypothetical=True)
+        check = Question(*_worse_within(region, rng), population, Purpose.CHECK, hypothetical=True)
+        return check if rng.integers(2) else check.swapped()
     better = matrices[int(np.argmax(np.trace(matrices, axis1=1, axis2=2)))]
     hits, worse = better.diagonal(), better.copy()
     for true in np.argsort(-np.round(hits, 9), kind="stable")[:_SPOILT_CLASSES]:

@@ -8,7 +8,15 @@ from typing import Literal
 
 import numpy as np
 
-from elicit_app.elicitation.agenda import PLAIN_REPEATS, SITTING, Item, dominated, informative, repeatable_answers
+from elicit_app.elicitation.agenda import (
+    PLAIN_REPEATS,
+    SITTING,
+    Item,
+    dominated,
+    informative,
+    repeatable_answers,
+    tradable_answers,
+)
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.choosing import (
     BestEqualPoint,
@@ -22,6 +30,7 @@ from elicit_app.elicitation.choosing import (
     worth,
 )
 from elicit_app.elicitation.pairs import PairSet, PairSource
+from elicit_app.elicitation.pool import SAME
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Asked, Choice, Counts, Matrix, Proposal, Purpose, Question, Side
 from metrics.elicited.family import error_cells
@@ -36,7 +45,7 @@ _SECONDS_KNOWN = 3  # answers that this is worth
 _BETWEEN_PILES = 3  # questions for every pile but one, before mistakes of the same pile are compared
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Asker:
     """Makes questions from what is believed and what was asked so far.
 
@@ -121,7 +130,7 @@ class Asker:
         return None if region is None or population is None else equal_points(belief, pairs, region, population, row)
 
     def _candidates(self, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator) -> PairSet:
-        pairs = self.source.candidates(belief.weights, rng)
+        pairs = _not_asked_yet(self.source.candidates(belief.weights, rng), history)
         asked = informative(history)
         if asked < FAR_AFTER:
             near = np.flatnonzero(~pairs.far)
@@ -165,7 +174,9 @@ class Asker:
         question = _with_count(question, proposal, start)
         question = replace(question, proposal=replace(proposal, start=start, at_once=True))
         on_first = sum(
-            asked.question.asks_equal and asked.question.proposal is not None and asked.question.proposal.side == "first"
+            asked.question.asks_equal
+            and asked.question.proposal is not None
+            and asked.question.proposal.side == "first"
             for asked in history
         )
         on_second = sum(asked.question.asks_equal for asked in history) - on_first
@@ -181,7 +192,7 @@ class Asker:
         row: Row,
         rng: np.random.Generator,
     ) -> Question:
-        """Return a question that asks to choose; the side that is expected to win is more often the one that won less."""
+        """Return a question that asks to choose; the side that won less so far is more often expected to win."""
         question = self._pair(pairs, n)
         counts = self._counts(belief, pairs[np.array([n])], row)
         if counts is not None and counts.proposals:
@@ -189,8 +200,8 @@ class Asker:
         first, second = belief.chances(pairs.gains[[n]])[:2].mean(axis=1)[:, 0]
         won = [asked.answer.choice for asked in history if asked.question.purpose is Purpose.INFORMATIVE]
         lead = won.count(Choice.FIRST) - won.count(Choice.SECOND)
-        winner_first = rng.random() < 1 / (1 + np.exp(lead))
-        return question if (first >= second) == winner_first else question.swapped()
+        winner_first = bool(rng.random() < 1 / (1 + np.exp(lead)))
+        return question if bool(first >= second) == winner_first else question.swapped()
 
     def _pair(self, pairs: PairSet, n: int) -> Question:
         question = Question.of_rates(
@@ -203,20 +214,38 @@ class Asker:
 
         Some repeats come with a common base of one of the two mistakes: who values results linearly answers the same.
         """
-        among = repeatable_answers(history)
-        gains = np.array([self.prior.gain(*history[n].question.rates) for n in among])
-        first, second = belief.chances(gains)[:2].mean(axis=1)
-        order = [among[n] for n in np.argsort(np.round(np.abs(first - second), 9), kind="stable")]
+        if self.source.region is not None and self._plain_repeats(history) >= PLAIN_REPEATS:
+            based = self._with_common_base(history, belief)
+            if based is not None:
+                return based if rng.integers(2) else based.swapped()
+        place = self._undecided(repeatable_answers(history), history, belief)[0]
+        return replace(history[place].question.swapped(), purpose=Purpose.REPEAT, repeat_of=place + 1)
+
+    def _with_common_base(self, history: Sequence[Asked], belief: Posterior) -> Question | None:
+        """Return the least decided trade that has room for a base; equal points are the least decided of all."""
         region = self.source.region
-        if region is not None and self._plain_repeats(history) >= PLAIN_REPEATS:
-            for n in order:
-                question = history[n].question
-                based = region.with_common_base(np.asarray(question.first), np.asarray(question.second))
-                if based is not None:
-                    shown = replace(question, first=based[0], second=based[1], common_base=True, proposal=None)
-                    shown = shown if rng.integers(2) else shown.swapped()
-                    return replace(shown, purpose=Purpose.REPEAT, repeat_of=n + 1, hypothetical=True)
-        return replace(history[order[0]].question.swapped(), purpose=Purpose.REPEAT, repeat_of=order[0] + 1)
+        assert region is not None
+        for place in self._undecided(tradable_answers(history), history, belief):
+            question = _as_answered(history[place])
+            sides = region.with_common_base(np.asarray(question.first), np.asarray(question.second))
+            if sides is not None:
+                return Question(
+                    *sides,
+                    self.source.population,
+                    Purpose.REPEAT,
+                    repeat_of=place + 1,
+                    hypothetical=True,
+                    common_base=True,
+                )
+        return None
+
+    def _undecided(self, places: Sequence[int], history: Sequence[Asked], belief: Posterior) -> list[int]:
+        """Return places of the history, those first that the belief thinks the person is nearest to indifferent in."""
+        if not places:
+            return []
+        gains = np.array([self.prior.gain(*_as_answered(history[n]).rates) for n in places])
+        first, second = belief.chances(gains)[:2].mean(axis=1)
+        return [places[n] for n in np.argsort(np.round(np.abs(first - second), 9), kind="stable")]
 
     @staticmethod
     def _plain_repeats(history: Sequence[Asked]) -> int:
@@ -230,13 +259,30 @@ class Asker:
         )
 
 
+def _not_asked_yet(pairs: PairSet, history: Sequence[Asked]) -> PairSet:
+    """Return the pairs that were not shown before, in whichever order; all of them where every one was."""
+    new = np.ones(len(pairs), dtype=bool)
+    for question, _ in history:
+        one, other = question.rates
+        for first, second in ((one, other), (other, one)):
+            new &= (np.abs(pairs.first - first) + np.abs(pairs.second - second)).max(axis=(1, 2)) > SAME
+    return pairs[np.flatnonzero(new)] if new.any() else pairs
+
+
 def _with_count(question: Question, proposal: Proposal, count: int) -> Question:
     """Return the pair with one count of one side at another place, its row kept."""
     side = np.array(question.first if proposal.side == "first" else question.second, dtype=np.int64)
     cell = proposal.true, proposal.predicted
     side[proposal.true, proposal.true] += side[cell] - count
     side[cell] = count
-    return replace(question, first=side) if proposal.side == "first" else replace(question, second=side)
+    there: Question = replace(question, first=side) if proposal.side == "first" else replace(question, second=side)
+    return there
+
+
+def _as_answered(asked: Asked) -> Question:
+    """Return the pair that the answer holds for: with the count where the person left it."""
+    question, answer = asked
+    return question if answer.moved is None else question.moved(answer.moved)
 
 
 def differing(question: Question) -> int:

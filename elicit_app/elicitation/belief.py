@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Belief, Matrix
-from elicit_app.elicitation.response import N_PARAMETERS, Evidence, Person, ResponseModel, evidence
-from elicit_app.elicitation.sampler import LogDensity, moved, resampled
+from elicit_app.elicitation.response import N_PARAMETERS, Evidence, Person, ResponseModel
+from elicit_app.elicitation.sampler import LogDensity, assimilated, gathered, moved
+from metrics.elicited.family import error_cells
 
 LEVEL = 0.9  # of all intervals
+ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 200.0, 1_000.0  # effective draws
 _SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
+_REFIT_PARTICLES = 160  # enough to predict one side or the other
+_REFIT_ROUNDS, _REFIT_SWEEPS = 3, 4  # the sampler adapts itself anew in every round
 
 
 @dataclass(frozen=True, eq=False)
-class Posterior:
-    """Equally weighted draws of the joint posterior of weights, sensitivity, tie, gap and lapse.
+class Posterior(ABC):
+    """Equally weighted draws of the joint posterior of the weights and of how the person answers.
 
     Parameters
     ----------
@@ -26,46 +32,56 @@ class Posterior:
         Of the weights.
     response : ResponseModel
         How answers come about.
-    draws : ndarray of shape (n, m + 4)
-        Coordinates whose prior is standard normal: m of the weights, then those of `ResponseModel.person`.
     """
 
     prior: WeightPrior
     response: ResponseModel
-    draws: Matrix
 
-    @classmethod
-    def before(cls, prior: WeightPrior, response: ResponseModel, n: int, rng: np.random.Generator) -> Posterior:
-        """Draw n times from the prior."""
-        draws = rng.standard_normal((n, prior.size + N_PARAMETERS))
-        belief = cls(prior, response, draws)
-        if not len(prior.order):
-            return belief
-        logs = prior.log_weights(draws[:, : prior.size])
-        while not prior.allowed(logs).all():
-            for small, large in prior.order:
-                pair = logs[:, [small, large]]
-                logs[:, [small, large]] = np.sort(pair, axis=1)
-        draws[:, : prior.size] = np.linalg.solve(prior.factor, logs.T).T
-        # Solving rounds: what touches an order from the wrong side by that much is still allowed to move.
-        return cls(prior, response, moved(draws, belief._log_likelihood(evidence([], prior)), rng, _SETTLING_SWEEPS))
+    @property
+    @abstractmethod
+    def log_weights(self) -> Matrix:
+        """Return the draws of the logarithms of the positive weights, shape (n, m); their common shift is arbitrary."""
 
-    def told(self, answers: Evidence, rng: np.random.Generator, sweeps: int) -> Posterior:
-        """Return the belief after one more answer: the last of `answers`, which holds all of them."""
-        newest = answers.of(np.array([-1]))
-        fit = self.response.log_likelihood(self.weights, self.person, newest)[:, 0]
-        draws = resampled(self.draws, fit, rng)
-        return Posterior(self.prior, self.response, moved(draws, self._log_likelihood(answers), rng, sweeps))
+    @property
+    @abstractmethod
+    def person(self) -> Person:
+        """Return the draws of how the person answers."""
+
+    @property
+    @abstractmethod
+    def effective_draws(self) -> float:
+        """Return how many independent draws would know every ratio as well as these do."""
+
+    @abstractmethod
+    def updated(self, answers: Evidence, newest: Evidence, rng: np.random.Generator) -> Posterior:
+        """Return the belief after one more answer.
+
+        Parameters
+        ----------
+        answers : Evidence
+            All answers, the newest included.
+        newest : Evidence
+            The newest answer alone.
+        rng : numpy.random.Generator
+            Source of chance.
+        """
+
+    @abstractmethod
+    def refined(self, answers: Evidence, rng: np.random.Generator) -> Posterior:
+        """Return the same belief by at least 1,000 effective draws, as far as that can be had in about a second."""
+
+    @abstractmethod
+    def refitted(self, answers: Evidence, rng: np.random.Generator) -> Posterior:
+        """Return, less exactly, the belief after some of the answers only."""
+
+    @abstractmethod
+    def thinned(self, step: int) -> Posterior:
+        """Return the belief by every `step`-th draw."""
 
     @cached_property
     def weights(self) -> Matrix:
-        """Return the draws of the positive weights, shape (n, m)."""
-        return np.exp(self.prior.log_weights(self.draws[:, : self.prior.size]))
-
-    @cached_property
-    def person(self) -> Person:
-        """Return the draws of how the person answers."""
-        return self.response.person(self.draws[:, self.prior.size :])
+        """Return the draws of the positive weights, shape (n, m), in any unit."""
+        return positive(self.log_weights)
 
     @cached_property
     def samples(self) -> Matrix:
@@ -74,27 +90,46 @@ class Posterior:
 
     @cached_property
     def estimate(self) -> Matrix:
-        """Return the point estimate in the family's normalisation, shape (m,)."""
-        middle = np.median(self.samples, axis=0) if self.prior.family == "dlpm" else self.samples.mean(axis=0)
-        return self.prior.normalised(np.abs(middle))
+        """Return the point estimate in the family's normalisation, shape (m,): medians of ratios.
+
+        The ratios are those to the weight that is largest in the middle of the draws, so that estimates and the
+        middles of the intervals are of the same thing.
+        """
+        middle = np.median(self.log_weights - self.log_weights.mean(axis=1, keepdims=True), axis=0)
+        top = int(np.argmax(middle))
+        ratios = np.median(self.log_weights - self.log_weights[:, [top]], axis=0)
+        return self.prior.normalised(np.exp(ratios))
+
+    @cached_property
+    def yardstick(self) -> int:
+        """Return the place of the largest weight of the estimate, to which the others are related."""
+        return int(np.argmax(np.abs(self.estimate)))
+
+    @cached_property
+    def log_ratios(self) -> Matrix:
+        """Return the draws of log weight over log yardstick, shape (n, m)."""
+        return np.asarray(self.log_weights - self.log_weights[:, [self.yardstick]])
 
     @cached_property
     def intervals(self) -> Matrix:
         """Return 90 % intervals of the cost matrix, shape (k, k, 2), relative to the largest entry of the estimate."""
-        k, size = self.prior.n_classes, np.abs(self.estimate)
-        ratios = self.weights / self.weights[:, [int(np.argmax(size))]]
-        tails = np.quantile(ratios, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0).T
-        cells = ~np.eye(k, dtype=bool)
+        tails = np.quantile(np.exp(self.log_ratios), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+        return self.on_mistakes(tails)
+
+    def on_mistakes(self, ends: Matrix) -> Matrix:
+        """Return ends of intervals, shape (2, m), in the cells of the cost matrix, shape (k, k, 2)."""
+        k = self.prior.n_classes
+        cells = error_cells(k)
         intervals = np.zeros((k, k, 2))
-        intervals[cells] = np.repeat(tails, k - 1, axis=0) if self.prior.family == "dlpm" else tails
+        intervals[cells] = np.repeat(ends.T, k - 1, axis=0) if self.prior.family == "dlpm" else ends.T
         return intervals
 
     def latent(self, gains: Matrix) -> Matrix:
-        """Return the latent preferences for A, shape (n, pairs), of gains (pairs, m)."""
-        return np.asarray(self.person.sensitivity[:, None] * (self.weights @ gains.T))
+        """Return the latent preferences for the first side, shape (n, pairs), of gains (pairs, m)."""
+        return self.response.latent(self.weights, self.person, gains)
 
     def chances(self, gains: Matrix, graded: bool = False) -> Matrix:
-        """Return the probability of every answer, shape (answers, n, pairs), see `ResponseModel.chances`."""
+        """Return the probability of every choice, shape (choices, n, pairs), see `ResponseModel.chances`."""
         return self.response.chances(self.latent(gains), self.person, graded)
 
     def agreement(self, gains: Matrix) -> float:
@@ -107,14 +142,138 @@ class Posterior:
         """Return the immutable summary that a step carries; `gains` are those of random achievable pairs."""
         return Belief(self.estimate, self.intervals, self.agreement(gains))
 
+
+@dataclass(frozen=True, eq=False)
+class ParticlePosterior(Posterior):
+    """Draws that follow the answers one by one, for up to some twenty weights.
+
+    Parameters
+    ----------
+    draws : ndarray of shape (n, m + 8)
+        Coordinates whose prior is standard normal: m of the weights, then those of `ResponseModel.person`.
+    effective : float
+        What the draws are worth.
+    sweeps : int
+        Moves of every draw at an answer, before it is looked whether more are needed.
+    """
+
+    draws: Matrix
+    effective: float
+    sweeps: int = 16
+
+    @classmethod
+    def from_prior(
+        cls, prior: WeightPrior, response: ResponseModel, n: int, rng: np.random.Generator, sweeps: int = 16
+    ) -> Self:
+        """Draw n times from the prior."""
+        draws = rng.standard_normal((n, prior.size + N_PARAMETERS))
+        belief = cls(prior, response, draws, float(n), sweeps)
+        if not len(prior.order):
+            return belief
+        logs = prior.in_order(prior.log_weights(draws[:, : prior.size]))
+        draws[:, : prior.size] = prior.coordinates(logs)
+        # Computing the coordinates rounds: what touches an order from the wrong side by that much may still move.
+        return cls(prior, response, moved(draws, belief._of_orders(), rng, _SETTLING_SWEEPS), float(n), sweeps)
+
+    @cached_property
+    def log_weights(self) -> Matrix:
+        """Return the draws of the log-weights, shape (n, m)."""
+        return self.prior.log_weights(self.draws[:, : self.prior.size])
+
+    @cached_property
+    def person(self) -> Person:
+        """Return the draws of how the person answers."""
+        return self.response.person(self.draws[:, self.prior.size :])
+
+    @property
+    def effective_draws(self) -> float:
+        """Return what the draws are worth; measured by what their moves remember."""
+        return self.effective
+
+    def updated(self, answers: Evidence, newest: Evidence, rng: np.random.Generator) -> Self:
+        """Resample by the newest answer, then move on all of them."""
+        fit = self.response.log_likelihood(self.weights, self.person, newest).sum(axis=1)
+        mixed = assimilated(
+            self.draws,
+            self.effective,
+            fit,
+            self._log_likelihood(answers),
+            self._observed,
+            rng,
+            self.sweeps,
+            min(ENOUGH_WHILE_ASKING, 0.7 * len(self.draws)),
+        )
+        return self._with(mixed.particles, mixed.effective)
+
+    def refined(self, answers: Evidence, rng: np.random.Generator) -> Self:
+        """Move the draws on and keep every stage."""
+        density = self._log_likelihood(answers)
+        mixed = gathered(self.draws, self.effective, density, self._observed, rng, self.sweeps, ENOUGH_TO_SHOW)
+        return self._with(mixed.particles, mixed.effective)
+
+    def refitted(self, answers: Evidence, rng: np.random.Generator) -> Self:
+        """Move some of the draws to where fewer answers want them."""
+        some = rng.choice(len(self.draws), min(_REFIT_PARTICLES, len(self.draws)), replace=False)
+        draws = self.draws[some]
+        for _ in range(_REFIT_ROUNDS):
+            draws = moved(draws, self._log_likelihood(answers), rng, _REFIT_SWEEPS)
+        return self._with(draws, float(len(draws)))
+
+    def thinned(self, step: int) -> Self:
+        """Return the belief by every `step`-th draw."""
+        return self._with(self.draws[::step], self.effective / step)
+
+    def _with(self, draws: Matrix, effective: float) -> Self:
+        return type(self)(self.prior, self.response, draws, effective, self.sweeps)
+
+    def _observed(self, draws: Matrix) -> Matrix:
+        """Return every log-weight less the mean of all, which is arbitrary."""
+        logs = self.prior.log_weights(draws[:, : self.prior.size])
+        return np.asarray(logs - logs.mean(axis=1, keepdims=True))
+
+    def _of_orders(self) -> LogDensity:
+        def log_likelihood(draws: Matrix) -> Matrix:
+            logs = self.prior.log_weights(draws[:, : self.prior.size])
+            return np.where(self.prior.allowed(logs), 0.0, -np.inf)
+
+        return log_likelihood
+
     def _log_likelihood(self, answers: Evidence) -> LogDensity:
         m = self.prior.size
 
         def log_likelihood(draws: Matrix) -> Matrix:
             logs = self.prior.log_weights(draws[:, :m])
-            fit = self.response.log_likelihood(np.exp(logs), self.response.person(draws[:, m:]), answers).sum(axis=1)
+            person = self.response.person(draws[:, m:])
+            fit = self.response.log_likelihood(positive(logs), person, answers).sum(axis=1)
             if len(self.prior.order):
                 fit = np.where(self.prior.allowed(logs), fit, -np.inf)
             return np.asarray(fit)
 
         return log_likelihood
+
+
+def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:
+    """Return ends of the ratios to the yardstick, of which those that no question could reach are left open.
+
+    Parameters
+    ----------
+    posterior : Posterior
+        What is believed.
+    widest : float
+        The largest exchange rate that could be asked about: so many of one mistake for one of another.
+
+    Returns
+    -------
+    ends : ndarray of shape (2, m)
+        90 % intervals of weight over yardstick: the low end 0, or the high end inf, where it lies beyond `widest`.
+    bounded : tuple
+        Per weight None, or (low, high) where an end is open.
+    """
+    low, high = np.quantile(np.exp(posterior.log_ratios), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    low = np.where(low < 1.0 / widest, 0.0, low)
+    high = np.where(high > widest, np.inf, high)
+    ends = np.stack([low, high])
+    is_open = (low == 0.0) | np.isinf(high)
+    return ends, tuple(
+        (float(a), float(b)) if any_open else None for a, b, any_open in zip(*ends, is_open, strict=True)
+    )

@@ -21,7 +21,6 @@ Goal = Literal["order", "closeness"]
 Row = Literal["grave", "slight"]  # of two mistakes, by what is believed
 Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # as `best_pair`
 
-_READING, _PER_CELL = 12.0, 1.0  # effort of a question, in rows read: the page itself, and each mistake that differs
 _FAR_WORTH = 0.7  # what is learned from a pair far from the models, set against a near one
 _GLANCE = 4  # one draw in so many says which pairs deserve all of them
 _LOOKED_INTO = 600  # pairs that all draws are asked about
@@ -74,7 +73,7 @@ def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, gr
     """
     effort = np.ones(len(pairs))
     if goal == "order":
-        effort *= _READING + _PER_CELL * pairs.cells
+        effort *= pairs.effort
     effort[pairs.far] /= _FAR_WORTH
     close = _promising(belief, pairs.gains, effort, graded)
     told = information(belief, pairs.gains[close], graded)
@@ -127,9 +126,7 @@ class BestEqualPoint(NamedTuple):
     worth: float
 
 
-def equal_points(
-    belief: Posterior, pairs: PairSet, region: Region, population: int, row: Row
-) -> EqualCandidates:
+def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: int, row: Row) -> EqualCandidates:
     """Return the counts that could be asked for: of the pairs that trade one mistake for one other.
 
     Parameters
@@ -162,8 +159,8 @@ def equal_points(
     base, count = other[each, i, j], side[each, i, j]
     most = region.limits(side, i, j)
     proposals = tuple(
-        Proposal("first" if at else "second", *(int(one) for one in numbers))
-        for at, *numbers in zip(on_first, i, j, count, base, most, strict=True)
+        Proposal("first" if at else "second", int(t), int(p), int(now), int(least), int(top))
+        for at, t, p, now, least, top in zip(on_first, i, j, count, base, most, strict=True)
     )
     rest = np.zeros((len(two), belief.prior.size))
     still = 1 - moved
@@ -219,7 +216,8 @@ def _weight_index(belief: Posterior, true: NDArray[np.intp], predicted: NDArray[
 
 
 def _some_points(points: EqualPoints, some: NDArray[np.intp]) -> EqualPoints:
-    return EqualPoints(*(column[some] for column in points))
+    cell, rest, low, high, start = points
+    return EqualPoints(cell[some], rest[some], low[some], high[some], start[some])
 
 
 def _promising(belief: Posterior, gains: Matrix, effort: Matrix, graded: bool) -> NDArray[np.intp]:

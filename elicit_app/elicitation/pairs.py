@@ -38,6 +38,8 @@ class PairSet:
         Whether a matrix is not what one of the models does.
     far : ndarray of bool, shape (n,)
         Whether a mistake is much more frequent than near the models.
+    reading : float
+        Effort of reading a question, in mistakes that differ: each of them adds one.
     """
 
     first: Matrix
@@ -45,6 +47,7 @@ class PairSet:
     gains: Matrix
     hypothetical: NDArray[np.bool_]
     far: NDArray[np.bool_]
+    reading: float = 12.0
 
     def __len__(self) -> int:
         return len(self.gains)
@@ -55,7 +58,13 @@ class PairSet:
         return np.asarray((np.abs(self.gains) > SAME).sum(axis=1))
 
     def __getitem__(self, some: NDArray[np.intp]) -> PairSet:
-        return PairSet(self.first[some], self.second[some], self.gains[some], self.hypothetical[some], self.far[some])
+        columns = (self.first, self.second, self.gains, self.hypothetical, self.far)
+        return PairSet(*(column[some] for column in columns), self.reading)
+
+    @property
+    def effort(self) -> Matrix:
+        """Return the effort of reading each question, in any unit, shape (n,)."""
+        return np.asarray(self.reading + self.cells, dtype=np.float64)
 
     @classmethod
     def of(cls, first: Matrix, second: Matrix, prior: WeightPrior, hypothetical: bool) -> PairSet:
@@ -75,6 +84,7 @@ class PairSet:
             np.concatenate([part.gains for part in parts]),
             np.concatenate([part.hypothetical for part in parts]),
             np.concatenate([part.far for part in parts]),
+            parts[0].reading,
         )
 
 
@@ -142,10 +152,8 @@ class FrontierPairs:
         )
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
-        """Return the gains of random pairs of the pool, shape (<= n, m)."""
-        first, second = rng.integers(len(self.pool.matrices), size=(2, n))
-        gains = self.prior.gain(self.pool.matrices[first], self.pool.matrices[second])
-        return np.asarray(gains[np.abs(gains).max(axis=1) > SAME])
+        """Return the gains of random pairs of typical decisions, shape (<= n, m): what a metric is judged on."""
+        return self.pool.random_gains(self.prior, n, rng)
 
     def _achieved(self, max_cells: int, rng: np.random.Generator) -> PairSet:
         matrices, most = self.pool.matrices, _LOOKED_AT // self.prior.size

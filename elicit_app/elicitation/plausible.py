@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.memory import Recent
 from elicit_app.elicitation.pairs import FrontierPairs, PairSet
 from elicit_app.elicitation.pool import POOL_SEED, SAME, Pool, as_they_are
 from elicit_app.elicitation.prior import WeightPrior
@@ -26,6 +27,7 @@ CLEAR = 10  # cases that the larger amount of a trade must reach, where the clas
 
 _THREE = 0.25  # share of pairs in which three mistakes differ
 _THREE_UP_TO = 5  # classes: with more, two mistakes are enough to read
+_READING = 1.0  # effort of reading a question, in mistakes that differ: people find a third mistake hard
 _FAR = 1 / 3  # share of pairs that may go beyond what is near
 _USED = 0.7  # share of the mistakes that are drawn by how much the models' decisions differ in them
 _LOOKED_AT = 4_000_000  # numbers computed to find plausible pairs among the models' own decisions
@@ -78,14 +80,14 @@ class PlausiblePairs:
         return float(np.sort(self.region.most_of_one[true, predicted])[-1])
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
-        """Return pairs to choose from; those that models achieve come first."""
+        """Return pairs to choose from: drawn trades, then pairs that models achieve."""
         most = int(np.clip(_NUMBERS / self.prior.size, 300, _MOST))
         drawn = self._trades(most, rng)
         if not len(self._achieved):
             return drawn
         share = min(len(self._achieved), most // 3)
         some = np.sort(rng.choice(len(self._achieved), share, replace=False))
-        return PairSet.joined([self._achieved[some], drawn])
+        return PairSet.joined([drawn, self._achieved[some]])
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains of random pairs of achievable matrices, shape (<= n, m)."""
@@ -107,7 +109,10 @@ class PlausiblePairs:
         matrices = self.pool.matrices[self.region.contains(counts)]
         first, second = np.triu_indices(len(matrices), 1)
         if len(first) > _LOOKED_AT // self.prior.size:
-            return PairSet.joined([])
+            some = np.sort(
+                np.random.default_rng([POOL_SEED, 2]).choice(len(first), _LOOKED_AT // self.prior.size, False)
+            )
+            first, second = first[some], second[some]
         gains = self.prior.gain(matrices[first], matrices[second])
         few = np.flatnonzero((np.abs(gains) > SAME).sum(axis=1) <= min(max_cells, 3))
         return PairSet.of(matrices[first[few]], matrices[second[few]], self.prior, hypothetical=False)
@@ -147,7 +152,7 @@ class PlausiblePairs:
         kept = np.flatnonzero(enough)
         first, second = (pair[kept, side] / self.population for side in (0, 1))
         gains = self.prior.gain(first, second)
-        return PairSet(first, second, gains, np.ones(len(kept), dtype=bool), beyond[kept])
+        return PairSet(first, second, gains, np.ones(len(kept), dtype=bool), beyond[kept], _READING)
 
 
 def _cells_of(prior: WeightPrior, models: Counts) -> NDArray[np.intp]:
@@ -182,7 +187,16 @@ def _any_size(cap: Counts, rng: np.random.Generator) -> Counts:
     return np.where(rng.random(len(cap)) < 0.5, even, np.clip(logarithmic, 1, cap))
 
 
-_FOUND: Recent[FrontierPairs | PlausiblePairs] = Recent(_POOLS)
+@dataclass(frozen=True)
+class _Asked:
+    """What the pairs of a study depend on; two are the same where their digests are."""
+
+    digest: bytes
+    cases: Sequence[Cases] = field(compare=False)
+    population: int | None = field(compare=False)
+    prior: WeightPrior = field(compare=False)
+    max_cells: int = field(compare=False)
+    worst_error: float = field(compare=False)
 
 
 def pairs_of_study(
@@ -216,21 +230,17 @@ def pairs_of_study(
     for model in cases:
         for column in (model.eta, model.outcome, model.weight):
             content.update(np.ascontiguousarray(column).tobytes())
-    found = _FOUND.recall(content.digest())
-    if found is None:
-        found = _made(cases, population, prior, max_cells, worst_error)
-        _FOUND.keep(content.digest(), found)
-    return found
+    return _made(_Asked(content.digest(), cases, population, prior, max_cells, worst_error))
 
 
-def _made(
-    cases: Sequence[Cases], population: int | None, prior: WeightPrior, max_cells: int, worst_error: float
-) -> FrontierPairs | PlausiblePairs:
+@lru_cache(maxsize=_POOLS)
+def _made(asked: _Asked) -> FrontierPairs | PlausiblePairs:
+    cases, population, prior = asked.cases, asked.population, asked.prior
     rng = np.random.default_rng([POOL_SEED, 0])
     if population is None:
-        return FrontierPairs(Pool.of(cases, None, rng), prior, max_cells)
+        return FrontierPairs(Pool.of(cases, None, rng), prior, asked.max_cells)
     models = np.rint(as_they_are(cases, population) * population).astype(np.int64)
-    region = Region.around(models, worst_error)
-    if worst_error == 1:
-        return FrontierPairs(Pool.of(cases, population, rng), prior, max_cells, region)
-    return PlausiblePairs(Pool.of(cases, population, rng, mixable=False), prior, region, models, max_cells)
+    region = Region.around(models, asked.worst_error)
+    if asked.worst_error == 1:
+        return FrontierPairs(Pool.of(cases, population, rng), prior, asked.max_cells, region)
+    return PlausiblePairs(Pool.of(cases, population, rng, mixable=False), prior, region, models, asked.max_cells)

@@ -48,7 +48,8 @@ class Pool:
     population : int or None
         What the matrices are shown for, or None in the laboratory.
     typical : ndarray of shape (t, k, k)
-        The matrices of typical costs: what a metric will be used for.
+        Exact rates of the decisions under typical costs alone, log-normal with a standard deviation of 1.5: what
+        agreement is judged on.
     """
 
     matrices: Matrix
@@ -88,11 +89,10 @@ class Pool:
             foolish = rng.standard_normal((_FOOLISH, k, k)) * np.exp(rng.standard_normal((_FOOLISH, k, k)))
             made = [cases[n % len(cases)].least_cost(costs) for n, costs in enumerate(foolish)]
             corners = np.concatenate([rates, made])
+        typical = rates[fixed + _SPREADS.index(_TYPICAL) :: len(_SPREADS)]
         if population is None:
-            typical = rates[fixed + _SPREADS.index(_TYPICAL) :: len(_SPREADS)]
             return cls(np.unique(np.round(rates, 15), axis=0), corners, None, typical)
-        counts = np.array([natural_frequencies(matrix, population) for matrix in rates])
-        typical = counts[fixed + _SPREADS.index(_TYPICAL) :: len(_SPREADS)] / population
+        counts = [natural_frequencies(matrix, population) for matrix in rates]
         return cls(np.unique(counts, axis=0) / population, corners, population, typical)
 
     def random_gains(self, prior: WeightPrior, n: int, rng: np.random.Generator) -> Matrix:

@@ -352,6 +352,11 @@ class Outcome:
         90 % intervals of the cost-matrix entries; inf where unbounded.
     samples : ndarray of shape (draws, n_weights) or None
         Posterior draws of the weights.
+    effective_draws : float or None
+        How many independent draws the samples are worth; None without samples.
+    linear : True, str or None
+        True where linear costs explain the answers, else the name of the rival that explains them better ("concave",
+        "minimax", "threshold" or "f1"); None where that was not judged.
     notes : tuple of str
         Sentences for a person: what was bounded, what was read in which way.
     details : mapping
@@ -365,6 +370,8 @@ class Outcome:
     questions: int
     intervals: Matrix | None = None
     samples: Matrix | None = None
+    effective_draws: float | None = None
+    linear: Literal[True] | str | None = None
     notes: tuple[str, ...] = ()
     details: dict[str, object] = field(default_factory=dict)
 

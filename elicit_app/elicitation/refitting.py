@@ -10,10 +10,7 @@ import numpy as np
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose
 from elicit_app.elicitation.response import evidence
-from elicit_app.elicitation.sampler import moved
 
-_PARTICLES = 160  # enough to predict one side or the other
-_ROUNDS, _SWEEPS = 3, 4  # the sampler adapts itself anew in every round
 _FOLDS = 5
 _FEWEST = 8  # preferences to hold some out
 
@@ -49,18 +46,7 @@ def refitted(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
     rng : numpy.random.Generator
         Source of chance.
     """
-    prior, response = belief.prior, belief.response
-    answers = evidence(history, prior)
-
-    def log_likelihood(draws: Matrix) -> Matrix:
-        logs = prior.log_weights(draws[:, : prior.size])
-        fit = response.log_likelihood(np.exp(logs), response.person(draws[:, prior.size :]), answers).sum(axis=1)
-        return np.where(prior.allowed(logs), fit, -np.inf) if len(prior.order) else np.asarray(fit)
-
-    draws = belief.draws[rng.choice(len(belief.draws), min(_PARTICLES, len(belief.draws)), replace=False)]
-    for _ in range(_ROUNDS):
-        draws = moved(draws, log_likelihood, rng, _SWEEPS)
-    return Posterior(prior, response, draws)
+    return belief.refitted(evidence(history, belief.prior), rng)
 
 
 def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generator) -> HeldOut | None:

@@ -90,7 +90,7 @@ class Region:
         each = np.arange(len(sides))
         now = sides[each, true, predicted]
         others = sides[each, true].sum(axis=1) - sides[each, true, true] - now
-        return np.maximum(np.minimum(self.most[true] - others, self.most_of_one[true, predicted]), now)
+        return np.asarray(np.maximum(np.minimum(self.most[true] - others, self.most_of_one[true, predicted]), now))
 
     def with_common_base(self, first: Counts, second: Counts) -> tuple[Counts, Counts] | None:
         """Return the same trade with a common base of one of the two mistakes on both sides, twice the amount traded.

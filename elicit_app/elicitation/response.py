@@ -1,4 +1,10 @@
-"""How an expert answers: a latent preference of unknown sensitivity, ordered cuts, and lapses."""
+"""How an expert answers: choices between two results, and counts moved until both are equally bad.
+
+A choice depends on the weighted gains G and losses L of the first side, in units of the person's typical utility
+difference: the latent preference is ``s (G^(1-rho) - L^(1-rho)) / ((1-rho) U(rho))`` plus logistic noise, read off by
+ordered cuts. At rho = 0 the noise is constant in utility, at rho = 1 it is constant in the log-ratio G / L: it grows
+with the amounts at stake. An equal point is that log-ratio itself, with log-normal error.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +14,21 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Asked, Choice, Matrix, Strength
 
-N_PARAMETERS = 4
+N_PARAMETERS = 8  # of a person, see `Person`
 
 _Cut = tuple[int, int]
 _TIE, _CLEAR, _OTHER_TIE = (1, 0), (1, 1), (-1, 0)
+_RHO_GRID = np.linspace(0.0, 1.0, 11)
+_TINY = 1e-300
+_NEAR_ONE = 1e-6  # 1 - rho below this is the limit, a logarithm
+_POINT_RANGE = 7.0  # natural logarithms that a count moved without looking may land in
+_POINT_LAPSE = 0.005  # share of equal points, on top of the lapses, that say nothing: a typing slip
+_LADDER = np.array([1.0, 2.0, 3.0, 5.0])
 
 
 class _Reading(NamedTuple):
@@ -30,7 +43,7 @@ class _Reading(NamedTuple):
     lapse: float
 
 
-# A lapse is a coin between A and B, now and then "about equal".
+# A lapse is a coin between the sides, now and then "about equal".
 _READINGS: dict[tuple[Choice, Strength | None], _Reading] = {
     (Choice.FIRST, None): _Reading(1, _TIE, None, 0.45),
     (Choice.SECOND, None): _Reading(-1, _TIE, None, 0.45),
@@ -47,19 +60,21 @@ _GRADED = (
 )
 
 
-class Evidence(NamedTuple):
-    """Answers as the likelihood sees them; "cannot say" is left out.
+class Choices(NamedTuple):
+    """Choices as the likelihood sees them; bounds of equal points are choices of the pair with the count moved.
 
     Parameters
     ----------
     gain : ndarray of shape (n, m)
-        ``WeightPrior.gain`` of each question, from the integers that were shown, with the sign of the answer.
+        ``WeightPrior.gain`` of each pair, from the integers that were shown, with the sign of the answer.
     near, far : ndarray of shape (n, 2)
         Cuts between which the latent preference lies, as multiples of tie width and gap.
     open_ : ndarray of bool, shape (n,)
         Where there is no far cut.
     lapse : ndarray of shape (n,)
         Probability of the answer in a lapse.
+    sign : ndarray of shape (n,)
+        1, or -1 where the answer is the second side: the sign that `gain` has.
     """
 
     gain: Matrix
@@ -67,128 +82,374 @@ class Evidence(NamedTuple):
     far: Matrix
     open_: NDArray[np.bool_]
     lapse: Matrix
+    sign: Matrix
 
-    def of(self, some: NDArray[np.intp]) -> Evidence:
-        """Return some of the answers alone."""
-        return Evidence(self.gain[some], self.near[some], self.far[some], self.open_[some], self.lapse[some])
+
+class EqualPoints(NamedTuple):
+    """Counts at which both sides are equally bad: one moved mistake against the net rest of the trade.
+
+    With D the net amount of the moved mistake (its count less what the other side has of it) the person says
+    ``w[cell] * D = w @ rest``.
+
+    Parameters
+    ----------
+    cell : ndarray of int, shape (n,)
+        Which weight the moved count belongs to.
+    rest : ndarray of shape (n, m)
+        Everything else in which the sides differ.
+    low, high : ndarray of shape (n,)
+        Between which the logarithm of D lies, after rounding; infinite at the ends of the scale.
+    start : ndarray of shape (n,)
+        log D of where the count stood when the person began to move it; nan where D was not above 0.
+    """
+
+    cell: NDArray[np.intp]
+    rest: Matrix
+    low: Matrix
+    high: Matrix
+    start: Matrix
+
+    @property
+    def log_amount(self) -> Matrix:
+        """Return the logarithm of all amounts in the rest, shape (n,): what equal weights would be answered by."""
+        return np.asarray(np.log(np.abs(self.rest).sum(axis=1)))
+
+
+class Evidence(NamedTuple):
+    """Answers as the likelihood sees them; "cannot say" is left out."""
+
+    choices: Choices
+    points: EqualPoints
+
+    def __len__(self) -> int:
+        return len(self.choices.gain) + len(self.points.cell)
 
 
 def evidence(history: Sequence[Asked], prior: WeightPrior) -> Evidence:
     """Collect the evidence of a history of answers."""
-    told = [asked for asked in history if asked.answer.choice is not Choice.UNSURE]
-    readings = [_READINGS[asked.answer.choice, asked.answer.strength] for asked in told]
-    gains = [reading.sign * prior.gain(*asked.question.rates) for reading, asked in zip(readings, told, strict=True)]
-    n = len(told)
-    return Evidence(
-        np.array(gains).reshape(n, prior.size),
+    choices, points = [], []
+    for question, answer in history:
+        if answer.choice is Choice.UNSURE:
+            continue
+        if answer.moved is None or answer.choice is not Choice.EQUAL:
+            choices.append(_choice(Asked(question, answer), prior))
+        elif (point := _equal_point(Asked(question, answer), prior)) is not None:
+            points.append(point)
+    return Evidence(_stacked_choices(choices, prior.size), _stacked_points(points, prior.size))
+
+
+def _choice(asked: Asked, prior: WeightPrior) -> tuple[Matrix, _Reading]:
+    question, answer = asked
+    shown = question if answer.moved is None else question.moved(answer.moved)
+    reading = _READINGS[answer.choice, answer.strength]
+    return reading.sign * prior.gain(*shown.rates), reading
+
+
+def _stacked_choices(choices: Sequence[tuple[Matrix, _Reading]], m: int) -> Choices:
+    readings = [reading for _, reading in choices]
+    n = len(choices)
+    return Choices(
+        np.array([gain for gain, _ in choices]).reshape(n, m),
         np.array([reading.near for reading in readings], dtype=np.float64).reshape(n, 2),
         np.array([reading.far or (0, 0) for reading in readings], dtype=np.float64).reshape(n, 2),
         np.array([reading.far is None for reading in readings], dtype=bool),
         np.array([reading.lapse for reading in readings], dtype=np.float64),
+        np.array([reading.sign for reading in readings], dtype=np.float64),
     )
+
+
+def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, float, float] | None:
+    """Return cell, rest, low, high and start of an equal point; None where nothing but the moved count differs."""
+    question, moved = asked.question, asked.answer.moved
+    assert moved is not None
+    assert question.population is not None
+    shown = question.moved(moved)
+    rest = prior.gain(*shown.rates) * (1.0 if moved.side == "first" else -1.0)
+    cell = prior.index(moved.true, moved.predicted)
+    net = -rest[cell] * question.population  # of the moved side, in cases
+    rest[cell] = 0.0
+    if not np.abs(rest).max() > 0:
+        return None
+    other = moved.count - net  # the count at which the sides do not differ in this mistake
+    side = shown.first if moved.side == "first" else shown.second
+    most = moved.count + int(side[moved.true, moved.true])
+    low, high = rounding_cell(moved.count, most)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.log(np.maximum(np.array([low, high, moved.start]) - other, 0.0) / question.population)
+    start = float(ends[2]) if np.isfinite(ends[2]) else np.nan
+    return cell, rest, float(ends[0]), float(max(ends[1], ends[0] + 1e-9)), start
+
+
+def _stacked_points(points: Sequence[tuple[int, Matrix, float, float, float]], m: int) -> EqualPoints:
+    n = len(points)
+    cells = np.array([cell for cell, *_ in points], dtype=np.intp)
+    rests = np.array([rest for _, rest, *_ in points]).reshape(n, m)
+    low, high, start = np.array([ends for _, _, *ends in points], dtype=np.float64).reshape(n, 3).T
+    return EqualPoints(cells, rests, low, high, start)
+
+
+def rounding_cell(count: int, most: int) -> tuple[float, float]:
+    """Return between which numbers the count lies that a person rounds to `count`, open at 0 and at `most`.
+
+    People say 1, 2, 3, 5 and 10 (times a power of ten); other numbers are as round as their last digits.
+
+    >>> rounding_cell(30, 400)
+    (24.494897427831777, 38.72983346207417)
+    >>> rounding_cell(47, 400)
+    (46.5, 47.5)
+    """
+    if count <= 0:
+        return 0.0, 0.5
+    power = 10.0 ** np.floor(np.log10(count) + 1e-9)
+    place = np.flatnonzero(np.isclose(_LADDER, count / power))
+    if len(place):
+        rungs = power * np.append(np.insert(_LADDER, 0, 0.5), 10.0)
+        at = int(place[0]) + 1
+        low, high = np.sqrt(rungs[at - 1 : at + 1] * rungs[at : at + 2])
+        low = max(low, 0.5)
+    else:
+        step = next(step for step in (100, 50, 10, 5, 1) if count % step == 0 and count > step)
+        low, high = count - step / 2, count + step / 2
+    return float(low), float(np.inf if count >= most else high)
 
 
 class Person(NamedTuple):
     """Draws of how a person answers, each of shape (n,).
 
-    Sensitivity per unit of utility; tie (half-width of "about equal") and gap (from slightly to clearly) in latent
-    units; lapse probability.
+    Parameters
+    ----------
+    sensitivity : ndarray
+        s > 0, in units of the median latent preference of random achievable pairs.
+    tie, gap : ndarray
+        Half-width of "about equal", and the step from slightly to clearly, in latent units.
+    lapse : ndarray
+        Probability that the answer has nothing to do with the matrices.
+    rho : ndarray
+        In [0, 1]: how the noise grows with what is at stake.
+    shrinkage : ndarray
+        kappa > 0: the power that equal points put on ratios.
+    error : ndarray
+        Standard deviation of the logarithm of an equal point.
+    pull : ndarray
+        In [0, 1]: how far an equal point stays, on the log scale, where the count stood at first.
     """
 
     sensitivity: Matrix
     tie: Matrix
     gap: Matrix
     lapse: Matrix
+    rho: Matrix
+    shrinkage: Matrix
+    error: Matrix
+    pull: Matrix
+
+    def every(self, step: int) -> Person:
+        """Return every `step`-th draw."""
+        return Person(*(column[::step] for column in self))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ResponseModel:
-    """P(answer | utility difference), and what is believed about its parameters beforehand.
+    """P(answer | weights), and what is believed about its parameters beforehand.
 
-    With u the utility of A minus that of B, the latent preference is ``sensitivity * u`` plus logistic noise; it is
-    read off by symmetric ordered cuts. With the lapse probability the answer has nothing to do with the matrices.
     All priors are standard normal in transformed coordinates.
 
     Parameters
     ----------
-    scale : float
-        Median of |u| over prior weights and the pairs that may be shown: makes the sensitivity scale-free.
+    moments : ndarray of shape (m, m)
+        Mean of ``outer(gain, gain)`` over random achievable pairs: ``sqrt(w @ moments @ w)`` is the person's typical
+        utility difference, so that neither the unit of the weights nor that of the counts matters.
+    units : ndarray of shape (11,)
+        U(rho) at rho = 0, .1, ..., 1.
     log_sensitivity, spread : float
-        Mean and standard deviation of log(sensitivity * scale).
+        Mean and standard deviation of log s: people are right on about 80 % of random achievable pairs.
     sure_above, sure_slope : float
-        Above this normal score the log-sensitivity rises by `sure_slope` more a unit: people who hardly ever err.
+        Above this normal score log s rises by `sure_slope` more a unit: people who hardly ever err.
     log_tie, tie_spread, log_gap, gap_spread : float
         Of the half-width of "about equal", and of the step from slightly to clearly, in latent units.
-    logit_lapse, lapse_spread : float
-        Of the lapse probability.
-    lapse : float or None
-        Where the lapse probability is known.
+    logit_lapse, lapse_spread, careless_above, careless_slope : float
+        Of the lapse probability; above the score `careless_above` it rises by `careless_slope` more a unit.
+    rho : float or None
+        Where the growth of the noise is known; None infers it.
     """
 
-    scale: float
-    log_sensitivity: float = float(np.log(8.0))
-    spread: float = 1.5
-    sure_above: float = 0.8
-    sure_slope: float = 0.0
+    moments: Matrix
+    units: Matrix
+    log_sensitivity: float = float(np.log(1.5))
+    spread: float = 1.2
+    sure_above: float = 1.0
+    sure_slope: float = 1.5
     log_tie: float = float(np.log(0.06))
     tie_spread: float = 1.2
     log_gap: float = float(np.log(1.5))
     gap_spread: float = 0.7
     logit_lapse: float = -5.0
     lapse_spread: float = 1.5
-    lapse: float | None = None
+    careless_above: float = 0.0
+    careless_slope: float = 0.0
+    rho: float | None = None
 
     @classmethod
-    def laboratory(cls, scale: float) -> ResponseModel:
-        """Return the beliefs about an oracle on the sphere: it hardly errs, and what it is asked gets very small."""
-        return cls(scale, sure_above=-2.4, sure_slope=10.0, logit_lapse=-8.0, log_tie=float(np.log(0.02)))
+    def of_people(cls, prior: WeightPrior, gains: Matrix, rng: np.random.Generator) -> ResponseModel:
+        """Return the beliefs about people.
+
+        Parameters
+        ----------
+        prior : WeightPrior
+            Of the weights.
+        gains : ndarray of shape (pairs, m)
+            Of random achievable pairs: what "typical" refers to.
+        rng : numpy.random.Generator
+            Draws the weights that the units are computed from.
+        """
+        return cls(gains.T @ gains / len(gains), _units(prior, gains, _RHO_GRID, rng))
+
+    @classmethod
+    def of_an_oracle(cls, prior: WeightPrior, gains: Matrix, rng: np.random.Generator) -> ResponseModel:
+        """Return the beliefs about an oracle of the laboratory: most hardly err, some answer one time in ten at random.
+
+        What it is asked gets very small, so that its noise is taken as constant in utility.
+        """
+        unit = _units(prior, gains, np.zeros(1), rng)
+        return cls(
+            gains.T @ gains / len(gains),
+            np.repeat(unit, len(_RHO_GRID)),
+            log_sensitivity=float(np.log(8.0)),
+            spread=1.5,
+            sure_above=-2.4,
+            sure_slope=10.0,
+            log_tie=float(np.log(0.02)),
+            logit_lapse=-7.5,
+            careless_above=1.3,
+            careless_slope=7.0,
+            rho=0.0,
+        )
+
+    @classmethod
+    def of_ratios(cls) -> ResponseModel:
+        """Return a model in which only ratios count: the noise is constant in log G / L, which is also the unit."""
+        return cls(np.zeros((0, 0)), np.ones(len(_RHO_GRID)), rho=1.0)
 
     def person(self, z: Matrix) -> Person:
-        """Return the parameters that standard normal coordinates z, shape (n, 4), stand for."""
+        """Return the parameters that standard normal coordinates z, shape (n, 8), stand for."""
         log_sensitivity = self.log_sensitivity + self.spread * z[:, 0]
-        if self.sure_slope:
-            log_sensitivity = log_sensitivity + self.sure_slope * np.maximum(z[:, 0] - self.sure_above, 0.0)
-        tie = np.exp(self.log_tie + self.tie_spread * z[:, 1])
-        gap = np.exp(self.log_gap + self.gap_spread * z[:, 2])
-        lapse = sigmoid(self.logit_lapse + self.lapse_spread * z[:, 3])
-        sensitivity = np.exp(np.minimum(log_sensitivity, 30.0)) / self.scale
-        return Person(sensitivity, tie, gap, lapse if self.lapse is None else np.full_like(lapse, self.lapse))
+        log_sensitivity = log_sensitivity + self.sure_slope * np.maximum(z[:, 0] - self.sure_above, 0.0)
+        odds = self.logit_lapse + self.lapse_spread * z[:, 3]
+        odds = np.minimum(odds + self.careless_slope * np.maximum(z[:, 3] - self.careless_above, 0.0), 1.0)
+        return Person(
+            np.exp(np.minimum(log_sensitivity, 30.0)),
+            np.exp(self.log_tie + self.tie_spread * z[:, 1]),
+            np.exp(self.log_gap + self.gap_spread * z[:, 2]),
+            sigmoid(odds),
+            ndtr(1.5 * z[:, 4] - 0.5) if self.rho is None else np.full(len(z), self.rho),
+            np.exp(-0.1 + 0.2 * z[:, 5]),
+            np.exp(np.log(0.6) + 0.4 * z[:, 6]),
+            sigmoid(-3.0 + z[:, 7]),
+        )
 
-    def log_likelihood(self, weights: Matrix, person: Person, told: Evidence) -> Matrix:
-        """Return log P(answer), shape (draws, answers), of weights (draws, m)."""
-        latent = (weights * person.sensitivity[:, None]) @ told.gain.T
-        cuts = np.stack([person.tie, person.gap], axis=1)
-        chance = sigmoid(latent - cuts @ told.near.T)
-        closed = np.flatnonzero(~told.open_)
-        if len(closed):
-            chance[:, closed] -= sigmoid(latent[:, closed] - cuts @ told.far[closed].T)
-        lapse = person.lapse[:, None]
-        return np.asarray(np.log(np.maximum(chance + lapse * (told.lapse - chance), 1e-300)))
+    def latent(self, weights: Matrix, person: Person, gains: Matrix) -> Matrix:
+        """Return the latent preferences for the first side, shape (draws, pairs).
+
+        Parameters
+        ----------
+        weights : ndarray of shape (draws, m)
+            Positive weights, in any unit.
+        person : Person
+            As many draws.
+        gains : ndarray of shape (pairs, m)
+            Of the pairs.
+        """
+        if self.rho == 0.0:
+            factor = person.sensitivity / (self._typical(weights) * self.units[0])
+            return np.asarray((weights * factor[:, None]) @ gains.T)
+        good = np.log(np.maximum(weights @ np.maximum(gains, 0.0).T, _TINY))
+        bad = np.log(np.maximum(weights @ np.maximum(-gains, 0.0).T, _TINY))
+        if self.rho == 1.0:
+            return np.asarray((person.sensitivity / self.units[-1])[:, None] * (good - bad))
+        unit = np.exp(np.interp(person.rho, _RHO_GRID, np.log(self.units)))
+        log_typical = np.log(self._typical(weights))[:, None]
+        power = np.maximum(1.0 - person.rho, _NEAR_ONE)[:, None]
+        felt = np.exp(power * (good - log_typical)) - np.exp(power * (bad - log_typical))
+        return np.asarray((person.sensitivity / unit)[:, None] / power * felt)
+
+    def log_likelihood(self, weights: Matrix, person: Person, answers: Evidence) -> Matrix:
+        """Return log P(answer), shape (draws, answers), choices before equal points; weights (draws, m)."""
+        parts = []
+        if len(answers.choices.gain):
+            latent = self.latent(weights, person, answers.choices.gain)
+            parts.append(self.of_latent(latent, person, answers.choices))
+        if len(answers.points.cell):
+            parts.append(self._of_points(weights, person, answers.points))
+        return np.concatenate(parts, axis=1) if parts else np.zeros((len(weights), 0))
+
+    def equal_points(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
+        """Return the expected log D of each equal point, shape (draws, points), see `EqualPoints`."""
+        rest = np.log(np.maximum(weights @ points.rest.T, _TINY))
+        amount = points.log_amount
+        felt = amount + person.shrinkage[:, None] * (rest - np.log(np.maximum(weights[:, points.cell], _TINY)) - amount)
+        return np.asarray(np.where(np.isnan(points.start), felt, felt + person.pull[:, None] * (points.start - felt)))
 
     def chances(self, latent: Matrix, person: Person, graded: bool = False) -> Matrix:
-        """Return the probability of every possible answer, shape (answers, draws, pairs).
+        """Return the probability of every possible choice, shape (choices, draws, pairs).
 
         Parameters
         ----------
         latent : ndarray of shape (draws, pairs)
-            ``sensitivity * u`` of each pair.
+            As `latent` returns them.
         person : Person
             The draws.
         graded : bool
-            False: A, B, equal; True: slightly A, clearly A, slightly B, clearly B, equal.
+            False: first, second, equal; True: slightly first, clearly first, slightly second, clearly second, equal.
         """
         tie, clear, lapse = person.tie[:, None], (person.tie + person.gap)[:, None], person.lapse[:, None]
-        a, b = sigmoid(latent - tie), sigmoid(-latent - tie)
-        parts = [a, b, 1 - a - b]
+        first, second = sigmoid(latent - tie), sigmoid(-latent - tie)
+        parts = [first, second, 1 - first - second]
         if graded:
-            clear_a, clear_b = sigmoid(latent - clear), sigmoid(-latent - clear)
-            parts = [a - clear_a, clear_a, b - clear_b, clear_b, parts[-1]]
+            clear_first, clear_second = sigmoid(latent - clear), sigmoid(-latent - clear)
+            parts = [first - clear_first, clear_first, second - clear_second, clear_second, parts[-1]]
         chances = np.empty((len(parts), *latent.shape))
         for chance, part, kind in zip(chances, parts, _GRADED if graded else _PLAIN, strict=True):
             np.subtract(_READINGS[kind].lapse, part, out=chance)
             chance *= lapse
             chance += part
         return chances
+
+    def _typical(self, weights: Matrix) -> Matrix:
+        return np.asarray(np.sqrt(((weights @ self.moments) * weights).sum(axis=1)))
+
+    def of_latent(self, latent: Matrix, person: Person, choices: Choices) -> Matrix:
+        """Return log P(choice), shape (draws, choices), of latent preferences with the sign of the answers."""
+        cuts = np.stack([person.tie, person.gap], axis=1)
+        chance = sigmoid(latent - cuts @ choices.near.T)
+        closed = np.flatnonzero(~choices.open_)
+        if len(closed):
+            chance[:, closed] -= sigmoid(latent[:, closed] - cuts @ choices.far[closed].T)
+        chance += person.lapse[:, None] * (choices.lapse - chance)
+        return np.asarray(np.log(np.maximum(chance, _TINY)))
+
+    def _of_points(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
+        expected, error = self.equal_points(weights, person, points), person.error[:, None]
+        inside = ndtr((points.high - expected) / error) - ndtr((points.low - expected) / error)
+        lapse = person.lapse[:, None] + _POINT_LAPSE
+        return np.asarray(np.log(np.maximum(inside + lapse * (point_lapse(points) - inside), _TINY)))
+
+
+def point_lapse(points: EqualPoints) -> Matrix:
+    """Return the probability of each equal point, shape (n,), where the count was moved without looking."""
+    return np.asarray(np.clip((points.high - points.low) / _POINT_RANGE, 1e-4, 0.15))
+
+
+def _units(prior: WeightPrior, gains: Matrix, rhos: Matrix, rng: np.random.Generator) -> Matrix:
+    """Return U(rho): the median latent preference, at s = 1, of random pairs and weights of the prior."""
+    weights = positive(prior.log_weights(rng.standard_normal((300, prior.size))))
+    pairs = gains[:300]
+    plain = ResponseModel(gains.T @ gains / len(gains), np.ones(len(_RHO_GRID)))
+    units = []
+    for rho in rhos:
+        nothing = np.zeros((len(weights), N_PARAMETERS))
+        person = plain.person(nothing)._replace(sensitivity=np.ones(len(weights)), rho=np.full(len(weights), rho))
+        units.append(np.median(np.abs(plain.latent(weights, person, pairs))))
+    return np.array(units)
 
 
 def sigmoid(x: Matrix) -> Matrix:

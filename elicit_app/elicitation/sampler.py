@@ -15,6 +15,9 @@ _DEGREES = 6.0  # of the t distribution that stands in for the posterior: its ta
 _SHRINK = 0.05
 _ADAPT_RATIO = 8  # particles a dimension that an estimated covariance needs
 _PHASES = 2  # the stand-in is fitted again so often, since resampling leaves copies
+_MOST_GOES = 3  # of moves at one answer
+_ANNEALING_SWEEPS = 4
+_MOST_STAGES = 12  # of moves behind a shown result
 _DECIMALS = 11  # of a position: machines round the digits after that differently
 
 
@@ -56,6 +59,144 @@ class _StandIn(NamedTuple):
             return normals
         scale = np.sqrt(0.5 * (self.degrees + self.squares(shifted)) / gammas)
         return np.asarray((normals @ self.root.T) * scale[:, None])
+
+
+class Mixed(NamedTuple):
+    """Particles after a step, and how many independent draws they are worth.
+
+    Parameters
+    ----------
+    particles : ndarray of shape (n, d)
+        The draws.
+    effective : float
+        Number of independent draws that would know means as well.
+    """
+
+    particles: Matrix
+    effective: float
+
+
+def assimilated(
+    particles: Matrix,
+    effective: float,
+    newest: Matrix,
+    log_likelihood: LogDensity,
+    observe: LogDensity,
+    rng: np.random.Generator,
+    sweeps: int,
+    wanted: float,
+) -> Mixed:
+    """Resample particles by the newest answer, then move them on all answers until they are worth enough draws.
+
+    The errors of means after resampling are inherited by whatever the moves remember of where they started: with r the
+    correlation of an observed quantity before and after, 1 / effective = (1 - r^2) / n + r^2 / (effective before).
+
+    Parameters
+    ----------
+    particles : ndarray of shape (n, d)
+        Before the answer.
+    effective : float
+        What they were worth.
+    newest : ndarray of shape (n,)
+        Log-likelihood of the newest answer.
+    log_likelihood : callable
+        Of all answers, from (n', d) to (n',).
+    observe : callable
+        From (n, d) to the quantities (n, q) that have to be known.
+    rng : numpy.random.Generator
+        Source of chance.
+    sweeps : int
+        Moves of every particle in one go; there are at most `_MOST_GOES` goes.
+    wanted : float
+        Effective draws that are enough.
+    """
+    n = len(particles)
+    share = np.exp(newest - newest.max())
+    share /= share.sum()
+    inherited = effective / (n * float(share @ share))
+    start = resampled(particles, newest, rng)
+    now, seen = start, observe(start)
+    found = 0.0
+    for _ in range(_MOST_GOES):
+        now = moved(now, log_likelihood, rng, sweeps)
+        kept = remembered(seen, observe(now))
+        found = 1.0 / ((1.0 - kept) / n + kept / max(inherited, 1.0))
+        if found >= wanted:
+            break
+    return Mixed(now, found)
+
+
+def remembered(before: Matrix, after: Matrix) -> float:
+    """Return the largest squared correlation, over columns, of quantities (n, q) before and after moves."""
+    before, after = before - before.mean(axis=0), after - after.mean(axis=0)
+    size = (before**2).sum(axis=0) * (after**2).sum(axis=0)
+    squared = (before * after).sum(axis=0) ** 2 / np.where(size > 0, size, np.inf)
+    return float(np.round(squared.max(initial=0.0), 9))
+
+
+def gathered(
+    particles: Matrix,
+    effective: float,
+    log_likelihood: LogDensity,
+    observe: LogDensity,
+    rng: np.random.Generator,
+    sweeps: int,
+    wanted: float,
+) -> Mixed:
+    """Move particles further and keep every stage, until all stages together are worth `wanted` draws.
+
+    A stage adds draws in so far as it has forgotten the one before it: each adds ``(1 - r^2) n``.
+    """
+    stages, total = [particles], effective
+    for _ in range(_MOST_STAGES):
+        if total >= wanted:
+            break
+        now = moved(stages[-1], log_likelihood, rng, sweeps)
+        total += (1.0 - remembered(observe(stages[-1]), observe(now))) * len(now)
+        stages.append(now)
+    return Mixed(np.concatenate(stages), total)
+
+
+def annealed(n: int, d: int, log_likelihood: LogDensity, rng: np.random.Generator) -> tuple[float, Matrix]:
+    """Return the log-evidence of a likelihood under N(0, I), and draws of the posterior, by tempering.
+
+    The power of the likelihood rises from 0 to 1, each time as far as half of the particles stay effective (Del Moral,
+    Doucet and Jasra 2006).
+
+    Parameters
+    ----------
+    n, d : int
+        Particles, and dimensions.
+    log_likelihood : callable
+        From (n, d) to (n,), finite.
+    rng : numpy.random.Generator
+        Source of chance.
+    """
+    draws, power, evidence = rng.standard_normal((n, d)), 0.0, 0.0
+    while power < 1.0:
+        fit = log_likelihood(draws)
+        step = _longest_step(fit, 1.0 - power)
+        evidence += float(np.log(np.exp(step * (fit - fit.max())).mean()) + step * fit.max())
+        power += step
+        draws = resampled(draws, step * fit, rng)
+        draws = moved(draws, lambda x, power=power: power * log_likelihood(x), rng, _ANNEALING_SWEEPS)  # type: ignore[misc]
+    return evidence, draws
+
+
+def _longest_step(fit: Matrix, left: float) -> float:
+    """Return the largest step of the power, at most `left`, after which half of the particles are effective."""
+
+    def effective(step: float) -> float:
+        share = np.exp(step * (fit - fit.max()))
+        return float(share.sum() ** 2 / (share @ share))
+
+    if effective(left) >= 0.5 * len(fit):
+        return left
+    low, high = 0.0, left
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if effective(middle) >= 0.5 * len(fit) else (low, middle)
+    return max(low, 1e-4)
 
 
 def resampled(particles: Matrix, log_weights: Matrix, rng: np.random.Generator) -> Matrix:

@@ -129,7 +129,7 @@ class MeasuredSphere(Sphere):
         steps = np.zeros((k, k))
         steps[~np.eye(k, dtype=bool)] = self.radius * np.asarray(a, dtype=np.float64)
         h = np.full((len(self.reaches[0].gaining), k), 1.0 / k)
-        for i, j in zip(*np.nonzero(steps), strict=True):
+        for i, j in np.argwhere(steps).tolist():
             up, down = (j, i) if steps[i, j] > 0 else (i, j)
             h += abs(steps[i, j]) / self.reaches[i].length * (self._end(self.reaches[i], up, down) - 1.0 / k)
         return h

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 
 from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.linearity import Linearity
 from elicit_app.elicitation.questions import Matrix
 
 KNOWN_FACTOR = 2.0
@@ -21,9 +23,7 @@ def ratio_factors(belief: Posterior) -> Matrix:
 
     The factor spans half of the 90 % range: 2 says "between half and twice as much".
     """
-    logs = np.log(belief.weights)
-    yardstick = int(np.argmax(np.abs(belief.estimate)))
-    low, high = np.quantile(logs - logs[:, [yardstick]], [0.05, 0.95], axis=0)
+    low, high = np.quantile(belief.log_ratios, [0.05, 0.95], axis=0)
     return np.asarray(np.exp((high - low) / 2))
 
 
@@ -37,7 +37,9 @@ def probability_best(belief: Posterior, models: Matrix) -> Matrix:
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
-def enough(belief: Posterior, models: Matrix, answers: int) -> Literal["known", "best-model"] | None:
+def enough(
+    belief: Posterior, models: Matrix, answers: int, linearity: Callable[[], Linearity | None] = lambda: None
+) -> Literal["known", "best-model"] | None:
     """Tell why the answers are enough, or None.
 
     Parameters
@@ -48,14 +50,20 @@ def enough(belief: Posterior, models: Matrix, answers: int) -> Literal["known", 
         The matrices of the models as they are (most probable class).
     answers : int
         Informative answers so far, "cannot say" left out.
+    linearity : callable
+        Gives what rivals of linear costs say, or None where that is not judged. Asked only where linear costs alone
+        would decide on a model: it takes half a second.
     """
     if answers < FEWEST_ANSWERS:
         return None
     if ratio_factors(belief).max() <= KNOWN_FACTOR:
         return "known"
-    if len(models) > 1 and probability_best(belief, models).max() >= BEST_PROBABILITY:
-        return "best-model"
-    return None
+    if len(models) < 2:
+        return None
+    best = probability_best(belief, models)
+    if best.max() >= BEST_PROBABILITY and (judged := linearity()) is not None:
+        best = judged.probability_best(best)
+    return "best-model" if best.max() >= BEST_PROBABILITY else None
 
 
 def still_needed(belief: Posterior, answers: int, most: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui import theme
 from elicit_app.gui.flow.between_sessions import Places
-from elicit_app.gui.flow.dialogs import Dialogs
+from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings, load_settings
 from elicit_app.gui.window import Window
 

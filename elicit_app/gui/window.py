@@ -9,8 +9,8 @@ from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
 
 from elicit_app.gui.flow.between_sessions import Flow, Places
-from elicit_app.gui.flow.dialogs import Dialogs
 from elicit_app.gui.flow.pages import Pages
+from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings, save_settings
 
 SIZE = QSize(1280, 800)

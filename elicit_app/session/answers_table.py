@@ -7,9 +7,8 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from elicit_app.session.journal.entries import Entry
 from elicit_app.session.journal.events import Answered
-from elicit_app.session.journal.state import SessionState, apply
+from elicit_app.session.journal.state import Entry, Fold
 from elicit_app.session.questions.asking import to_reply
 from elicit_app.session.session import Session
 from elicit_app.study.writing import write_whole
@@ -52,11 +51,11 @@ _NAMES = (
 
 def _rows(session: Session) -> Iterator[list[object]]:
     kept = {id(entry.event): entry for entry in session.state.entries}
-    state: SessionState | None = None
+    fold = Fold()
     for event in session.events:
-        state = apply(state, event)
+        fold.add(event)
         if isinstance(event, Answered):
-            yield _row(len(state.entries), event, kept.get(id(event)))
+            yield _row(len(fold.entries), event, kept.get(id(event)))
 
 
 def _row(number: int, event: Answered, entry: Entry | None) -> list[object]:

@@ -11,9 +11,8 @@ import numpy as np
 
 import elicit_app
 from elicit_app.problem import Problem
-from elicit_app.session.journal.entries import OutOfPlaceError
 from elicit_app.session.journal.events import Begun, Event, StudyMark
-from elicit_app.session.journal.state import SessionState, fold
+from elicit_app.session.journal.state import OutOfPlaceError, SessionState, fold
 from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
@@ -60,7 +59,7 @@ def fold_events(events: Sequence[Event], path: Path) -> SessionState:
     except OutOfPlaceError as error:
         raise Problem(
             f"{path} was changed from outside and makes no sense any more ({error}). "
-            "Put a backup copy in its place, or begin a new session."
+            "Recover it into a copy to go on with what does."
         ) from error
 
 

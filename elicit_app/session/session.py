@@ -20,7 +20,6 @@ from elicit_app.elicitation.questions import (
 )
 from elicit_app.problem import Problem
 from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
-from elicit_app.session.journal.entries import OutOfPlaceError
 from elicit_app.session.journal.events import (
     Answered,
     Changed,
@@ -31,16 +30,16 @@ from elicit_app.session.journal.events import (
     Guessed,
     Kept,
     Noted,
+    Pair,
     Practised,
     Redone,
+    Remaining,
     Resolved,
-    Still,
     Stopped,
     TakenOut,
     Undone,
 )
-from elicit_app.session.journal.pairs import as_pair
-from elicit_app.session.journal.state import apply
+from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import Journal
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.questions.asking import Asking, only_of_preference, stand, to_choice
@@ -200,7 +199,7 @@ class Session:
             return Asking(number, back.pair, back.left, back.subject, progress)
         if isinstance(step, Outcome):
             return None
-        pair = as_pair(step.question, tuple(index + 1 for index in self.state.used))
+        pair = Pair.of(step.question, tuple(index + 1 for index in self.state.used))
         left, subject = stand(self.state, pair)
         return Asking(number, pair, left, subject, step.progress)
 
@@ -249,7 +248,7 @@ class Session:
             strength=only_of_preference(choice, strength),
             seconds=seconds,
             full_picture=full_picture,
-            still=Still(fewest=asking.progress.fewest, most=asking.progress.most),
+            still=Remaining(fewest=asking.progress.fewest, most=asking.progress.most),
         )
 
     def undo(self) -> None:

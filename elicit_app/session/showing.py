@@ -9,9 +9,8 @@ import numpy as np
 from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose, Side
 from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
 from elicit_app.problem import Problem
-from elicit_app.session.journal.entries import Entry
 from elicit_app.session.journal.events import Answered, CountRows, Pair
-from elicit_app.session.journal.pairs import same_pair
+from elicit_app.session.journal.state import Entry
 from elicit_app.session.questions.asking import to_reply
 from elicit_app.session.results.fitting import contradictions, misfits
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
@@ -191,7 +190,7 @@ def _answered_view(entries: tuple[Entry, ...], number: int, fit: Fit) -> Answere
 def _asked_again_as(entries: tuple[Entry, ...], number: int) -> int | None:
     pair = entries[number - 1].event.pair
     for later in range(number, len(entries)):
-        if same_pair(pair, entries[later].event.pair) is not None:
+        if pair.order(entries[later].event.pair) is not None:
             return later + 1
     return None
 

@@ -8,20 +8,16 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QTableView
 
 from elicit_app.gui import theme
-from elicit_app.gui.pages.error import ErrorPage, Trouble
-from elicit_app.gui.pages.help import HelpPage
-from elicit_app.gui.pages.opening import OpeningPage
-from elicit_app.gui.pages.recap import RecapPage
-from elicit_app.gui.pages.settings import SettingsPage
-from elicit_app.gui.pages.sitting_over import SittingOverPage
+from elicit_app.gui.pages.aside import HelpPage, SettingsPage
+from elicit_app.gui.pages.reading import ErrorPage, OpeningPage, Trouble
+from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.review.page import ReviewPage
 from elicit_app.gui.settings import Settings
 from elicit_app.gui.setup.begin_page import BeginPage
 from elicit_app.gui.setup.study_page import StudyPage
-from elicit_app.gui.start.cards import ContinueView
 from elicit_app.gui.start.page import StartPage, StartView
-from elicit_app.gui.start.rows import RowView
+from elicit_app.gui.start.rows import ContinueView, RowView
 from elicit_app.problem import Finding
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.recapping import recap_view

@@ -14,8 +14,8 @@ from elicit_app.session.journal.events import (
     Noted,
     Pair,
     Redone,
+    Remaining,
     Resolved,
-    Still,
     StudyMark,
     TakenOut,
     Undone,
@@ -54,7 +54,7 @@ class Writing:
         )
 
     def answered(self, choice: str = "first", pair: Pair | None = None, **more: object) -> Answered:
-        still = Still(fewest=3, most=9)
+        still = Remaining(fewest=3, most=9)
         return Answered(
             at=self.at(), pair=pair or self.pair(), left="second", subject="left", choice=choice, still=still, **more
         )

@@ -79,17 +79,22 @@ def test_an_undone_question_comes_back_as_it_stood(session):
         session.redo()
 
 
+def replace_session(path, events):
+    """Put another session, whole and well written, in the place of one."""
+    path.unlink()
+    Journal.create(path, events).close()
+
+
 def test_recorded_questions_are_the_truth(study, session, journal_path):
     """Another computer may find another question: the recorded one counts, is shown again after undo, and noted."""
     for _ in range(3):
         session.answer("left")
     session.close()
-    lines = journal_path.read_text().splitlines(keepends=True)
-    event = read(journal_path).events[-1]
+    *events, event = read(journal_path).events
     changed = event.pair.first[0][0] - 1, event.pair.first[0][1] + 1
     pair = event.pair.model_copy(update={"first": (changed, event.pair.first[1])})
     other = event.model_copy(update={"pair": pair})
-    journal_path.write_text("".join(lines[:-1]) + other.model_dump_json(exclude_none=True) + "\n")
+    replace_session(journal_path, [*events, other])
     with Session.open(journal_path, study) as again:
         assert not again.verify()
         assert again.verify() is False
@@ -184,9 +189,9 @@ def test_a_journal_changed_from_outside_is_refused_in_words(session, journal_pat
         journal.append(write.taken_out(9))
     with pytest.raises(Problem, match=r"makes no sense any more \(there is no answer 9"):
         Session.open(journal_path)
-    written = journal_path.read_text()
-    for setting in ('"procedure":"oracle"', '"procedure":"bayes","cycles":3'):
-        journal_path.write_text(written.replace('"procedure":"bayes"', setting))
+    first, *events = read(journal_path).events
+    for setting in ({"procedure": "oracle"}, {"procedure": "bayes", "cycles": 3}):
+        replace_session(journal_path, [first.model_copy(update={"setting": first.setting | setting}), *events])
         with pytest.raises(Problem, match="names a procedure setting that this version does not know"):
             Session.open(journal_path)
 

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
 from elicit_app.elicitation.agenda import (
     Item,
-    dominated,
     informative,
+    n_answered,
     next_item,
     owed,
     owed_left,
     questions_left,
-    repeatable_answers,
-    slow_half,
-    told,
 )
-from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.choosing import Chooser, Goal, best_pair
+from elicit_app.elicitation.asking import Answers, Asker
+from elicit_app.elicitation.belief import ParticlePosterior, Posterior, open_ends
+from elicit_app.elicitation.choosing import Goal
+from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.memory import Recent, beginnings
-from elicit_app.elicitation.pairs import PairSource, SpherePairs, frontier_pairs
-from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior
+from elicit_app.elicitation.linearity import Linearity, check_linearity
+from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
+from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
+from elicit_app.elicitation.pool import SAME, as_they_are
+from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels
 from elicit_app.elicitation.questions import (
     Asked,
     Choice,
@@ -34,24 +37,25 @@ from elicit_app.elicitation.questions import (
     Matrix,
     Outcome,
     Progress,
-    Purpose,
-    Question,
     Step,
     StopReason,
 )
+from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
-from elicit_app.elicitation.stopping import enough, still_needed
+from elicit_app.elicitation.stopping import FEWEST_ANSWERS, enough, still_needed
 from elicit_app.problem import Problem
-from metrics.classification.frequencies import natural_frequencies
 
 PARTICLES = 320
-SWEEPS, SWEEPS_OF_MANY = 16, 8  # many weights: a move costs more, and nobody is to wait
+SWEEPS = 10  # moves of every particle, before it is looked whether more are needed
+MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
-_MANY_WEIGHTS = 12  # more than the mistakes among four classes
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
 _REMEMBERED = 160  # beliefs and steps kept for undo and looking ahead
-_BELIEF, _PAIR, _SCALE, _TARGET = range(4)  # separate streams of chance
+_RESULTS_REMEMBERED = 12
+_BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS = range(6)  # separate streams of chance
+
+Value = TypeVar("Value")
 
 
 class Bayes:
@@ -60,7 +64,9 @@ class Bayes:
     Everything is a function of the seed and the history. Beliefs and questions are remembered by history, so that
     undo, resume and looking ahead cost one update.
 
-    For comparisons, `choose` and `response` may be replaced before the first question.
+    Up to some twenty weights are followed by particles, more by Gaussians fitted to intervals.
+
+    For comparisons, `asker.choose` and `response` may be replaced before the first question.
     """
 
     name = "bayes"
@@ -79,8 +85,11 @@ class Bayes:
         stop: bool = False,
         checks: bool = False,
         strength: bool = False,
+        worst_error: float = WORST_ERROR,
+        answers: Answers = "mixed",
         prior: Structure = "auto",
         constraints: Sequence[NeverWorse] = (),
+        piles: Sequence[Sequence[tuple[int, int]]] = (),
     ) -> None:
         if not cases:
             raise Problem("The procedure bayes needs the predictions of at least one model.")
@@ -89,23 +98,28 @@ class Bayes:
         self.family: Family = family
         self.questions, self.stop, self.checks, self.strength = questions, stop, checks, strength
         self._seed = seed
-        self.prior = WeightPrior.of(family, cases[0].n_classes, prior, constraints)
-        self._models = _as_they_are(cases, population)
+        self.prior = WeightPrior.of(family, cases[0].n_classes, prior, constraints, piles)
+        self._models = as_they_are(cases, population)
         self._goal: Goal
-        self.source: PairSource
+        self.source: SpherePairs | FrontierPairs | PlausiblePairs
         if space == "sphere":
             if sphere is None:
                 raise Problem("The space sphere needs a centre and a radius.")
             self.source, self._goal = SpherePairs(*sphere, self.prior), "closeness"
         else:
-            self.source = frontier_pairs(cases, population, max_cells, self.prior)
+            self.source = pairs_of_study(cases, population, self.prior, max_cells, worst_error)
             self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "closeness"
-        self._sweeps = SWEEPS if self.prior.size <= _MANY_WEIGHTS else SWEEPS_OF_MANY
-        self.choose: Chooser = best_pair
-        self._targets = self.source.random_gains(_TARGETS, self._chance(0, _TARGET))
-        self.response = (ResponseModel.laboratory if space == "sphere" else ResponseModel)(self._scale())
-        self._beliefs: Recent[Posterior] = Recent(_REMEMBERED)
-        self._steps: Recent[Step] = Recent(_REMEMBERED)
+        self._by_particles = space == "sphere" or self.prior.size <= MOST_WEIGHTS_OF_PARTICLES
+        self._targets = self.source.random_gains(_TARGETS, self._rng(0, _TARGET))
+        labels = pile_labels(piles, family, cases[0].n_classes, self.prior.size) if piles else None
+        self.asker = Asker(
+            self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
+        )
+        self.response = self._response(space)
+        self._beliefs: LRUCache[Posterior] = LRUCache(_REMEMBERED)
+        self._steps: LRUCache[Step] = LRUCache(_REMEMBERED)
+        self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
+        self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
         """Start, or go on after answers already given; see `Procedure.begin`."""
@@ -117,35 +131,90 @@ class Bayes:
         return self.conclude(so_far, reason)
 
     def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
-        """Return what is known after `history`."""
-        belief = self.belief(history)
-        sensitivity = float(np.median(belief.person.sensitivity) * self.response.scale)
+        """Return what is known after `history`, by more draws than a step has."""
+        belief = self.shown_belief(history)
+        linearity = self.linearity(history)
+        ends, bounded = open_ends(belief, self._widest(history))
         return Outcome(
             family=self.family,
             weights=belief.estimate,
-            bounded=(None,) * self.prior.size,
+            bounded=bounded,
             stopped=reason,
             questions=len(history),
-            intervals=belief.intervals,
+            intervals=belief.on_mistakes(ends),
             samples=belief.samples,
-            details={"sensitivity": sensitivity, "lapse": float(belief.person.lapse.mean())},
+            effective_draws=belief.effective_draws,
+            linear=None if linearity is None else linearity.rival or True,
+            details={
+                "sensitivity": float(np.median(belief.person.sensitivity)),
+                "lapse": float(belief.person.lapse.mean()),
+            },
         )
 
     def belief(self, history: Sequence[Asked]) -> Posterior:
         """Return the posterior after `history`, from the longest remembered beginning of it."""
-        keys = beginnings(history)
+        keys = prefix_digests(history)
         for known in range(len(history), -1, -1):
-            belief = self._beliefs.recall(keys[known])
+            belief = self._beliefs.get(keys[known])
             if belief is not None:
                 break
         else:
-            belief = Posterior.before(self.prior, self.response, PARTICLES, self._chance(0, _BELIEF))
-            self._beliefs.keep(keys[0], belief)
+            belief = self._from_prior()
+            self._beliefs.put(keys[0], belief)
         for n in range(known, len(history)):
             if history[n].answer.choice is not Choice.UNSURE:
-                belief = belief.told(evidence(history[: n + 1], self.prior), self._chance(n + 1, _BELIEF), self._sweeps)
-            self._beliefs.keep(keys[n + 1], belief)
+                answers, newest = evidence(history[: n + 1], self.prior), evidence(history[n : n + 1], self.prior)
+                belief = belief.updated(answers, newest, self._rng(n + 1, _BELIEF))
+            self._beliefs.put(keys[n + 1], belief)
         return belief
+
+    def shown_belief(self, history: Sequence[Asked]) -> Posterior:
+        """Return the posterior after `history` by as many draws as a shown result needs."""
+        key = prefix_digests(history)[-1]
+        belief = self._shown.get(key)
+        if belief is None:
+            answers = evidence(history, self.prior)
+            belief = self.belief(history).refined(answers, self._rng(len(history), _RESULT))
+            self._shown.put(key, belief)
+        return belief
+
+    def linearity(self, history: Sequence[Asked]) -> Linearity | None:
+        """Return how well rivals of linear costs explain the answers.
+
+        None on the sphere, where more than twenty weights are asked about, and under eight answers.
+        """
+        if isinstance(self.source, SpherePairs) or not self._by_particles or n_answered(history) < FEWEST_ANSWERS:
+            return None
+        key = prefix_digests(history)[-1]
+        found = self._linearities.get(key)
+        if found is None:
+            rng = self._rng(len(history), _RIVALS)
+            found = check_linearity(history, self.prior, self.source.pool.typical, self._models, rng)
+            self._linearities.put(key, found)
+        return found
+
+    def _from_prior(self) -> Posterior:
+        rng = self._rng(0, _BELIEF)
+        if self._by_particles:
+            return ParticlePosterior.from_prior(self.prior, self.response, PARTICLES, rng, SWEEPS)
+        return IntervalPosterior.from_prior(self.prior, rng)
+
+    def _response(self, space: str) -> ResponseModel:
+        if not self._by_particles:
+            return ResponseModel.of_ratios()
+        kind = ResponseModel.of_an_oracle if space == "sphere" else ResponseModel.of_people
+        return kind(self.prior, self._targets, self._rng(0, _SCALE))
+
+    def _widest(self, history: Sequence[Asked]) -> float:
+        """Return the largest exchange rate, so many of one mistake for one of another, that could be asked about."""
+        weights = np.exp(self.prior.log_weights(self._rng(0, _SCALE).standard_normal((50, self.prior.size))))
+        asked = [self.prior.gain(*question.rates) for question, _ in history]
+        gains = np.concatenate([self.source.candidates(weights, self._rng(0, _SCALE)).gains, *np.array(asked)[:, None]])
+        two = gains[(np.abs(gains) > SAME).sum(axis=1) == 2]
+        if not len(two):
+            return float("inf")
+        amounts = np.sort(np.abs(two), axis=1)[:, -2:]
+        return float((amounts[:, 1] / amounts[:, 0]).max())
 
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
         if next_item(history, self.questions, self.checks) is None:
@@ -153,7 +222,9 @@ class Bayes:
         return self._enough(history) if self._item(history) is None else None
 
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
-        return enough(self.belief(history), self._models, told(history)) if self.stop else None
+        if not self.stop:
+            return None
+        return enough(self.belief(history), self._models, n_answered(history), lambda: self.linearity(history))
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
@@ -163,13 +234,14 @@ class Bayes:
         return owed(history) if self.checks else None
 
     def _step(self, history: Sequence[Asked]) -> Step:
-        # Times taken steer only which answer is repeated.
-        key = beginnings(history)[-1] + repr([asked.answer.seconds for asked in history] * self.checks).encode()
-        step = self._steps.recall(key)
+        # The time of the last answer does not count, so that the next question can be made before it is given.
+        key = prefix_digests(history)[-1] + repr([asked.answer.seconds for asked in history[:-1]]).encode()
+        step = self._steps.get(key)
         if step is None:
             belief = self.belief(history)
-            step = Step(self._question(history, belief), self._progress(history, belief), belief.summary(self._targets))
-            self._steps.keep(key, step)
+            question = self.asker.question(self._item(history), history, belief, self._rng(len(history), _PAIR))
+            step = Step(question, self._progress(history, belief), belief.summary(self._targets))
+            self._steps.put(key, step)
         return step
 
     def _progress(self, history: Sequence[Asked], belief: Posterior) -> Progress:
@@ -181,52 +253,45 @@ class Bayes:
             # What is asked for trust alone may show that the answers are not enough after all.
             return Progress(len(history), min(trust, most), min(trust + 1, most))
         asked = informative(history)
-        fewest, likely = still_needed(belief, told(history), self.questions - asked)
+        fewest, likely = still_needed(belief, n_answered(history), self.questions - asked)
         return Progress(
             len(history), min(fewest + trust, most), min(questions_left(history, asked + likely, self.checks), most)
         )
 
-    def _question(self, history: Sequence[Asked], belief: Posterior) -> Question:
-        rng = self._chance(len(history), _PAIR)
-        item = self._item(history)
-        if item is not None and item.place is not None:
-            return replace(history[item.place].question, repeat_of=item.place + 1)
-        if item is not None and item.kind == "repeat":
-            return self._repeat(history, belief)
-        if item is not None and item.kind == "check":
-            return dominated(self._models, self.source.population, rng)
-        pairs = self.source.candidates(belief.weights, rng)
-        # Who has said slightly or clearly once will say so again.
-        graded = self.strength or any(asked.answer.strength for asked in history)
-        chosen = self.choose(belief, pairs, self._goal, self._targets, graded)
-        ends = pairs.first[chosen], pairs.second[chosen]
-        a, b = ends if rng.integers(2) else ends[::-1]
-        return Question.of_rates(a, b, self.source.population, hypothetical=bool(pairs.hypothetical[chosen]))
-
-    def _repeat(self, history: Sequence[Asked], belief: Posterior) -> Question:
-        """Ask a slow answer again, sides swapped; of the slow ones the surest, which who looks gives again."""
-        among = slow_half(history, repeatable_answers(history))
-        gains = np.array([self.prior.gain(*history[n].question.rates) for n in among])
-        a, b, _ = belief.chances(gains).mean(axis=1)
-        given = np.where([history[n].answer.choice is Choice.FIRST for n in among], a, b)
-        index = among[int(np.argmax(np.round(given, 9)))]
-        asked = history[index].question
-        return replace(asked.swapped(), purpose=Purpose.REPEAT, repeat_of=index + 1)
-
-    def _scale(self) -> float:
-        """Return the median utility difference of what may be asked, over prior weights: the unit of sensitivity."""
-        rng = self._chance(0, _SCALE)
-        weights = np.exp(self.prior.log_weights(rng.standard_normal((300, self.prior.size))))
-        gains = self.source.candidates(weights, rng).gains[:300]
-        return float(np.median(np.abs(weights @ gains.T)))
-
-    def _chance(self, n: int, stream: int) -> np.random.Generator:
+    def _rng(self, n: int, stream: int) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, n, stream])))
 
 
-def _as_they_are(cases: Sequence[Cases], population: int | None) -> Matrix:
-    """Return the matrices of the models' most probable classes, shape (n, k, k), as a person would see them."""
-    matrices = [model.least_cost(1.0 - np.eye(model.n_classes)) for model in cases]
-    if population is None:
-        return np.array(matrices)
-    return np.array([natural_frequencies(matrix, population) / population for matrix in matrices])
+class LRUCache(Generic[Value]):
+    """Values by key, of which the least recently used are forgotten; may be used from several threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: OrderedDict[bytes, Value] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: bytes) -> Value | None:
+        """Return the value of a key, or None where it is not (or no longer) known."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: bytes, value: Value) -> None:
+        """Remember a value."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            while len(self._values) > self._most:
+                self._values.popitem(last=False)
+
+
+def prefix_digests(history: Sequence[Asked]) -> list[bytes]:
+    """Return one digest for every beginning of a history, the empty one first; times taken do not count."""
+    digests = [b""]
+    for question, answer in history:
+        shown = b"".join(np.ascontiguousarray(side).tobytes() for side in (question.first, question.second))
+        said = f"{answer.choice}/{answer.strength}/{answer.moved}/{question.population}/"
+        why = f"{question.purpose}/{question.repeat_of}/"
+        digests.append(hashlib.sha256(digests[-1] + (said + why).encode() + shown).digest())
+    return digests

@@ -7,7 +7,6 @@ Surfaces: `Card(Surface.IMPORTANT)`, `Divider()`. Signs: `Badge("A")`, `KeyCap("
 `paint_key_caps`, `box` and `focus_ring` with `theme.tokens(self)`.
 """
 
-from elicit_app.gui.elements.badge import Badge, Letter, paint_badge, side_colours
 from elicit_app.gui.elements.buttons import (
     AnswerButton,
     Button,
@@ -19,13 +18,23 @@ from elicit_app.gui.elements.buttons import (
     OutlineButton,
     PrimaryButton,
 )
-from elicit_app.gui.elements.card import Card, Divider, Surface
-from elicit_app.gui.elements.glyphs import Glyph, GlyphSign, paint_glyph
-from elicit_app.gui.elements.keycap import KeyCap, key_cap_size, key_caps_width, paint_key_caps
-from elicit_app.gui.elements.labels import Label
 from elicit_app.gui.elements.page import Page
-from elicit_app.gui.elements.progress import ProgressBar
-from elicit_app.gui.elements.shapes import box, focus_ring
+from elicit_app.gui.elements.painting import (
+    Badge,
+    Glyph,
+    GlyphSign,
+    KeyCap,
+    Letter,
+    box,
+    focus_ring,
+    key_cap_size,
+    key_caps_width,
+    paint_badge,
+    paint_glyph,
+    paint_key_caps,
+    side_colours,
+)
+from elicit_app.gui.elements.surfaces import Card, Divider, Label, ProgressBar, Surface
 
 __all__ = [
     "AnswerButton",

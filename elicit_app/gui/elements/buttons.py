@@ -13,10 +13,17 @@ from PySide6.QtGui import QColor, QEnterEvent, QFont, QFontMetrics, QFontMetrics
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.badge import Letter, side_colours
-from elicit_app.gui.elements.glyphs import Glyph, paint_glyph
-from elicit_app.gui.elements.keycap import GAP, key_caps_width, paint_key_caps
-from elicit_app.gui.elements.shapes import box, focus_ring
+from elicit_app.gui.elements.painting import (
+    GAP,
+    Glyph,
+    Letter,
+    box,
+    focus_ring,
+    key_caps_width,
+    paint_glyph,
+    paint_key_caps,
+    side_colours,
+)
 
 _GAP = theme.S
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignCenter

@@ -1,12 +1,27 @@
-"""A page: a column of content, centred, that is told when it becomes compact or wide, or the font large."""
+"""A page: a centred column that hears of every breakpoint, and one whose content scrolls under a fixed head."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QWidget
+from collections.abc import Callable
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPalette, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QScrollArea,
+    QScrollBar,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionSlider,
+    QVBoxLayout,
+    QWidget,
+)
 
 from elicit_app.gui import theme
+from elicit_app.gui.elements.buttons import Button
+from elicit_app.gui.elements.painting import box
+from elicit_app.gui.elements.surfaces import Label
 
 
 class Page(QWidget):
@@ -51,3 +66,172 @@ class Page(QWidget):
         if now != self._last:
             self._last = now
             self.arrange(now[0])
+
+
+class QuietScrollBar(QScrollBar):
+    """A vertical scroll bar of ten pixels: a rounded handle, no arrows, no track; `on_card` is what it lies on."""
+
+    def __init__(self, *, on_card: bool = False) -> None:
+        super().__init__()
+        self._on_card = on_card
+
+    def sizeHint(self) -> QSize:
+        return QSize(10, super().sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        part = QStyle.SubControl.SC_ScrollBarSlider
+        handle = QRectF(self.style().subControlRect(QStyle.ComplexControl.CC_ScrollBar, option, part, self))
+        colours = theme.tokens(self)
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), colours.surface if self._on_card else colours.bg)
+            box(painter, handle.adjusted(1, 2, -1, -2), 4, fill=colours.line2)
+
+
+class Header(QWidget):
+    """Headline and a line under it on the left, actions on the right; with a large font the actions go below."""
+
+    def __init__(self, role: theme.Role = theme.Role.HEADLINE, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = Label(role=role)
+        self.line = Label(role=theme.Role.FLOW, ink=theme.INK2)
+        self._actions: list[Button] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.M)
+        self._row = _row()
+        self._row.setSpacing(theme.M)
+        words = QVBoxLayout()
+        words.setSpacing(theme.XS)
+        words.addWidget(self.title)
+        words.addWidget(self.line)
+        self._row.addLayout(words, 1)
+        self._buttons = _row()
+        self._buttons.setSpacing(12)
+        self._column.addLayout(self._row)
+        self._below = False
+        self._row.addLayout(self._buttons)
+
+    def say(self, title: str, line: str = "") -> None:
+        """Show `title` and, under it, `line`."""
+        self.title.setText(title)
+        self.line.setText(line)
+        self.line.setVisible(bool(line))
+
+    def add_action(self, button: Button) -> None:
+        """Put `button` to the right of the actions that are there."""
+        button.tall = 48
+        self._actions.append(button)
+        self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """Arrange for a breakpoint."""
+        self.title.set_compact(breakpoint_.compact)
+        self.line.set_compact(breakpoint_.compact)
+        for button in self._actions:
+            button.set_compact(breakpoint_.compact)
+        below = breakpoint_.large
+        if below != self._below:
+            self._below = below
+            (self._row if below else self._column).removeItem(self._buttons)
+            (self._column if below else self._row).addLayout(self._buttons)
+
+
+def _row() -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setContentsMargins(0, 0, 0, 0)
+    return row
+
+
+class ScrolledPage(Page):
+    """A page with a fixed head and foot and a body that scrolls; with a large font all of it scrolls.
+
+    Build the page into `head`, `body` and `foot` (vertical layouts; the foot may stay empty), then call `settle`.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._outer = QVBoxLayout(self)
+        self._outer.setContentsMargins(0, 0, 0, 0)
+        self._outer.setSpacing(0)
+        self._head, self.head = _column()
+        self.inner, self.body = _column()
+        self._foot, self.foot = _column()
+        self.inner.setAutoFillBackground(True)
+        self.body.setSpacing(theme.M)
+        self.area = QScrollArea()
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.viewport().setBackgroundRole(QPalette.ColorRole.Window)
+        self.area.setVerticalScrollBar(QuietScrollBar())
+        self.area.setWidget(self.inner)
+        for watched in (self.area.viewport(), self.inner):
+            watched.installEventFilter(self)
+        for fixed in (self._head, self._foot):
+            fixed.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._outer.addWidget(self._head)
+        self._outer.addWidget(self.area, 1)
+        self._outer.addWidget(self._foot)
+
+    @property
+    def side_margin(self) -> int:
+        """Return 0: head and body keep the margins, so that the scroll bar stands at the edge of the window."""
+        return 0
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """Pin head and foot, or let them scroll with the body where the font is large."""
+        for layout in (self.body, self._outer):
+            layout.removeWidget(self._head)
+            layout.removeWidget(self._foot)
+        home = self.body if breakpoint_.large else self._outer
+        home.insertWidget(0, self._head)
+        home.addWidget(self._foot)
+        self._keep_margins()
+        # A moved widget is hidden for a moment, in which its layout misses that the font changed: look again.
+        QTimer.singleShot(0, self, self._fit)
+
+    def _fit(self) -> None:
+        for widget, layout in ((self._head, self.head), (self._foot, self.foot), (self.inner, self.body)):
+            layout.invalidate()
+            layout.activate()
+            widget.updateGeometry()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._keep_margins()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self.area.viewport():
+            self._keep_margins()
+        elif event.type() == QEvent.Type.LayoutRequest and watched is self.inner:
+            # The area looks before the content has found its new size; content that became narrower needs this.
+            QCoreApplication.postEvent(self.area, QEvent(QEvent.Type.LayoutRequest))
+        return super().eventFilter(watched, event)
+
+    def _keep_margins(self) -> None:
+        content = theme.content_width(self.width())
+        side = (self.width() - content) // 2
+        edge = 0 if self._outer.indexOf(self._head) < 0 else side
+        top = theme.M if self._last is not None and self._last[0].compact else theme.L
+        self.head.setContentsMargins(edge, top, edge, theme.S)
+        self.foot.setContentsMargins(edge, theme.S, edge, theme.M if self.foot.count() else 0)
+        # The scroll bar takes its width from the right margin, so that the content does not move when it appears.
+        right = max(self.area.viewport().width() - side - content, theme.S)
+        self.body.setContentsMargins(side, theme.S, right, 0 if self.foot.count() else theme.S)
+
+
+def leave_by_escape(page: Page, leave: Callable[[], None]) -> None:
+    """Let Esc lead back from a page that one only looks at."""
+    escape = QShortcut(QKeySequence("Esc"), page, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+    escape.setAutoRepeat(False)
+    escape.activated.connect(leave)
+
+
+def _column() -> tuple[QWidget, QVBoxLayout]:
+    widget = QWidget()
+    column = QVBoxLayout(widget)
+    column.setContentsMargins(0, 0, 0, 0)
+    return widget, column

@@ -12,15 +12,15 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.comparing import Comparing
-from elicit_app.gui.flow.dialogs import Dialogs
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.preparation import Preparation, close_session, free_folder
+from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
-    from elicit_app.gui.pages.error import Trouble
+    from elicit_app.gui.pages.reading import Trouble
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
@@ -215,7 +215,7 @@ class Flow(QObject):
     # --- trouble
 
     def _trouble(self, problem: Problem, source: Path) -> None:
-        from elicit_app.gui.pages.error import Trouble
+        from elicit_app.gui.pages.reading import Trouble
 
         if source.exists():
             self._show_trouble(Trouble.of_file(problem, source))
@@ -223,20 +223,20 @@ class Flow(QObject):
             self._show_trouble(Trouble("This study cannot be opened", problem.sentence, problem.findings))
 
     def _session_trouble(self, problem: Problem, path: Path) -> None:
-        from elicit_app.gui.pages.error import Trouble
+        from elicit_app.gui.pages.reading import Trouble
 
         title = "This session cannot be opened"
         self._show_trouble(Trouble(title, problem.sentence, problem.findings, path))
 
     @Slot(object)
     def _comparing_trouble(self, problem: Problem) -> None:
-        from elicit_app.gui.pages.error import Trouble
+        from elicit_app.gui.pages.reading import Trouble
 
         self._show_trouble(Trouble("These experts cannot be compared", problem.sentence, problem.findings))
 
     @Slot(object)
     def _session_problem(self, sentence: str) -> None:
-        from elicit_app.gui.pages.error import Trouble
+        from elicit_app.gui.pages.reading import Trouble
 
         self._show_trouble(Trouble("The session cannot go on", sentence))
 

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui.flow.bridge import Background
-from elicit_app.gui.flow.dialogs import Dialogs
 from elicit_app.gui.flow.pages import Pages
+from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Comparing(QObject):
             self._pages.show(self._before)
 
     def _save(self) -> None:
-        from elicit_app.gui.flow.exporting import with_ending
+        from elicit_app.gui.flow.saving import with_ending
 
         view, page = self._view, self._pages.compare
         if view is None:

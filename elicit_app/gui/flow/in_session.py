@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.elicitation.questions import Strength
 from elicit_app.gui.flow.bridge import Background, Bridge
-from elicit_app.gui.flow.dialogs import Dialogs
 from elicit_app.gui.flow.pages import Pages
+from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings
 from elicit_app.gui.start.overview import titled
 from elicit_app.problem import Problem
@@ -235,7 +235,7 @@ class SessionFlow(QObject):
     # --- files
 
     def _export(self, key: str) -> None:
-        from elicit_app.gui.flow.exporting import proposed_name, save_format, sklearn_lines, with_ending
+        from elicit_app.gui.flow.saving import proposed_name, save_format, sklearn_lines, with_ending
         from elicit_app.gui.results.files import ANSWERS, COPIED, format_of
 
         view, page, session = self._result, self._pages.results, self._session

@@ -10,15 +10,12 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from elicit_app.gui.start.page import StartPage
 
 if TYPE_CHECKING:
-    from elicit_app.gui.compare.page import ComparePage
-    from elicit_app.gui.pages.error import ErrorPage
-    from elicit_app.gui.pages.help import HelpPage
-    from elicit_app.gui.pages.opening import OpeningPage
-    from elicit_app.gui.pages.practice import PracticePage
-    from elicit_app.gui.pages.recap import RecapPage
-    from elicit_app.gui.pages.settings import SettingsPage
-    from elicit_app.gui.pages.sitting_over import SittingOverPage
+    from elicit_app.gui.compare import ComparePage
+    from elicit_app.gui.pages.aside import HelpPage, SettingsPage
+    from elicit_app.gui.pages.reading import ErrorPage, OpeningPage
+    from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
     from elicit_app.gui.question import QuestionPage
+    from elicit_app.gui.question.practice import PracticePage
     from elicit_app.gui.results.page import ResultsPage
     from elicit_app.gui.review.page import ReviewPage
     from elicit_app.gui.setup.begin_page import BeginPage
@@ -77,7 +74,7 @@ class Pages:
     @cached_property
     def opening(self) -> OpeningPage:
         """Return the page that is shown while something is read."""
-        from elicit_app.gui.pages.opening import OpeningPage
+        from elicit_app.gui.pages.reading import OpeningPage
 
         return self._add(OpeningPage())
 
@@ -98,7 +95,7 @@ class Pages:
     @cached_property
     def practice(self) -> PracticePage:
         """Return the practice page."""
-        from elicit_app.gui.pages.practice import PracticePage
+        from elicit_app.gui.question.practice import PracticePage
 
         return self._add(PracticePage())
 
@@ -112,14 +109,14 @@ class Pages:
     @cached_property
     def recap(self) -> RecapPage:
         """Return the page of where a session stood."""
-        from elicit_app.gui.pages.recap import RecapPage
+        from elicit_app.gui.pages.sitting import RecapPage
 
         return self._add(RecapPage())
 
     @cached_property
     def sitting_over(self) -> SittingOverPage:
         """Return the page at the end of a sitting."""
-        from elicit_app.gui.pages.sitting_over import SittingOverPage
+        from elicit_app.gui.pages.sitting import SittingOverPage
 
         return self._add(SittingOverPage())
 
@@ -140,27 +137,27 @@ class Pages:
     @cached_property
     def compare(self) -> ComparePage:
         """Return the page of experts beside each other."""
-        from elicit_app.gui.compare.page import ComparePage
+        from elicit_app.gui.compare import ComparePage
 
         return self._add(ComparePage())
 
     @cached_property
     def error(self) -> ErrorPage:
         """Return the page of what cannot be used yet."""
-        from elicit_app.gui.pages.error import ErrorPage
+        from elicit_app.gui.pages.reading import ErrorPage
 
         return self._add(ErrorPage())
 
     @cached_property
     def help(self) -> HelpPage:
         """Return the help page."""
-        from elicit_app.gui.pages.help import HelpPage
+        from elicit_app.gui.pages.aside import HelpPage
 
         return self._add(HelpPage())
 
     @cached_property
     def settings(self) -> SettingsPage:
         """Return the settings page."""
-        from elicit_app.gui.pages.settings import SettingsPage
+        from elicit_app.gui.pages.aside import SettingsPage
 
         return self._add(SettingsPage())

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from elicit_app.gui.flow.bridge import Background
-from elicit_app.gui.flow.dialogs import Dialogs
 from elicit_app.gui.flow.pages import Pages
+from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
     from elicit_app.gui.setup.begin_page import Beginning
     from elicit_app.gui.setup.study_page import EditedStudy
-    from elicit_app.gui.start.cards import ContinueView
+    from elicit_app.gui.start.rows import ContinueView
     from elicit_app.session.journal.listing import SessionSummary
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QResizeEvent
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QWidget
 
 from elicit_app.elicitation.questions import Strength
 from elicit_app.gui import theme
 from elicit_app.gui.elements import AnswerButton, Button, EqualButton, MinorButton
 from elicit_app.gui.question.measures import GAP, Plan
+from elicit_app.session.views.asked import Reply
 
 
 class Answers(QWidget):
@@ -120,3 +124,32 @@ class Answers(QWidget):
             pair[0].setGeometry(x, y, half, frame.minor)
             pair[1].setGeometry(x + width - half, y, half, frame.minor)
         self.unsure.setGeometry(spans[1][0], y, spans[1][1], frame.minor)
+
+
+ANSWER_KEYS: dict[str, tuple[Reply, Strength | None]] = {
+    "Left": ("left", None),
+    "1": ("left", None),
+    "Right": ("right", None),
+    "2": ("right", None),
+    "Down": ("equal", None),
+    "0": ("equal", None),
+    "S": ("unsure", None),
+    "Shift+Left": ("left", Strength.SLIGHTLY),
+    "Shift+Right": ("right", Strength.SLIGHTLY),
+    "Ctrl+Left": ("left", Strength.CLEARLY),
+    "Ctrl+Right": ("right", Strength.CLEARLY),
+}
+
+
+def bind(page: QWidget, key: str, action: Callable[[], object]) -> QShortcut:
+    """Let `key` do `action` while `page`, or anything on it, has the focus; holding it down does it once."""
+    shortcut = QShortcut(QKeySequence(key), page)
+    shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+    shortcut.setAutoRepeat(False)
+    shortcut.activated.connect(action)
+    return shortcut
+
+
+def bind_answers(page: QWidget, answer: Callable[[Reply, Strength | None], object]) -> list[QShortcut]:
+    """Let the keys of the answers give them."""
+    return [bind(page, key, partial(answer, reply, strength)) for key, (reply, strength) in ANSWER_KEYS.items()]

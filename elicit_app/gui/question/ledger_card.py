@@ -3,25 +3,130 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QGroupBox, QWidget
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QGroupBox, QLabel, QWidget
 
 from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Divider, box, focus_ring
-from elicit_app.gui.question.card_head import CardHead
-from elicit_app.gui.question.count_bar import digits_width
-from elicit_app.gui.question.flow_list import FlowList
-from elicit_app.gui.question.flow_view import FlowView
-from elicit_app.gui.question.fold_line import FoldLine
-from elicit_app.gui.question.full_picture import FullPicture
-from elicit_app.gui.question.legend import Legend
+from elicit_app.gui.elements import Badge, Divider, FlatButton, Glyph, GlyphSign, Label, box, focus_ring, side_colours
+from elicit_app.gui.question.flow_view import FlowList, FlowView, FullPicture
 from elicit_app.gui.question.measures import Plan, plan
-from elicit_app.gui.question.row import LedgerRow
-from elicit_app.gui.question.scale_memory import ScaleMemory
-from elicit_app.gui.theme import Breakpoint
+from elicit_app.gui.question.row import LedgerRow, digits_width
+from elicit_app.gui.question.squares import ScaleMemory
+from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.words.ledger import LedgerView
 from elicit_app.study.model import Wording
+
+
+class CardHead(QWidget):
+    """Names the columns: "Result [A]", "What differs", "[B] Result"."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._left, self._middle, self._right = (
+            Label(text, theme.Role.LABEL, theme.INK2, wrap=False, parent=self)
+            for text in ("Result", "What differs", "Result")
+        )
+        self.badges = (Badge("A", parent=self), Badge("B", parent=self))
+
+    def place(self, plan: Plan) -> None:
+        """Put the parts over the columns."""
+        size, middle = plan.sizes, self.height() // 2
+        side = em(size.badge)
+        for badge, x in zip(
+            self.badges, (plan.ledger.a.end - size.inner - side, plan.ledger.b.x + size.inner), strict=True
+        ):
+            badge.set_size(size.badge)
+            badge.setGeometry(x, middle - side // 2, side, side)
+        hint = self._left.sizeHint()
+        y, wide = middle - hint.height() // 2, self._middle.sizeHint().width()
+        self._left.setGeometry(self.badges[0].x() - theme.S - hint.width(), y, hint.width(), hint.height())
+        self._right.setGeometry(self.badges[1].x() + side + theme.S, y, hint.width(), hint.height())
+        self._middle.setVisible(not size.stacked)
+        self._middle.setGeometry((self.width() - wide) // 2, y, wide, hint.height())
+
+
+_RIGHT = 14
+
+
+class FoldLine(QWidget):
+    """A sign, the sentence, and the button of the full picture."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._sign = GlyphSign(Glyph.CLOSED, 14, self, ink=theme.INK2)
+        self.sentence = Label(role=theme.Role.NOTE, ink=theme.INK3, parent=self)
+        self.toggle = FlatButton("Full picture", keys=("F",), parent=self)
+        self.toggle.role = theme.Role.MINOR
+
+    def say(self, sentence: str, *, full: bool) -> None:
+        """Show the sentence, and what the button leads to."""
+        self.sentence.setText(sentence)
+        self.toggle.setText("Only what differs" if full else "Full picture")
+        self._sign.set_glyph(Glyph.OPEN if full else Glyph.CLOSED)
+
+    def needed_height(self, width: int) -> int:
+        """Return the height that the sentence takes."""
+        return self.sentence.heightForWidth(self._sentence_width(width)) + theme.S
+
+    def _sentence_x(self) -> int:
+        return theme.M + self._sign.sizeHint().width() + theme.S
+
+    def _sentence_width(self, width: int) -> int:
+        return width - self._sentence_x() - self.toggle.sizeHint().width() - _RIGHT - theme.S
+
+    def place(self) -> None:
+        """Put the parts in their places."""
+        sign, toggle, middle = self._sign.sizeHint(), self.toggle.sizeHint(), self.height() // 2
+        self._sign.setGeometry(theme.M, middle - sign.height() // 2, sign.width(), sign.height())
+        tall = min(toggle.height(), self.height() - theme.XS)
+        self.toggle.setGeometry(self.width() - _RIGHT - toggle.width(), middle - tall // 2, toggle.width(), tall)
+        self.sentence.setGeometry(self._sentence_x(), 0, self._sentence_width(self.width()), self.height())
+
+
+_OUTLINED = "outlined: more than on the other side"
+
+
+class Legend(QLabel):
+    """One grey square is one case; outlined squares are how many more there are."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._one = ""
+
+    def show_case(self, case: str) -> None:
+        """Take the word for one case: "patient"."""
+        self._one = f"one {case}"
+        self.setAccessibleName(f"A grey square: {self._one}. {_OUTLINED.capitalize()}.")
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours, face = theme.tokens(self), font(Role.NOTE)
+        metrics = QFontMetricsF(face)
+        words = (metrics.horizontalAdvance(self._one), metrics.horizontalAdvance(_OUTLINED))
+        side, far = em(8), theme.XL
+        x = (self.width() - (side + 12 + words[0] + far + 2 * (side + 18) + words[1])) / 2
+        middle = self.height() / 2
+        with QPainter(self) as painter:
+            painter.setFont(face)
+            painter.fillRect(QRectF(x, middle - side / 2, side, side), colours.unit)
+            x += side + 12
+            painter.setPen(colours.ink2)
+            rect = QRectF(x, 0, words[0] + 2, self.height())
+            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, self._one)
+            x += words[0] + far
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for hue, soft in (side_colours(colours, "A"), side_colours(colours, "B")):
+                square = QRectF(x + 3, middle - side / 2, side, side)
+                painter.fillRect(square.adjusted(-2.25, -2.25, 2.25, 2.25), soft)
+                painter.fillRect(square, hue)
+                painter.setPen(QPen(hue, 1.5))
+                painter.drawRect(square.adjusted(-2.25, -2.25, 2.25, 2.25))
+                x += side + 18
+            painter.setPen(colours.ink2)
+            rect = QRectF(x, 0, words[1] + 2, self.height())
+            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, _OUTLINED)
+
 
 _INSET = theme.S
 _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)

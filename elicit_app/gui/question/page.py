@@ -6,20 +6,57 @@ import itertools
 
 from PySide6.QtCore import QElapsedTimer, QPropertyAnimation, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPaintEvent
-from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
+from PySide6.QtWidgets import QGraphicsOpacityEffect, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family, Strength
-from elicit_app.gui.elements import FlatButton, Glyph, OutlineButton
-from elicit_app.gui.parts.notice import Notice
-from elicit_app.gui.question.break_card import BreakCard
-from elicit_app.gui.question.keys import bind, bind_answers
-from elicit_app.gui.question.pair_page import PairPage
-from elicit_app.gui.question.top_bar import TopBar
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Card, FlatButton, Glyph, Label, OutlineButton, PrimaryButton, Surface
+from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.question.answers import bind, bind_answers
+from elicit_app.gui.question.pair_page import PairPage, TopBar
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.views.asked import QuestionView, Reply, UnsavedView
 from elicit_app.session.words.ledger import ledger
 from elicit_app.session.words.sentences import IMAGINED, progress_words, undo_words
 from elicit_app.study.model import Study
+
+
+class BreakCard(Card):
+    """Says that everything is kept, and offers to go on or to stop for now.
+
+    Signals
+    -------
+    went_on, left : ()
+        What was pressed.
+    """
+
+    went_on = Signal()
+    left = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Surface.IMPORTANT, parent)
+        self._sentence = Label(role=theme.Role.TITLE, align=Qt.AlignmentFlag.AlignHCenter)
+        self.go_on = PrimaryButton("Go on", keys=("Enter",))
+        self.stop = OutlineButton("Stop for now")
+        self.go_on.clicked.connect(self.went_on)
+        self.stop.clicked.connect(self.left)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.L, theme.XL, theme.L, theme.XL)
+        column.setSpacing(theme.L)
+        column.addWidget(self._sentence)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(12)
+        buttons.addStretch(1)
+        buttons.addWidget(self.go_on, 0, Qt.AlignmentFlag.AlignVCenter)
+        buttons.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignVCenter)
+        buttons.addStretch(1)
+        column.addLayout(buttons)
+
+    def offer(self, answers: int) -> None:
+        """Offer a break after this many answers."""
+        self._sentence.setText(f"{answers} answers, all kept. Take a break?")
+        self.setAccessibleName(self._sentence.text())
+
 
 LOCK_MS = 350
 FADE_MS = 120

@@ -1,19 +1,190 @@
-"""One row of the ledger: a kind of mistake in words, with its two count bars beside or below."""
+"""One row of the ledger: a kind of mistake in words, and on either side its number, rate and squares."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetricsF
-from PySide6.QtWidgets import QWidget
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label
-from elicit_app.gui.question.breaking import breakable
-from elicit_app.gui.question.count_bar import CountBar, label_height
-from elicit_app.gui.question.measures import Plan, plan
-from elicit_app.gui.question.squares import SMALLEST_OF_FIVE, Scale
-from elicit_app.gui.theme import Breakpoint, em
-from elicit_app.session.words.ledger import Row
+from elicit_app.gui.elements import Glyph, Label, paint_glyph, side_colours
+from elicit_app.gui.question.measures import Plan, Sizes, breakable, plan
+from elicit_app.gui.question.squares import OUTLINE, SMALLEST_OF_FIVE, Bar, Scale
+from elicit_app.gui.theme import Breakpoint, Role, em, font
+from elicit_app.session.views.asked import Side
+from elicit_app.session.words.ledger import Row, letter_of
+
+BESIDE_NUMBER = 18
+"""Between the digits and the squares."""
+
+_UNDER_NUMBER, _UNDER_NUMBER_TIGHT = 8, 6
+"""Between the digits and the rate."""
+
+
+@dataclass(frozen=True)
+class BarPlace:
+    """Where the parts of a count bar are painted, in the coordinates of the widget."""
+
+    number: QPointF
+    rate: QPointF
+    squares: QRectF
+    bar: Bar | None
+    label: QRectF
+
+
+def digits_width(largest: int, sizes: Sizes) -> float:
+    """Return the width kept for the numbers of the page: three digits, or as many as the largest has."""
+    metrics = QFontMetricsF(font(sizes.number, compact=sizes.compact))
+    return max(metrics.horizontalAdvance("000"), metrics.horizontalAdvance(f"{largest:,}"))
+
+
+def side_width(largest: int, sizes: Sizes) -> float:
+    """Return the least width of a side in which number and "12 more" stand beside each other."""
+    label = em(12) + theme.S + QFontMetricsF(_label_font(sizes)).horizontalAdvance(f"{max(100, largest):,} more")
+    return sizes.inner + digits_width(largest, sizes) + BESIDE_NUMBER + label + theme.S
+
+
+def label_height(sizes: Sizes) -> float:
+    """Return the height of "12 more" with the space under it."""
+    return QFontMetricsF(_label_font(sizes)).height() + _over_squares(sizes)
+
+
+def _over_squares(sizes: Sizes) -> int:
+    return 3 if sizes.tight else theme.XS
+
+
+def _label_font(sizes: Sizes) -> QFont:
+    return font(Role.MINOR if sizes.tight else Role.STRONG, weight=600)
+
+
+class CountBar(QLabel):
+    """A painted label: its accessible name says what it shows, so that it reads like a text.
+
+    Parameters
+    ----------
+    side : {"left", "right"}
+        Left is A and grows to the left.
+    """
+
+    def __init__(self, side: Side, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._side: Side = side
+        self._row: Row | None = None
+        self._sizes: Sizes | None = None
+        self._scale: Scale | None = None
+        self._digits = 0.0
+
+    def show_row(self, row: Row, sizes: Sizes, scale: Scale | None, digits: float) -> None:
+        """Show one side of a row, without squares where `scale` is None; `digits` is the width kept for the number."""
+        self._row, self._sizes, self._scale, self._digits = row, sizes, scale, digits
+        self.setAccessibleName(row.spoken(self._side))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return self.minimumSizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(em(100), em(48))
+
+    def place(self) -> BarPlace | None:
+        """Return where everything is painted now; None before there is a row."""
+        row, sizes = self._row, self._sizes
+        if row is None or sizes is None:
+            return None
+        digits = QFontMetricsF(font(sizes.number, compact=sizes.compact))
+        rates = QFontMetricsF(font(sizes.rate))
+        outwards = -1 if self._side == "left" else 1
+        edge = self.width() - sizes.inner if self._side == "left" else float(sizes.inner)
+        squares = self._squares(sizes, outwards, edge)
+        middle = squares.center().y()
+        comma = digits.tightBoundingRect("1,000").bottom() if self._digits > digits.horizontalAdvance("000") else 0
+        between = em(_UNDER_NUMBER_TIGHT if sizes.tight else _UNDER_NUMBER) + max(0.0, comma)
+        block = digits.capHeight() + between + rates.capHeight()
+        top = min(middle - block / 2, self.height() - theme.XS - block)
+        number_y = round(top + digits.capHeight())
+        rate_y = number_y + between + rates.capHeight()
+        number, rate = f"{row.count(self._side):,}", row.rates[0 if self._side == "left" else 1]
+        back = (digits.horizontalAdvance(number), rates.horizontalAdvance(rate)) if outwards < 0 else (0.0, 0.0)
+        start = squares.right() if outwards < 0 else squares.left()
+        common, bar = min(row.left, row.right), None
+        if self._scale is not None:
+            bar = Bar(row.count(self._side), common, self._scale, start, squares.top(), outwards)
+        return BarPlace(
+            number=QPointF(edge - back[0], number_y),
+            rate=QPointF(edge - back[1], rate_y),
+            squares=squares,
+            bar=bar,
+            label=self._label(row, sizes, squares, bar),
+        )
+
+    def _squares(self, sizes: Sizes, outwards: int, edge: float) -> QRectF:
+        """Return the room of the squares: centred, but lower where "12 more" would not fit above."""
+        height = self._scale.height if self._scale is not None else 0.0
+        above = label_height(sizes)
+        least = above + min(12.0, max(0.0, (self.height() - above - height) / 2))
+        top = round(max((self.height() - height) / 2, least))
+        near = round(edge + outwards * (self._digits + BESIDE_NUMBER))
+        far = sizes.outer if outwards < 0 else self.width() - sizes.outer
+        return QRectF(min(near, far), top, abs(far - near), height)
+
+    def _label(self, row: Row, sizes: Sizes, squares: QRectF, bar: Bar | None) -> QRectF:
+        """Return the place of triangle and "12 more": over the surplus, inside the column, never over the number."""
+        if row.larger != self._side:
+            return QRectF()
+        metrics = QFontMetricsF(_label_font(sizes))
+        width = em(10) + theme.S + metrics.horizontalAdvance(row.surplus_words)
+        if bar is None:
+            left = squares.right() - width if self._side == "left" else squares.left()
+            return QRectF(left, squares.center().y() - metrics.height() / 2, width, metrics.height())
+        block = bar.outline.boundingRect()
+        low, high = float(theme.XS), self.width() - theme.XS - width
+        if self._side == "left":
+            high = min(high, squares.right() - width)
+        else:
+            low = max(low, squares.left())
+        left = max(min(max(block.center().x() - width / 2, low), high), float(theme.XS))
+        return QRectF(left, squares.top() - _over_squares(sizes) - metrics.height(), width, metrics.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        place, row, sizes = self.place(), self._row, self._sizes
+        if place is None or row is None or sizes is None:
+            return
+        colours = theme.tokens(self)
+        with QPainter(self) as painter:
+            painter.setFont(font(sizes.number, compact=sizes.compact))
+            painter.setPen(colours.ink)
+            painter.drawText(place.number, f"{row.count(self._side):,}")
+            painter.setFont(font(sizes.rate))
+            painter.setPen(colours.ink2)
+            painter.drawText(place.rate, row.rates[0 if self._side == "left" else 1])
+            if place.bar is not None:
+                self._paint_bar(painter, place.bar, colours)
+            if not place.label.isEmpty():
+                self._paint_label(painter, place.label, row.surplus_words, sizes, colours)
+
+    def _paint_bar(self, painter: QPainter, bar: Bar, colours: theme.Tokens) -> None:
+        hue, soft = side_colours(colours, letter_of(self._side))
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.unit)
+        painter.drawRects(bar.common)
+        if not bar.surplus:
+            return
+        painter.fillPath(bar.outline, soft)
+        painter.setBrush(QBrush(hue, Qt.BrushStyle.BDiagPattern) if bar.scale.solid else QBrush(hue))
+        painter.drawRects(bar.surplus)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.strokePath(bar.outline, QPen(hue, OUTLINE, j=Qt.PenJoinStyle.MiterJoin))
+
+    def _paint_label(self, painter: QPainter, rect: QRectF, words: str, sizes: Sizes, colours: theme.Tokens) -> None:
+        hue, _ = side_colours(colours, letter_of(self._side))
+        triangle = QRectF(rect.left(), rect.top(), em(10), rect.height())
+        paint_glyph(painter, Glyph.MORE, triangle, hue)
+        painter.setFont(_label_font(sizes))
+        painter.setPen(colours.ink)
+        painter.drawText(rect.adjusted(em(10) + theme.S - 1, 0, 1, 0), Qt.AlignmentFlag.AlignVCenter, words)
+
 
 _BAR_AIR, _BAR_AIR_TIGHT = 8, 4
 """Free height above and below bars and "12 more", together; in tight rows half of it."""

@@ -9,9 +9,9 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
-from elicit_app.gui.elements.shapes import focus_ring
-from elicit_app.gui.results import marks
-from elicit_app.gui.results.axis import LogAxis, ShareAxis
+from elicit_app.gui.elements.painting import focus_ring
+from elicit_app.gui.results import plotting
+from elicit_app.gui.results.plotting import LogAxis, ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views.cost_lines import Segment
 from elicit_app.session.words import result_words as words
@@ -177,13 +177,13 @@ class BreakEvenTrack(QSlider):
             middle = sum(self._x(end) for end in ends) / 2
             painter.drawText(self._inside(metrics, middle, note, top + em(22)), _CENTRE, note)
         if self._scale.own is not None:
-            marks.square(painter, colours.ink, self._x(self._scale.own), self._y())
+            plotting.square(painter, colours.ink, self._x(self._scale.own), self._y())
 
     def _paint_changes(self, painter: QPainter, colours: Tokens) -> None:
         metrics = QFontMetricsF(font(Role.NOTE))
         for change in self._segments[1:]:
             x = self._x(change.low)
-            painter.setPen(marks.pen(colours.ink))
+            painter.setPen(plotting.pen(colours.ink))
             painter.drawLine(QPointF(x, self._y() - em(26)), QPointF(x, self._y() + em(24)))
             painter.setFont(font(Role.NOTE))
             said = self._change_text(change)
@@ -208,7 +208,7 @@ class BreakEvenTrack(QSlider):
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
         x, y, radius = self._x(self._number), self._y(), em(10)
-        painter.setPen(marks.pen(colours.ink))
+        painter.setPen(plotting.pen(colours.ink))
         painter.setBrush(colours.surface)
         painter.drawEllipse(QPointF(x, y), radius, radius)
         painter.setPen(Qt.PenStyle.NoPen)

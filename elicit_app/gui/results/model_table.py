@@ -4,17 +4,52 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from elicit_app.gui.results import marks
-from elicit_app.gui.results.axis import LinearAxis
-from elicit_app.gui.results.model_columns import CENTRE, RIGHT, Columns, text_between, weighted
+from elicit_app.gui.results import plotting
+from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views.figures import ModelView
 from elicit_app.session.words import result_words as words
+
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+CENTRE = Qt.AlignmentFlag.AlignCenter
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Left ends of the columns in pixels; `mpcs` is None where MPCS and accuracy stand under the name."""
+
+    rank: float
+    name: float
+    cost: float
+    plot: float
+    plot_end: float
+    mpcs: float | None
+    best: float
+    end: float
+
+    def x(self, axis: LinearAxis, value: float) -> float:
+        """Return where a difference lies in the column of the plot."""
+        return self.plot + axis.share(value) * (self.plot_end - self.plot)
+
+
+def weighted(role: Role, weight: int) -> QFont:
+    """Return the font of a row: heavier for the first."""
+    return font(role, compact=True, weight=weight)
+
+
+def text_between(
+    painter: QPainter, left: float, right: float, room: QRectF, text: str, align: Qt.AlignmentFlag = LEFT
+) -> None:
+    """Paint `text` between two columns, shortened in its middle where it does not fit."""
+    fitting = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideMiddle, right - left)
+    painter.drawText(QRectF(left, room.top(), right - left, room.height()), align, fitting)
 
 
 def sentence(model: ModelView, yardsticks: str) -> str:
@@ -141,7 +176,7 @@ class ModelTable(QLabel):
     def _paint_axis(self, painter: QPainter, colours: Tokens, at: Columns) -> None:
         bottom = self._head() + len(self._models) * self._row()
         zero = round(at.x(self._axis, 0.0)) + 0.5
-        painter.setPen(marks.pen(colours.ink3, 1.5))
+        painter.setPen(plotting.pen(colours.ink3, 1.5))
         for index in range(len(self._models)):
             foot = self._head() + (index + 1) * self._row()
             height = em(44) if self._stacked() else self._row()
@@ -157,7 +192,7 @@ class ModelTable(QLabel):
     def _paint_row(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
         first = model.rank == self._models[0].rank
         ink, mark = (colours.ink, colours.ink) if first else (colours.ink2, colours.unit)
-        painter.setPen(marks.pen(colours.line, 1))
+        painter.setPen(plotting.pen(colours.line, 1))
         painter.drawLine(QPointF(0, room.top() + 0.5), QPointF(room.right(), room.top() + 0.5))
         painter.drawLine(QPointF(0, room.bottom() + 0.5), QPointF(room.right(), room.bottom() + 0.5))
         painter.setPen(ink)
@@ -181,7 +216,7 @@ class ModelTable(QLabel):
         """Paint a row of three lines, for a large font: name and cost, the other numbers, the difference."""
         first = model.rank == self._models[0].rank
         ink, mark = (colours.ink, colours.ink) if first else (colours.ink2, colours.unit)
-        painter.setPen(marks.pen(colours.line, 1))
+        painter.setPen(plotting.pen(colours.line, 1))
         painter.drawLine(QPointF(0, room.top() + 0.5), QPointF(room.right(), room.top() + 0.5))
         line = QRectF(0, room.top() + em(8), room.width(), em(28))
         painter.setPen(ink)
@@ -212,10 +247,10 @@ class ModelTable(QLabel):
     ) -> None:
         if model.difference_range is not None and model.difference_range[0] < model.difference_range[1]:
             low, high = (at.x(self._axis, end) for end in model.difference_range)
-            marks.line(painter, ink, low, high, y)
+            plotting.line(painter, ink, low, high, y)
             if math.isinf(model.difference_range[1]):
-                marks.head(painter, ink, high, y, 1)
-        marks.dot(painter, ink, colours.surface, at.x(self._axis, model.difference), y)
+                plotting.head(painter, ink, high, y, 1)
+        plotting.dot(painter, ink, colours.surface, at.x(self._axis, model.difference), y)
 
     def _paint_best(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
         first = model.rank == self._models[0].rank
@@ -236,5 +271,5 @@ class ModelTable(QLabel):
             return
         top, bottom = self._head() + em(12), self._head() + tied * self._row() - em(12)
         right, left = at.name - em(14), at.name - em(22)
-        painter.setPen(marks.pen(colours.ink))
+        painter.setPen(plotting.pen(colours.ink))
         painter.drawPolyline([QPointF(left, top), QPointF(right, top), QPointF(right, bottom), QPointF(left, bottom)])

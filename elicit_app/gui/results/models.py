@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label
-from elicit_app.gui.results.axis import slider_axis
 from elicit_app.gui.results.break_even import BreakEvenTrack, Scale
 from elicit_app.gui.results.model_table import ModelTable
-from elicit_app.gui.results.ratio_box import RatioBox
+from elicit_app.gui.results.plotting import slider_axis
+from elicit_app.gui.results.told import RatioBox
 from elicit_app.session.views.cost_lines import CostLines
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.words import result_words as words

@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label
-from elicit_app.gui.parts.controls import ListBox, NumberBox
-from elicit_app.gui.parts.section import Section
-from elicit_app.gui.results.axis import ShareAxis
+from elicit_app.gui.elements.fields import ListBox, NumberBox
+from elicit_app.gui.elements.surfaces import Section
 from elicit_app.gui.results.break_even import BreakEvenTrack, Scale
 from elicit_app.gui.results.model_table import ModelTable
+from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.views.scenarios import Scenarios
 from elicit_app.session.words import result_words as words

@@ -10,9 +10,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
-from elicit_app.gui.results import marks
-from elicit_app.gui.results.axis import LogAxis
-from elicit_app.gui.results.log_plot import LogPlot, PlotColumns
+from elicit_app.gui.results import plotting
+from elicit_app.gui.results.plotting import LogAxis, LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views.figures import RatioView
 from elicit_app.session.words import result_words as words
@@ -115,7 +114,7 @@ class RatioPlot(LogPlot):
         most = int((columns.right - columns.left) // (metrics.horizontalAdvance("0.03") + em(20)))
         for tick in self._axis.ticks(min(max(most, 2), 8)):
             x, one = round(columns.x(self._axis, tick)) + 0.5, tick == 1
-            painter.setPen(marks.pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0))
+            painter.setPen(plotting.pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0))
             painter.drawLine(QPointF(x, self._head() - em(4)), QPointF(x, bottom))
             painter.setPen(colours.ink if one else colours.ink2)
             painter.drawText(QRectF(x - em(40), bottom + em(2), em(80), em(20)), _CENTRE, words.amount(tick))
@@ -158,46 +157,46 @@ class RatioPlot(LogPlot):
     ) -> None:
         axis = self._axis
         if ratio.is_yardstick:
-            marks.square(painter, colours.ink, columns.x(axis, 1.0), y)
+            plotting.square(painter, colours.ink, columns.x(axis, 1.0), y)
         elif ratio.bounded and ratio.ninety is not None:
             self._paint_bound(painter, colours, columns, ratio.ninety, y)
         else:
             if ratio.ninety is not None:
                 low, high = (columns.x(axis, end) for end in ratio.ninety)
-                marks.line(painter, colours.ink, low, high, y)
+                plotting.line(painter, colours.ink, low, high, y)
                 if ratio.ninety[0] < axis.low:
-                    marks.head(painter, colours.ink, columns.left, y, -1)
+                    plotting.head(painter, colours.ink, columns.left, y, -1)
                 if ratio.ninety[1] > axis.high:
-                    marks.head(painter, colours.ink, columns.right, y, 1)
+                    plotting.head(painter, colours.ink, columns.right, y, 1)
             if ratio.half is not None:
-                marks.bar(painter, colours.unit, columns.x(axis, ratio.half[0]), columns.x(axis, ratio.half[1]), y)
-            marks.dot(painter, colours.ink, colours.surface, columns.x(axis, ratio.ratio), y)
+                plotting.bar(painter, colours.unit, columns.x(axis, ratio.half[0]), columns.x(axis, ratio.half[1]), y)
+            plotting.dot(painter, colours.ink, colours.surface, columns.x(axis, ratio.ratio), y)
         if ratio.guess is not None and not ratio.is_yardstick:
-            marks.diamond(painter, colours, columns.x(axis, ratio.guess), y)
+            plotting.diamond(painter, colours, columns.x(axis, ratio.guess), y)
 
     def _paint_bound(
         self, painter: QPainter, colours: Tokens, columns: PlotColumns, ends: tuple[float, float], y: float
     ) -> None:
         low, high = ends
         if math.isinf(high):
-            marks.bound(painter, colours.ink, columns.x(self._axis, low), columns.right, y)
+            plotting.bound(painter, colours.ink, columns.x(self._axis, low), columns.right, y)
         elif low <= 0:
-            marks.bound(painter, colours.ink, columns.x(self._axis, high), columns.left, y)
+            plotting.bound(painter, colours.ink, columns.x(self._axis, high), columns.left, y)
         else:
-            marks.between(painter, colours.ink, columns.x(self._axis, low), columns.x(self._axis, high), y)
+            plotting.between(painter, colours.ink, columns.x(self._axis, low), columns.x(self._axis, high), y)
 
     def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
         y, x = top + em(12), 0.0
         painter.setFont(font(Role.NOTE))
         measured = any(row.ratio.ninety is not None and not row.ratio.bounded for row in self._rows)
         if measured:
-            marks.line(painter, colours.ink, x, x + em(34), y)
-            marks.bar(painter, colours.unit, x + em(8), x + em(26), y)
-        marks.dot(painter, colours.ink, colours.surface, x + em(17), y)
+            plotting.line(painter, colours.ink, x, x + em(34), y)
+            plotting.bar(painter, colours.unit, x + em(8), x + em(26), y)
+        plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
         said = "best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate"
         x = self._legend_text(painter, colours, x + em(42), y, said)
         if any(row.ratio.guess is not None for row in self._rows):
-            marks.diamond(painter, colours, x + em(8), y)
+            plotting.diamond(painter, colours, x + em(8), y)
             self._legend_text(painter, colours, x + em(24), y, "your first guess")
 
     def _legend_text(self, painter: QPainter, colours: Tokens, x: float, y: float, text: str) -> float:

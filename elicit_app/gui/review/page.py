@@ -1,22 +1,164 @@
-"""Look back before you finish: contradictions first, then all answers."""
+"""Looking back: contradictions first, then every answer, and the ways on."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, FlatButton, Glyph, Label, LinkButton, OutlineButton, PrimaryButton
-from elicit_app.gui.parts.notice import Notice
-from elicit_app.gui.parts.scrolled import Header, ScrolledPage
-from elicit_app.gui.review.answers import AnswersModel, answer_words
-from elicit_app.gui.review.contradiction import ContradictionCard
-from elicit_app.gui.review.table import AnswersTable
-from elicit_app.session.views.asked import ReviewView
+from elicit_app.gui.elements import (
+    Button,
+    Card,
+    Divider,
+    FlatButton,
+    Glyph,
+    GlyphSign,
+    Label,
+    LinkButton,
+    OutlineButton,
+    PrimaryButton,
+    Surface,
+)
+from elicit_app.gui.elements.page import Header, ScrolledPage
+from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.review.table import AnswersModel, AnswersTable, answer_words
+from elicit_app.session.journal.events import Kept
+from elicit_app.session.views.asked import AnsweredView, ReviewView
 from elicit_app.session.words.sentences import undo_words
 from elicit_app.study.model import Wording
+
+
+class Meant(NamedTuple):
+    """What was decided about two answers: their numbers, and which one counts."""
+
+    pair: tuple[int, int]
+    kept: Kept
+
+
+def circumstances(answer: AnsweredView, other: AnsweredView | None) -> str:
+    """Return how an answer came about: "sides swapped, after 31 seconds"."""
+    parts = []
+    if other is not None and np.array_equal(answer.left, other.right) and not np.array_equal(answer.left, other.left):
+        parts.append("sides swapped")
+    if answer.seconds is not None:
+        seconds = round(answer.seconds)
+        parts.append("after 1 second" if seconds == 1 else f"after {seconds:,} seconds")
+    return ", ".join(parts)
+
+
+class _Said(QWidget):
+    """One of the two answers: when, what, and how it came about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        self.when, self.what = Label(role=theme.Role.NOTE, ink=theme.INK2), Label(role=theme.Role.SECTION)
+        self.how = Label(role=theme.Role.NOTE, ink=theme.INK3)
+        for label in (self.when, self.what, self.how):
+            column.addWidget(label)
+        column.addStretch(1)
+
+    def show_answer(self, answer: AnsweredView, other: AnsweredView | None, words: str) -> None:
+        preferred = answer.reply in ("left", "right")
+        self.when.setText(f"Question {answer.number}: {'you preferred' if preferred else 'you said'}")
+        self.what.setText(words)
+        self.how.setText(circumstances(answer, other))
+
+
+class ContradictionCard(Card):
+    """Emits `meant` with a `Meant`."""
+
+    meant = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Surface.IMPORTANT, parent)
+        self._pair, self._per_row = (0, 0), 4
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 14, 20, 14)
+        column.setSpacing(12)
+        head = QHBoxLayout()
+        head.setSpacing(12)
+        self._title = Label(role=theme.Role.STRONG)
+        head.addWidget(GlyphSign(Glyph.SWAP, 16))
+        head.addWidget(self._title, 1)
+        column.addLayout(head)
+        self._answers = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._answers.setSpacing(theme.M)
+        self._first, self._second = _Said(), _Said()
+        self._answers.addWidget(self._first, 1)
+        self._answers.addWidget(GlyphSign(Glyph.SWAP, 20), 0, Qt.AlignmentFlag.AlignVCenter)
+        self._answers.addWidget(self._second, 1)
+        column.addLayout(self._answers)
+        column.addWidget(Divider())
+        self._buttons: dict[Kept, Button] = {
+            "first": OutlineButton(),
+            "second": OutlineButton(),
+            "equal": OutlineButton("About equal"),
+            "both": FlatButton("Keep both answers"),
+        }
+        self._grid = QGridLayout()
+        self._grid.setSpacing(theme.S)
+        column.addLayout(self._grid)
+        for kept, button in self._buttons.items():
+            # A text of two lines makes the button higher.
+            policy = button.sizePolicy()
+            policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
+            button.setSizePolicy(policy)
+            button.clicked.connect(lambda _=False, kept=kept: self.meant.emit(Meant(self._pair, kept)))
+
+    @property
+    def buttons(self) -> dict[Kept, Button]:
+        """Return the buttons by what they decide."""
+        return dict(self._buttons)
+
+    def show_pair(
+        self, first: AnsweredView, second: AnsweredView, wording: Wording, family: Family, number: int, total: int
+    ) -> None:
+        """Show two answers; this is contradiction `number` of `total`."""
+        self._pair = (first.number, second.number)
+        count = f" ({number} of {total})" if total > 1 else ""
+        self._title.setText(f"The same pair, two answers. Which do you mean?{count}")
+        said = [answer_words(answer, wording, family).preferred for answer in (first, second)]
+        self._first.show_answer(first, None, said[0])
+        self._second.show_answer(second, first, said[1])
+        self._buttons["first"].setText("About equal" if first.reply == "equal" else said[0])
+        self._buttons["second"].setText("About equal" if second.reply == "equal" else said[1])
+        self._buttons["equal"].setVisible("equal" not in (first.reply, second.reply))
+        self._lay_buttons()
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """One row of buttons, two by two on a compact page, one below the other with a large font."""
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._answers.setDirection(down if breakpoint_.large else across)
+        for said in (self._first, self._second):
+            said.what.set_compact(breakpoint_.compact)
+        self._per_row = 1 if breakpoint_.large else 2 if breakpoint_.compact else 4
+        self._lay_buttons()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._lay_buttons()
+
+    def _lay_buttons(self) -> None:
+        """Lay the buttons in one row where they fit, else two by two."""
+        needed = sum(button.sizeHint().width() + theme.S for button in self._buttons.values())
+        per_row = 2 if self._per_row == 4 and needed > self.width() - 40 else self._per_row
+        for button in self._buttons.values():
+            self._grid.removeWidget(button)
+        for index, button in enumerate(self._buttons.values()):
+            # In one row "Keep both answers" stands apart, at the right end.
+            place = (0, index + index // 3) if per_row == 4 else (index // per_row, index % per_row)
+            self._grid.addWidget(button, *place)
+        for column in range(5):
+            self._grid.setColumnStretch(column, int(column == 3 if per_row == 4 else column < per_row))
+
 
 NOTHING_CHOSEN = "Choose an answer to look at it again"
 

@@ -7,12 +7,26 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from elicit_app.gui.start.cards import ContinueView
-from elicit_app.gui.start.dates import day_words, moment_words
 from elicit_app.gui.start.page import StartView
-from elicit_app.gui.start.rows import RowView
+from elicit_app.gui.start.rows import ContinueView, RowView
 from elicit_app.session.journal.listing import SessionSummary, can_go_on, finished_experts, list_sessions
 from elicit_app.study import StudySummary, list_studies
+
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def day_words(then: datetime, now: datetime) -> str:
+    """Return the day for a list: "today", "yesterday", "18 Nov", "18 Nov 2024"; both times of the same time zone."""
+    days = (now.date() - then.date()).days
+    if days in (0, 1):
+        return "today" if days == 0 else "yesterday"
+    said = f"{then.day} {_MONTHS[then.month - 1]}"
+    return said if then.year == now.year else f"{said} {then.year}"
+
+
+def moment_words(then: datetime, now: datetime) -> str:
+    """Return day and time: "yesterday, 17:42"."""
+    return f"{day_words(then, now)}, {then:%H:%M}"
 
 
 def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:

@@ -12,10 +12,9 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton, Surface
-from elicit_app.gui.parts.notice import Notice
-from elicit_app.gui.parts.scrolled import ScrolledPage
-from elicit_app.gui.start.cards import ContinueCard, ContinueView, DropCard
-from elicit_app.gui.start.rows import RowCard, RowView
+from elicit_app.gui.elements.page import ScrolledPage
+from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.start.rows import ContinueCard, ContinueView, DropCard, RowCard, RowView
 
 FEW = 4
 _NOTHING = ("Nothing here yet", "Sessions that you begin are kept here, answer by answer. There is nothing to save.")

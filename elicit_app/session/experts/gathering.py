@@ -62,7 +62,7 @@ def look(path: Path, study: Study) -> Session:
     """
     contents = read(path)
     check_study(contents.begun.study, study, path)
-    return Session(study, read_setting(contents.begun, path), Journal.closed(path), contents.events)
+    return Session(study, read_setting(contents.begun, path), Journal.closed(path, contents), contents.events)
 
 
 def _expert(one: SessionSummary, study: Study) -> Expert:

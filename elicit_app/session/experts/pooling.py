@@ -101,7 +101,7 @@ def _turned(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> El
 def _yardstick(metrics: Sequence[ElicitedMetric]) -> tuple[str, str]:
     """Return the first yardstick that is named and costs something to everybody, else the mistake that all mind."""
     classes = metrics[0].classes
-    least: Matrix = np.min([metric.cost_matrix for metric in metrics], axis=0)
+    least: Matrix = np.stack([metric.cost_matrix for metric in metrics]).min(axis=0)
     for metric in metrics:
         if metric.yardstick is not None:
             true, predicted = (classes.index(name) for name in metric.yardstick)

@@ -1,23 +1,30 @@
 """What can happen in a session: a closed set of small events, one JSON object a line in the journal.
 
-Format history: version 1, the first; version 2 names the sides of a pair first and second instead of a and b
-(older lines are read through `migrations`).
+Format history: version 1, the first; version 2 names the sides of a pair first and second instead of a and b (older
+lines are read through `migrations`), and every line ends in a running digest.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
+import numpy as np
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, model_validator
 
-from elicit_app.elicitation.questions import Choice, Purpose, Side, Strength
+from elicit_app.elicitation.questions import Answer, Choice, Moved, Purpose, Question, Side, Strength
 
 FORMAT: Final = "elicit-session"
 VERSION = 2
+PROTECTED = 2
+"""The first version whose lines carry a running digest: see `digest_after`."""
 
 CountRows = tuple[tuple[int, ...], ...]
 Subject = Literal["left", "right"]
 Kept = Literal["first", "second", "equal", "both"]
+LONGEST_REASON = 2_000
+"""Letters that may be typed about one answer."""
 
 
 class _Record(BaseModel):
@@ -77,8 +84,50 @@ class Pair(_Record):
                 raise ValueError(f"the counts of the {name} matrix do not add up to the population {self.population}")
         return self
 
+    @classmethod
+    def of(cls, question: Question, numbers: tuple[int, ...]) -> Pair:
+        """Return a question as it is recorded; `numbers[place]` is the answer number at a place in the history.
 
-class Still(_Record):
+        Raises
+        ------
+        ValueError
+            When the question has no population.
+        """
+        if question.population is None:
+            raise ValueError("a person is asked in whole cases: the question has no population")
+        return cls(
+            first=question.first.tolist(),
+            second=question.second.tolist(),
+            population=question.population,
+            purpose=question.purpose,
+            repeat_of=None if question.repeat_of is None else numbers[question.repeat_of - 1],
+            hypothetical=question.hypothetical,
+        )
+
+    def question(self, places: Mapping[int, int]) -> Question:
+        """Return the recorded pair as a question; `places` maps answer numbers to places, from 0, in the history."""
+        place = None if self.repeat_of is None else places.get(self.repeat_of)
+        # A repeat whose original was taken out is the only answer to its pair: it informs.
+        purpose = Purpose.INFORMATIVE if self.purpose is Purpose.REPEAT and place is None else self.purpose
+        return Question(
+            np.array(self.first, dtype=np.int64),
+            np.array(self.second, dtype=np.int64),
+            self.population,
+            purpose=purpose,
+            repeat_of=None if place is None else place + 1,
+            hypothetical=self.hypothetical,
+        )
+
+    def order(self, other: Pair) -> bool | None:
+        """Return True for the same pair in the same order, False for the same pair swapped, None for another pair."""
+        if self.population != other.population:
+            return None
+        if (self.first, self.second) == (other.first, other.second):
+            return True
+        return False if (self.first, self.second) == (other.second, other.first) else None
+
+
+class Remaining(_Record):
     """What the procedure said, before the answer, was still to come: the fewest and the most questions."""
 
     fewest: int = Field(ge=0)
@@ -111,21 +160,41 @@ class Practised(_Event):
     kind: Literal["practised"] = "practised"
 
 
-class Answered(_Event):
-    """One answer, with the question as it was shown: which matrix stood left and whom the strip's sentence was about.
+class _Given(_Event):
+    """An answer, in the pair's own order, whichever matrix stood left; `moved` and `reason` as in `Answer`."""
 
-    The choice is in the pair's own order, whichever matrix stood left.
-    """
+    choice: Choice
+    strength: Strength | None = None
+    seconds: float | None = Field(default=None, ge=0)
+    moved: Moved | None = None
+    reason: str | None = Field(default=None, max_length=LONGEST_REASON)
+
+    @model_validator(mode="after")
+    def _check_answer(self) -> _Given:
+        assert self.answer
+        return self
+
+    @property
+    def answer(self) -> Answer:
+        """Return the answer."""
+        return Answer(self.choice, self.strength, self.seconds, self.moved, self.reason or "")
+
+
+class Answered(_Given):
+    """One answer, with the question as it was shown: which matrix stood left, whom the strip's sentence was about."""
 
     kind: Literal["answered"] = "answered"
     pair: Pair
     left: Side
     subject: Subject
-    choice: Choice
-    strength: Strength | None = None
-    seconds: float | None = Field(default=None, ge=0)
     full_picture: bool = False
-    still: Still | None = None
+    still: Remaining | None = None
+
+    @model_validator(mode="after")
+    def _check_moved(self) -> Answered:
+        if self.moved is not None:
+            self.pair.question({}).moved(self.moved)
+        return self
 
 
 class TakenOut(_Event):
@@ -135,14 +204,11 @@ class TakenOut(_Event):
     number: int = Field(ge=1)
 
 
-class Changed(_Event):
+class Changed(_Given):
     """An answer was looked at again and given anew."""
 
     kind: Literal["changed"] = "changed"
     number: int = Field(ge=1)
-    choice: Choice
-    strength: Strength | None = None
-    seconds: float | None = Field(default=None, ge=0)
 
 
 class Resolved(_Event):
@@ -226,6 +292,40 @@ Event = Annotated[
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
-def to_line(event: Event) -> bytes:
-    """Return the event as one line of UTF-8 JSON, newline included."""
-    return event.model_dump_json(exclude_none=True).encode() + b"\n"
+_SEAL = b',"digest":"'
+_HEX = 64
+
+
+def to_line(event: Event, previous: str | None) -> tuple[bytes, str | None]:
+    """Return the event as one line of UTF-8 JSON, newline included, and the running digest after it.
+
+    Parameters
+    ----------
+    event : Event
+        What happened.
+    previous : str or None
+        The digest of the line before, empty before the first line; None for a file of version 1, which has no digests.
+    """
+    payload = event.model_dump_json(exclude_none=True).encode()
+    if previous is None:
+        return payload + b"\n", None
+    digest = digest_after(previous, payload)
+    return sealed(payload, digest) + b"\n", digest
+
+
+def digest_after(previous: str, payload: bytes) -> str:
+    """Return the running digest: SHA-256 of the digest before and the line's JSON without its own digest."""
+    return hashlib.sha256(previous.encode() + payload).hexdigest()
+
+
+def sealed(payload: bytes, digest: str) -> bytes:
+    """Return a line: the JSON object with its digest as the last field."""
+    return b"".join((payload[:-1], _SEAL, digest.encode(), b'"}'))
+
+
+def unsealed(line: bytes) -> tuple[bytes, str]:
+    """Return the JSON of a line without its digest, and the digest; ValueError where there is none."""
+    start = len(line) - _HEX - 2
+    if start < len(_SEAL) or line[start - len(_SEAL) : start] != _SEAL or line[-2:] != b'"}':
+        raise ValueError("the line has no digest")
+    return line[: start - len(_SEAL)] + b"}", line[start:-2].decode("ascii")

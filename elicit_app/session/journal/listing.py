@@ -10,13 +10,11 @@ from datetime import datetime
 from pathlib import Path
 
 from elicit_app.problem import Problem
-from elicit_app.session.journal.entries import OutOfPlaceError
+from elicit_app.session.journal.backups import SUFFIX as SUFFIX
 from elicit_app.session.journal.events import Answered
-from elicit_app.session.journal.reading import read
-from elicit_app.session.journal.state import Phase, SessionState, fold
+from elicit_app.session.journal.reading import DamagedProblem, read
+from elicit_app.session.journal.state import OutOfPlaceError, Phase, SessionState, fold
 from elicit_app.study.model import Study
-
-SUFFIX = ".session.jsonl"
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,10 @@ class SessionSummary:
         Why it cannot be read, in one sentence; empty for a sound session.
     digest : str
         Of the study's predictions: two files of the same name may lie side by side.
+    damaged : bool
+        The file is not as it was written: what comes before the damage can be looked at and taken into a copy.
+    protected : bool
+        A change from outside would be noticed; False for sessions of version 1.
     """
 
     path: Path
@@ -58,6 +60,8 @@ class SessionSummary:
     phase: Phase = "asking"
     problem: str = ""
     digest: str = ""
+    damaged: bool = False
+    protected: bool = True
 
     @property
     def finished(self) -> bool:
@@ -114,8 +118,8 @@ def list_sessions(*studies: Path, data: Path | None = None) -> tuple[SessionSumm
         A file that cannot be read is in it, with its problem, after the others.
     """
     folders = [study / "sessions" for study in studies]
-    paths = {path.resolve() for folder in folders for path in folder.glob(f"*{SUFFIX}")}
-    paths |= {path.resolve() for path in ((data or data_folder()) / "sessions").glob(f"*/*{SUFFIX}")}
+    paths = {_place(path) for folder in folders for path in folder.glob(f"*{SUFFIX}")}
+    paths |= {_place(path) for path in ((data or data_folder()) / "sessions").glob(f"*/*{SUFFIX}")}
     summaries = [summary(path) for path in sorted(paths)]
     sound = sorted((one for one in summaries if one.last is not None), key=_last, reverse=True)
     return (*sound, *(one for one in summaries if one.last is None))
@@ -124,12 +128,20 @@ def list_sessions(*studies: Path, data: Path | None = None) -> tuple[SessionSumm
 def summary(path: Path) -> SessionSummary:
     """Read one session for a list; a file that cannot be read has a problem instead of numbers."""
     try:
-        state = fold(read(path).events)
+        contents = read(path)
+        state = fold(contents.events)
+        # A time that no clock here can show is as good as none.
+        state.begun.at.astimezone(), state.last and state.last.astimezone()
+    except DamagedProblem as problem:
+        return SessionSummary(path, path.name, problem=problem.sentence, damaged=True)
     except Problem as problem:
         return SessionSummary(path, path.name, problem=problem.sentence)
     except OutOfPlaceError as error:
-        return SessionSummary(path, path.name, problem=f"{path} was changed from outside ({error}).")
-    fewest, most = _still(state)
+        return SessionSummary(path, path.name, problem=f"{path} was changed from outside ({error}).", damaged=True)
+    except Exception as error:
+        # Whatever is wrong with one file, the others are listed.
+        return SessionSummary(path, path.name, problem=f"{path} cannot be read ({error}).")
+    fewest, most = _remaining(state)
     return SessionSummary(
         path=path,
         title=state.begun.study.title,
@@ -141,7 +153,16 @@ def summary(path: Path) -> SessionSummary:
         last=state.last,
         phase=state.phase,
         digest=state.begun.study.digest,
+        protected=contents.protected,
     )
+
+
+def _place(path: Path) -> Path:
+    """Return where a file is, without two names for one; a link that leads to itself stays what it is."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.absolute()
 
 
 def can_go_on(one: SessionSummary) -> bool:
@@ -172,7 +193,7 @@ def sessions_of(folder: Path, digest: str) -> tuple[SessionSummary, ...]:
     return tuple(one for one in found if one.digest == digest)
 
 
-def _still(state: SessionState) -> tuple[int, int]:
+def _remaining(state: SessionState) -> tuple[int, int]:
     back = state.undone[-1] if state.undone else None
     if isinstance(back, Answered) and back.still is not None:
         return back.still.fewest, back.still.most

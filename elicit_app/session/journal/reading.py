@@ -1,20 +1,27 @@
-"""Reading a journal: its complete events, and what to say of a file that is not sound."""
+"""Reading a journal: its events, the running digest of its lines, and what to say of a file that is not sound."""
 
 from __future__ import annotations
 
 import errno
-from dataclasses import dataclass
+import os
+import stat
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json
 
 from elicit_app.problem import Problem
-from elicit_app.session.journal.events import EVENT, FORMAT, VERSION, Begun, Event
+from elicit_app.session.journal.backups import Mark, read_mark
+from elicit_app.session.journal.events import EVENT, FORMAT, PROTECTED, VERSION, Begun, Event, digest_after, unsealed
 from elicit_app.session.journal.migrations import migrated
+
+LARGEST = 64 << 20
+"""Bytes of the largest session file that is read: about 100,000 answers."""
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
+_ANSWERED = b'"kind":"answered"'
 
 
 @dataclass(frozen=True)
@@ -24,19 +31,28 @@ class Contents:
     Parameters
     ----------
     events : tuple of Event
-        All complete events; the first is a `Begun`.
+        All sound events before any damage; the first is a `Begun`.
     length : int
-        Bytes up to the end of the last complete event.
+        Bytes up to the end of the last of them.
     tail : bytes
         An unfinished line after it, left by a computer that went off while writing; usually empty.
     ended : bool
-        Whether the last complete event has its newline.
+        Whether the last sound event has its newline.
+    digests : tuple of str
+        The running digest of each sound line; empty in a file of version 1, which has none.
+    damage : str
+        What is wrong after the sound events: "is damaged in line 31"; empty for a sound file.
+    answers : int
+        Answers that the file holds or held, those behind the damage included.
     """
 
     events: tuple[Event, ...]
     length: int
     tail: bytes
     ended: bool
+    digests: tuple[str, ...] = ()
+    damage: str = ""
+    answers: int = 0
 
     @property
     def begun(self) -> Begun:
@@ -45,57 +61,125 @@ class Contents:
         assert isinstance(first, Begun)
         return first
 
+    @property
+    def protected(self) -> bool:
+        """Return whether a change from outside would be noticed."""
+        return bool(self.digests)
 
-def parse(data: bytes, path: Path) -> Contents:
-    """Return the events in the bytes of a journal.
+    @property
+    def sound_answers(self) -> int:
+        """Return how many answers come before any damage."""
+        return sum(event.kind == "answered" for event in self.events)
+
+
+class DamagedProblem(Problem):
+    """A session file that is not as it was written.
+
+    Parameters
+    ----------
+    path : Path
+        The session file.
+    contents : Contents
+        What comes before the damage: it can be looked at, and taken into a copy.
+    """
+
+    def __init__(self, path: Path, contents: Contents) -> None:
+        sound, all_ = contents.sound_answers, max(contents.answers, contents.sound_answers)
+        which = f"{sound} of {all_} answers" if all_ != 1 else f"{sound} of 1 answer"
+        super().__init__(
+            f"{path} {contents.damage}: {which} can be read. Recover the session into a copy to go on with it."
+        )
+        self.contents = contents
+
+
+def examine(data: bytes, path: Path) -> Contents:
+    """Return the events in the bytes of a journal up to the first damage.
 
     Raises
     ------
     Problem
-        When nothing complete is in it, a line before the last is damaged, or a newer version wrote it.
+        When the first line is no beginning of a session, or a newer version wrote it.
     """
-    lines = data.split(b"\n")
-    events: list[Event] = []
+    *lines, rest = data.split(b"\n")
+    chain = _Chain(path)
     length = 0
     for number, line in enumerate(lines, start=1):
-        last = number == len(lines)
-        if last and not line:
-            break
         try:
-            events.append(_event(line, number, path))
+            chain.add(line)
         except ValueError as error:
-            if last and events:
-                return Contents(tuple(events), length, line, ended=True)
-            raise _damaged(path, number, line, last) from error
-        length += len(line) + (not last)
-    if not events:
-        raise _damaged(path, 1, b"", True)
-    return Contents(tuple(events), length, b"", ended=data.endswith(b"\n"))
+            if number == 1:
+                raise _damaged_first(path, line) from error
+            answers = data.count(_ANSWERED)
+            return chain.contents(length, damage=f"is damaged in line {number}", answers=answers)
+        length += len(line) + 1
+    for odd in (0, 1) if rest else ():
+        # Where only the newline was damaged, one odd byte stands in its place.
+        try:
+            chain.add(rest[: len(rest) - odd])
+        except ValueError:
+            continue
+        return chain.contents(length + len(rest) - odd, tail=rest[len(rest) - odd :], ended=False)
+    if not chain.events:
+        raise Problem(
+            f"{path} holds no session yet: it ends before its first line is complete, so nothing was answered in it. "
+            "Begin a new session."
+        )
+    return chain.contents(length, tail=rest)
 
 
-def _event(line: bytes, number: int, path: Path) -> Event:
-    if number == 1:
-        _check_version(line, path)
-    fields = from_json(line)
-    event = EVENT.validate_python(migrated(fields) if isinstance(fields, dict) else fields)
-    if isinstance(event, Begun) != (number == 1):
-        raise ValueError("the beginning is not where it should be")
-    return event
+class _Chain:
+    """The events read so far, each held against the running digest."""
+
+    def __init__(self, path: Path) -> None:
+        self.events: list[Event] = []
+        self._digests: list[str] = []
+        self._path = path
+        self._version = VERSION
+
+    def add(self, line: bytes) -> None:
+        """Read one more line; ValueError where it is not what was written there."""
+        if not self.events:
+            self._version = _version_of(line, self._path)
+        payload, digest = line, ""
+        if self._version >= PROTECTED:
+            payload, digest = unsealed(line)
+            if digest != digest_after(self._digests[-1] if self._digests else "", payload):
+                raise ValueError("the digest is another one")
+        event = event_of(payload, self._version)
+        if isinstance(event, Begun) == bool(self.events):
+            raise ValueError("the beginning is not where it should be")
+        self.events.append(event)
+        if digest:
+            self._digests.append(digest)
+
+    def contents(
+        self, length: int, *, tail: bytes = b"", ended: bool = True, damage: str = "", answers: int = 0
+    ) -> Contents:
+        return Contents(tuple(self.events), length, tail, ended, tuple(self._digests), damage, answers)
 
 
-def _check_version(line: bytes, path: Path) -> None:
-    """Refuse foreign files and newer versions by the first line alone, before its fields are read."""
+def event_of(payload: bytes, version: int) -> Event:
+    """Return the event in a line of a version without its digest; ValueError where it is none."""
+    if version == VERSION:
+        return EVENT.validate_json(payload)
+    fields = from_json(payload)
+    return EVENT.validate_python(migrated(fields) if isinstance(fields, dict) else fields)
+
+
+def _version_of(line: bytes, path: Path) -> int:
+    """Return the version that a first line states, before its other fields are read; foreign and newer are refused."""
     first: Any = from_json(line)
     if not isinstance(first, dict) or first.get("format") != FORMAT:
         raise _foreign(path)
     version = first.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise Problem(f"{path} names no proper session version: a whole number from 1 to {VERSION} was expected.")
+        raise Problem(f"{path} has an invalid session version: a whole number from 1 to {VERSION} was expected.")
     if version > VERSION:
         raise Problem(
             f"{path} was written by a newer elicit (session version {version}, this one reads up to {VERSION}). "
             "Install the newer elicit to go on with it."
         )
+    return version
 
 
 def _foreign(path: Path) -> Problem:
@@ -104,35 +188,96 @@ def _foreign(path: Path) -> Problem:
     )
 
 
-def _damaged(path: Path, number: int, line: bytes, last: bool) -> Problem:
-    if number == 1 and last:
-        return Problem(
-            f"{path} holds no session yet: it ends before its first line is complete, so nothing was answered in it. "
-            "Begin a new session."
-        )
-    if number == 1 and FORMAT.encode() not in line:
+def _damaged_first(path: Path, line: bytes) -> Problem:
+    if FORMAT.encode() not in line:
         return _foreign(path)
-    return Problem(
-        f"{path} is damaged in line {number}, which is not an event of a session. "
-        "Put a backup copy in its place, or begin a new session."
-    )
+    return Problem(f"{path} is damaged in line 1, which says what the session is about. Recover it into a copy.")
 
 
-def read(path: Path) -> Contents:
-    """Read a journal without locking it, as a list of sessions does.
+def look_into(path: Path) -> Contents:
+    """Read a journal up to any damage, without locking it.
 
     Raises
     ------
     Problem
         When the file cannot be read or is no journal.
     """
+    return against_mark(examine(read_bytes(path), path), read_mark(path))
+
+
+def read(path: Path) -> Contents:
+    """Read a sound journal without locking it.
+
+    Raises
+    ------
+    DamagedProblem
+        When it is not as it was written.
+    Problem
+        When the file cannot be read or is no journal.
+    """
+    contents = look_into(path)
+    if contents.damage:
+        raise DamagedProblem(path, contents)
+    return contents
+
+
+def against_mark(contents: Contents, mark: Mark | None) -> Contents:
+    """Hold a journal against how far it was once written: a cut at the end of a line leaves no other trace."""
+    if mark is None or contents.damage or not contents.protected:
+        return contents
+    missing = mark.lines - len(contents.digests)
+    if missing > 0:
+        what = "its last line is" if missing == 1 else f"its last {missing} lines are"
+        answers = max(mark.answers, contents.sound_answers)
+        return replace(contents, damage=f"is cut off ({what} missing)", answers=answers)
+    if contents.digests[mark.lines - 1] != mark.digest:
+        return replace(contents, damage="is not the file that was written here, although nothing in it is damaged")
+    return contents
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a session file.
+
+    Raises
+    ------
+    Problem
+        When it cannot be read, is no regular file, or is larger than any session.
+    """
     try:
-        data = path.read_bytes()
+        # Without waiting: a pipe would let its reader wait for a writer.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
         raise Problem(f"There is no session file {path}. Begin a new session, or give the right path.") from None
     except OSError as error:
         raise Problem(f"{path} cannot be read ({reason(error)}). Check the path and its permissions.") from error
-    return parse(data, path)
+    try:
+        require_session_file(descriptor, path)
+        return read_all(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def require_session_file(descriptor: int, path: Path) -> None:
+    """Refuse what is no regular file, or too large, before anything of it is read."""
+    about = os.fstat(descriptor)
+    if stat.S_ISDIR(about.st_mode):
+        raise Problem(f"{path} is a folder: give the path of a session file.")
+    if not stat.S_ISREG(about.st_mode):
+        raise Problem(f"{path} is not a regular file: give the path of a session file.")
+    if about.st_size > LARGEST:
+        raise Problem(
+            f"{path} is larger than any session ({LARGEST >> 20} MB at most). Give the path of a session file."
+        )
+
+
+def read_all(descriptor: int) -> bytes:
+    """Return all bytes of an open file, at most one more than `LARGEST`."""
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    parts, size = [], 0
+    while size <= LARGEST and (part := os.read(descriptor, 1 << 20)):
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
 
 
 def reason(error: OSError) -> str:

@@ -1,23 +1,16 @@
-"""The fold: what a session is after its events. Nothing is erased, so undo goes back any number of times."""
+"""What a session is after its events: answers as they stand now, and what undo and redo go through.
+
+Nothing is erased, so undo goes back any number of times.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose
-from elicit_app.session.journal.entries import (
-    Entries,
-    Entry,
-    Numbers,
-    OutOfPlaceError,
-    added,
-    changed,
-    resolved,
-    said_already,
-)
 from elicit_app.session.journal.events import (
     Action,
     Answered,
@@ -37,17 +30,74 @@ from elicit_app.session.journal.events import (
     TakenOut,
     Undone,
 )
-from elicit_app.session.journal.pairs import as_question
 
+Numbers = frozenset[tuple[int, int]]
 Phase = Literal["asking", "stopped", "finished"]
+_CUT_OFF = "An unfinished line at the end of the session file was cut off; the answers before it are complete."
+
+
+class OutOfPlaceError(ValueError):
+    """An event that cannot follow the ones before it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Done:
-    """An action and what stood before it, so that it can be taken back."""
+class Entry:
+    """One answer as it stands now.
+
+    Parameters
+    ----------
+    event : Answered
+        The answer as it was given first, with the question as it was shown.
+    answer : Answer
+        The answer that counts: changed or resolved later, or as given.
+    taken_out : bool
+        The answer is used no more.
+    """
+
+    event: Answered
+    answer: Answer
+    taken_out: bool = False
+
+    @property
+    def given(self) -> Answer:
+        """Return the answer as it was given first."""
+        return self.event.answer
+
+    @property
+    def says(self) -> bool:
+        """Tell whether it counts and says something: not taken out, not "cannot say"."""
+        return not self.taken_out and self.answer.choice is not Choice.UNSURE
+
+
+Entries = tuple[Entry, ...]
+
+
+def differ(one: Entry, other: Entry, first: Answer, second: Answer) -> bool:
+    """Tell whether `first` and `second`, answers to these two entries, say different things about the same pair.
+
+    A count that was moved makes it another pair.
+    """
+    order = one.event.pair.order(other.event.pair)
+    if order is None or first.moved or second.moved:
+        return False
+    return first.choice != (second.choice if order else second.choice.swapped())
+
+
+def said_already(entries: Sequence[Entry], number: int, joined: Numbers) -> bool:
+    """Tell whether answer `number` is a repeat that was made one with its original, which says it already."""
+    entry = entries[number - 1]
+    first = entry.event.pair.repeat_of
+    if first is None or not {(first, number), (number, first)} & joined:
+        return False
+    original = entries[first - 1]
+    return not original.taken_out and not differ(original, entry, original.answer, entry.answer)
+
+
+class Done(NamedTuple):
+    """An action, and what it replaced, so that it can be taken back."""
 
     event: Action
-    entries: Entries
+    replaced: tuple[tuple[int, Entry], ...]
     settled: Numbers
     joined: Numbers
 
@@ -123,7 +173,7 @@ class SessionState:
         """
         places = {index + 1: place for place, index in enumerate(self.used)}
         return tuple(
-            Asked(as_question(self.entries[index].event.pair, places), self._counted(index)) for index in self.used
+            Asked(self.entries[index].event.pair.question(places), self._counted(index)) for index in self.used
         )
 
     def _counted(self, index: int) -> Answer:
@@ -137,37 +187,157 @@ class SessionState:
         return self.entries[-1].event.full_picture if self.entries else False
 
 
-def fold(events: Iterable[Event]) -> SessionState:
-    """Return the session after all events.
+class Fold:
+    """Events made one state, each in constant time: `add` them, then take the `state`.
 
-    Raises
-    ------
-    OutOfPlaceError
-        When an event cannot follow the ones before it.
+    Parameters
+    ----------
+    state : SessionState, optional
+        Where to go on from.
     """
-    state: SessionState | None = None
-    for event in events:
-        state = apply(state, event)
-    if state is None:
-        raise OutOfPlaceError("a session has no beginning")
-    return state
+
+    def __init__(self, state: SessionState | None = None) -> None:
+        self._state = state
+        self.entries: list[Entry] = list(state.entries) if state else []
+        self.done: list[Done] = list(state.done) if state else []
+        self.undone: list[Action] = list(state.undone) if state else []
+        self._notes: list[str] = list(state.notes) if state else []
+        self._settled: Numbers = state.settled if state else frozenset()
+        self._joined: Numbers = state.joined if state else frozenset()
+
+    @property
+    def state(self) -> SessionState:
+        """Return the session after the events so far."""
+        if self._state is None:
+            raise OutOfPlaceError("a session has no beginning")
+        return replace(
+            self._state,
+            entries=tuple(self.entries),
+            settled=self._settled,
+            joined=self._joined,
+            done=tuple(self.done),
+            undone=tuple(self.undone),
+            notes=tuple(self._notes),
+        )
+
+    def add(self, event: Event) -> None:
+        """Count one more event.
+
+        Raises
+        ------
+        OutOfPlaceError
+            When it cannot follow the ones before it; nothing has changed then.
+        """
+        if self._state is None:
+            if not isinstance(event, Begun):
+                raise OutOfPlaceError("a session does not start with its beginning")
+            self._state = SessionState(event, last=event.at)
+            return
+        match event:
+            case Begun():
+                raise OutOfPlaceError("a session begins twice")
+            case Answered() | TakenOut() | Changed() | Resolved():
+                self._act(event)
+                self.undone.clear()
+            case Undone():
+                self._undo()
+            case Redone():
+                if not self.undone:
+                    raise OutOfPlaceError("there is nothing to redo")
+                self._act(self.undone[-1])
+                self.undone.pop()
+            case Noted():
+                self._notes.append(event.sentence)
+            case Recovered():
+                self._notes.append(_CUT_OFF)
+            case _:
+                self._state = _progressed(self._state, event)
+
+    def _act(self, event: Action) -> None:
+        if isinstance(event, Answered):
+            self._check_answered(event)
+            done = Done(event, (), self._settled, self._joined)
+            self.entries.append(Entry(event, event.answer))
+        else:
+            new = self._changes(event)
+            replaced = tuple((number, self.entries[number - 1]) for number in new)
+            done = Done(event, replaced, self._settled, self._joined)
+            for number, entry in new.items():
+                self.entries[number - 1] = entry
+            if isinstance(event, Resolved):
+                pair = {(event.first, event.second)}
+                both = event.kept == "both"
+                self._settled = self._settled | pair if both else self._settled - pair
+                self._joined = self._joined - pair if both else self._joined | pair
+        self.done.append(done)
+        self._look_back(event)
+
+    def _undo(self) -> None:
+        if not self.done:
+            raise OutOfPlaceError("there is nothing to undo")
+        done = self.done.pop()
+        if isinstance(done.event, Answered):
+            self.entries.pop()
+        for number, entry in done.replaced:
+            self.entries[number - 1] = entry
+        self._settled, self._joined = done.settled, done.joined
+        self.undone.append(done.event)
+        self._look_back(None)
+
+    def _look_back(self, event: Action | None) -> None:
+        """Looking at a finished result again and changing something goes back to looking."""
+        assert self._state is not None
+        phase: Phase = "stopped" if self._state.phase == "finished" else self._state.phase
+        last = event.at if isinstance(event, Answered) else self._state.last
+        if (phase, last) != (self._state.phase, self._state.last):
+            self._state = replace(self._state, phase=phase, last=last)
+
+    def _check_answered(self, event: Answered) -> None:
+        """Refuse an answer that is not about the study's classes, or repeats none."""
+        assert self._state is not None
+        classes, n_classes = len(event.pair.first), len(self._state.begun.study.classes)
+        if classes != n_classes:
+            raise OutOfPlaceError(f"answer {len(self.entries) + 1} is about {classes} classes, not {n_classes}")
+        if event.pair.repeat_of is not None:
+            self._entry(event.pair.repeat_of)
+
+    def _changes(self, event: TakenOut | Changed | Resolved) -> dict[int, Entry]:
+        """Return the entries that an action replaces, by number."""
+        match event:
+            case TakenOut():
+                return {event.number: replace(self._entry(event.number), taken_out=True)}
+            case Changed():
+                return {event.number: replace(self._entry(event.number), answer=event.answer, taken_out=False)}
+            case Resolved():
+                return self._resolved(event)
+
+    def _resolved(self, event: Resolved) -> dict[int, Entry]:
+        """Return the answer that was meant, in both places."""
+        first, second = self._entry(event.first), self._entry(event.second)
+        order = first.event.pair.order(second.event.pair)
+        if order is None or event.first == event.second:
+            raise OutOfPlaceError(f"answers {event.first} and {event.second} are not about the same pair")
+        meant: dict[int, Answer] = {}
+        if event.kept == "equal":
+            meant = {event.first: Answer(Choice.EQUAL), event.second: Answer(Choice.EQUAL)}
+        elif event.kept == "first":
+            meant = {event.second: first.answer if order else first.answer.swapped()}
+        elif event.kept == "second":
+            meant = {event.first: second.answer if order else second.answer.swapped()}
+        new = {}
+        for number, answer in meant.items():
+            entry = self._entry(number)
+            new[number] = replace(entry, answer=replace(answer, seconds=entry.answer.seconds), taken_out=False)
+        return new
+
+    def _entry(self, number: int) -> Entry:
+        if not 1 <= number <= len(self.entries):
+            raise OutOfPlaceError(f"there is no answer {number}")
+        return self.entries[number - 1]
 
 
-def apply(state: SessionState | None, event: Event) -> SessionState:
-    """Return the session after one more event; see `fold`."""
-    if state is None:
-        if not isinstance(event, Begun):
-            raise OutOfPlaceError("a session does not start with its beginning")
-        return SessionState(event, last=event.at)
+def _progressed(state: SessionState, event: Guessed | Practised | Stopped | Finished | Continued) -> SessionState:
     match event:
-        case Begun():
-            raise OutOfPlaceError("a session begins twice")
-        case Answered() | TakenOut() | Changed() | Resolved():
-            return replace(_act(state, event), undone=())
-        case Undone():
-            return _undo(state)
-        case Redone():
-            return _redo(state)
         case Guessed():
             return replace(state, guesses=event.guesses)
         case Practised():
@@ -178,49 +348,24 @@ def apply(state: SessionState | None, event: Event) -> SessionState:
             return replace(state, phase="finished")
         case Continued():
             return replace(state, phase="asking", questions=event.questions, early_stop=event.early_stop)
-        case Noted():
-            return replace(state, notes=(*state.notes, event.sentence))
-        case Recovered():
-            note = "An unfinished line at the end of the session file was cut off; the answers before it are complete."
-            return replace(state, notes=(*state.notes, note))
 
 
-def _act(state: SessionState, event: Action) -> SessionState:
-    entries, settled, joined, last = state.entries, state.settled, state.joined, state.last
-    match event:
-        case Answered():
-            entries, last = added(entries, event, len(state.begun.study.classes)), event.at
-        case TakenOut():
-            entries = changed(entries, event.number, taken_out=True)
-        case Changed():
-            entries = changed(entries, event.number, answer=Answer(event.choice, event.strength, event.seconds))
-        case Resolved():
-            entries, both, pair = resolved(entries, event), event.kept == "both", {(event.first, event.second)}
-            settled, joined = (settled | pair, joined - pair) if both else (settled - pair, joined | pair)
-    # Looking at a finished result again and changing something goes back to looking.
-    phase: Phase = "stopped" if state.phase == "finished" else state.phase
-    done = (*state.done, Done(event, state.entries, state.settled, state.joined))
-    return replace(state, entries=entries, settled=settled, joined=joined, done=done, phase=phase, last=last)
+def fold(events: Iterable[Event]) -> SessionState:
+    """Return the session after all events.
+
+    Raises
+    ------
+    OutOfPlaceError
+        When an event cannot follow the ones before it.
+    """
+    folded = Fold()
+    for event in events:
+        folded.add(event)
+    return folded.state
 
 
-def _undo(state: SessionState) -> SessionState:
-    if not state.done:
-        raise OutOfPlaceError("there is nothing to undo")
-    *rest, last = state.done
-    phase: Phase = "stopped" if state.phase == "finished" else state.phase
-    return replace(
-        state,
-        entries=last.entries,
-        settled=last.settled,
-        joined=last.joined,
-        done=tuple(rest),
-        undone=(*state.undone, last.event),
-        phase=phase,
-    )
-
-
-def _redo(state: SessionState) -> SessionState:
-    if not state.undone:
-        raise OutOfPlaceError("there is nothing to redo")
-    *rest, event = state.undone
-    return replace(_act(state, event), undone=tuple(rest))
+def apply(state: SessionState, event: Event) -> SessionState:
+    """Return the session after one more event; see `fold`."""
+    folded = Fold(state)
+    folded.add(event)
+    return folded.state

@@ -5,19 +5,33 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import secrets
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from elicit_app.problem import Problem
+from elicit_app.session.journal.backups import Mark, forget_mark, keep_backup, read_mark, write_mark, write_new
 from elicit_app.session.journal.events import Event, Recovered, to_line
 from elicit_app.session.journal.lock import take_lock
-from elicit_app.session.journal.reading import Contents, parse, reason, remedy
+from elicit_app.session.journal.reading import (
+    Contents,
+    DamagedProblem,
+    against_mark,
+    examine,
+    read_all,
+    reason,
+    remedy,
+    require_session_file,
+)
 from elicit_app.study.writing import demand_writable
 
 _KEPT = 4096
+# Never through a link, and never waiting for the other end of a pipe.
+_WRITABLE = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class UnwrittenProblem(Problem):
@@ -30,13 +44,17 @@ class Journal:
     Use `Journal.create` or `Journal.open`; close it, or use it in a `with`.
     """
 
-    def __init__(self, path: Path, descriptor: int, data: bytes) -> None:
+    def __init__(self, path: Path, descriptor: int, data: bytes, contents: Contents) -> None:
         self.path = path
         self._descriptor = descriptor
-        self._digest = hashlib.sha256(data)
+        self._bytes = hashlib.sha256(data)
         self._length = len(data)
         self._stamp = os.fstat(descriptor).st_mtime_ns
         self._dirty = False
+        # Of the last line; None in a file of version 1, which goes on without digests.
+        self._digest = contents.digests[-1] if contents.protected else None
+        self._lines = len(contents.events)
+        self._answers = contents.sound_answers
 
     @classmethod
     def create(cls, path: Path, events: Sequence[Event]) -> Journal:
@@ -48,18 +66,14 @@ class Journal:
             When the file exists, or its folder cannot be written.
         """
         demand_writable(path)
-        data = b"".join(map(to_line, events))
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+        temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.new")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with temporary.open("wb") as file:
-                file.write(data)
-                file.flush()
-                _to_disk(file.fileno())
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_new(temporary, to_lines(events))
             _move_to_new(temporary, path)
             _folder_to_disk(path.parent)
         except OSError as error:
-            if path.is_file():
+            if os.path.lexists(path):
                 raise Problem(f"There is already a session in {path}. Open it, or choose another name.") from None
             raise Problem(
                 f"A session cannot be begun in {path.parent} ({reason(error)}). {remedy(error)}, then try again."
@@ -67,57 +81,76 @@ class Journal:
         finally:
             with suppress(OSError):
                 temporary.unlink()
+        # What an earlier session of this name left behind says nothing about this one.
+        forget_mark(path)
         return cls.open(path)[0]
 
     @classmethod
     def open(cls, path: Path) -> tuple[Journal, Contents]:
         """Open a journal for writing, and return it with what it holds.
 
-        An unfinished last line is cut off and kept as text in a `Recovered` event.
+        An unfinished last line is cut off and kept as text in a `Recovered` event. A copy of the file is kept.
 
         Raises
         ------
+        DamagedProblem
+            When it is not as it was written.
         Problem
-            When it cannot be read or written, is damaged, or is open elsewhere.
+            When it cannot be read or written, or is open elsewhere.
         """
         try:
-            descriptor = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+            descriptor = os.open(path, _WRITABLE)
         except FileNotFoundError:
             raise Problem(f"There is no session file {path}. Begin a new session, or give the right path.") from None
         except OSError as error:
+            if path.is_symlink():
+                raise Problem(f"{path} is a link: give the path of the session file itself.") from None
             if path.is_dir():
                 raise Problem(f"{path} is a folder: give the path of a session file.") from None
             raise Problem(f"{path} cannot be opened for writing ({reason(error)}). {remedy(error)}.") from error
         try:
+            require_session_file(descriptor, path)
             if not take_lock(descriptor):
                 raise Problem(f"{path} is open in another window or terminal. Close it there, then open it here.")
-            data = _read_all(descriptor)
-            contents = parse(data, path)
-            journal = cls(path, descriptor, data)
+            data = read_all(descriptor)
+            contents = against_mark(examine(data, path), read_mark(path))
+            if contents.damage:
+                raise DamagedProblem(path, contents)
+            journal = cls(path, descriptor, data, contents)
+            if contents.sound_answers:
+                keep_backup(path, data, datetime.now(UTC))
             if contents.tail or not contents.ended:
                 contents = journal._recover(data, contents)
+            journal._write_mark()
         except BaseException:
             os.close(descriptor)
             raise
         return journal, contents
 
     @classmethod
-    def closed(cls, path: Path) -> Journal:
+    def closed(cls, path: Path, contents: Contents) -> Journal:
         """Return a journal that takes nothing, for a session that is only looked at, wherever else it is open."""
-        journal = cls(path, os.open(path, os.O_RDONLY), b"")
+        journal = cls(path, os.open(path, os.O_RDONLY), b"", contents)
         journal.close()
         return journal
 
+    def back_up(self) -> None:
+        """Keep a copy of the file as it is now, as at the beginning of a further sitting."""
+        if self._descriptor >= 0:
+            keep_backup(self.path, read_all(self._descriptor), datetime.now(UTC))
+
     def _recover(self, data: bytes, contents: Contents) -> Contents:
         """Cut off the unfinished line, end the last complete one, and say so in the journal."""
-        self._length, self._digest = contents.length, hashlib.sha256(data[: contents.length])
+        self._length, self._bytes = contents.length, hashlib.sha256(data[: contents.length])
         self._dirty = True
         if not contents.ended:
             self._write(b"\n")
-            return Contents(contents.events, contents.length + 1, b"", ended=True)
-        event = Recovered(at=datetime.now(UTC), dropped=contents.tail.decode(errors="replace")[:_KEPT])
-        self._write(to_line(event))
-        return Contents((*contents.events, event), self._length, b"", ended=True)
+        events = contents.events
+        if contents.tail:
+            event = Recovered(at=datetime.now(UTC), dropped=contents.tail.decode(errors="replace")[:_KEPT])
+            self._add(event)
+            events = (*events, event)
+        return replace(contents, events=events, length=self._length, tail=b"", ended=True)
 
     def append(self, event: Event) -> None:
         """Write one event; when this returns, it is on the disk.
@@ -136,12 +169,24 @@ class Journal:
                 "Put the file back as it was, then try again; nothing of yours was overwritten."
             )
         try:
-            self._write(to_line(event))
+            self._add(event)
         except OSError as error:
             raise UnwrittenProblem(
                 f"{what} could not be written ({reason(error)}). {remedy(error)}, then try again; "
                 "nothing before it is lost."
             ) from error
+
+    def _add(self, event: Event) -> None:
+        line, digest = to_line(event, self._digest)
+        self._write(line)
+        self._digest = digest
+        self._lines += 1
+        self._answers += event.kind == "answered"
+        self._write_mark()
+
+    def _write_mark(self) -> None:
+        if self._digest is not None:
+            write_mark(self.path, Mark(self._lines, self._digest, self._answers))
 
     def _write(self, line: bytes) -> None:
         """Append bytes and bring them to the disk, or leave the file as it was."""
@@ -159,7 +204,7 @@ class Journal:
             raise
         self._dirty = False
         self._length += len(line)
-        self._digest.update(line)
+        self._bytes.update(line)
         self._stamp = os.fstat(self._descriptor).st_mtime_ns
 
     def _take_back(self) -> None:
@@ -183,11 +228,11 @@ class Journal:
         if not self._dirty and ours.st_size == self._length and ours.st_mtime_ns == self._stamp:
             return True
         # Some network disks change the time later by themselves: only other bytes count.
-        data = _read_all(self._descriptor)
+        data = read_all(self._descriptor)
         if self._dirty:
             # What follows is our own half-written line, still to be removed.
             data = data[: self._length]
-        if hashlib.sha256(data).digest() != self._digest.digest():
+        if hashlib.sha256(data).digest() != self._bytes.digest():
             return False
         self._stamp = ours.st_mtime_ns
         return True
@@ -205,12 +250,14 @@ class Journal:
         self.close()
 
 
-def _read_all(descriptor: int) -> bytes:
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    parts = []
-    while part := os.read(descriptor, 1 << 20):
-        parts.append(part)
-    return b"".join(parts)
+def to_lines(events: Sequence[Event]) -> bytes:
+    """Return a whole journal of the newest version."""
+    lines = []
+    digest: str | None = ""
+    for event in events:
+        line, digest = to_line(event, digest)
+        lines.append(line)
+    return b"".join(lines)
 
 
 def _to_disk(descriptor: int) -> None:

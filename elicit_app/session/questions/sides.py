@@ -6,7 +6,6 @@ import numpy as np
 
 from elicit_app.elicitation.questions import Side
 from elicit_app.session.journal.events import Answered, Pair, Subject
-from elicit_app.session.journal.pairs import same_pair
 
 _BLOCK: tuple[tuple[Side, Subject], ...] = (
     ("first", "left"),
@@ -30,6 +29,6 @@ def sides(seed: int, number: int) -> tuple[Side, Subject]:
 
 def sides_of_repeat(original: Answered, pair: Pair, subject: Subject) -> tuple[Side, Subject]:
     """Return the sides of a repeat: the matrix that stood left before stands right now."""
-    same_order = same_pair(original.pair, pair)
+    same_order = original.pair.order(pair)
     first_was_left = (original.left == "first") == bool(same_order)
     return ("second" if first_was_left else "first"), subject

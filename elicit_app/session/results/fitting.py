@@ -7,9 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from elicit_app.elicitation.questions import Asked, Choice, Family, Matrix, Outcome, Procedure
-from elicit_app.session.journal.entries import Entry, differ, said_already
-from elicit_app.session.journal.pairs import same_pair
-from elicit_app.session.journal.state import SessionState
+from elicit_app.session.journal.state import Entry, SessionState, differ, said_already
 
 # An answer does not fit when the other side is better by more than this share of all that is at stake.
 _MARGIN = 0.05
@@ -122,7 +120,7 @@ def repeats(entries: Sequence[Entry]) -> tuple[int, int]:
         original = entries[number - 1]
         if Choice.UNSURE in (entry.given.choice, original.given.choice):
             continue
-        if same_pair(original.event.pair, entry.event.pair) is None:
+        if original.event.pair.order(entry.event.pair) is None:
             continue
         total += 1
         same += not differ(original, entry, original.given, entry.given)

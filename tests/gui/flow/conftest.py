@@ -4,7 +4,7 @@ import pytest
 
 from elicit_app.gui.app import make_window
 from elicit_app.gui.flow.between_sessions import Places
-from elicit_app.gui.flow.dialogs import Dialogs
+from elicit_app.gui.flow.saving import Dialogs
 
 
 class Person(Dialogs):

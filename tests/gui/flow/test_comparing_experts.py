@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from elicit_app.gui import theme
-from elicit_app.gui.compare.expert_plot import apart_words
-from elicit_app.gui.compare.page import MOST, ComparePage, furthest
+from elicit_app.gui.compare import MOST, ComparePage, apart_words, furthest
 from elicit_app.session.experts.compared import Expert
 from elicit_app.session.experts.comparing import compare
 from elicit_app.session.experts.pooling import Source

@@ -8,7 +8,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui import theme
-from elicit_app.gui.pages.practice import PracticePage
+from elicit_app.gui.question.practice import PracticePage
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.question import QuestionPage
-from elicit_app.gui.question.breaking import breakable
-from elicit_app.gui.question.count_bar import CountBar
-from elicit_app.gui.question.flow_list import FlowList
-from elicit_app.gui.question.flow_place import flow_place, leaf_heights, more_font, said_font
+from elicit_app.gui.question.flow_paint import flow_place, leaf_heights, more_font, said_font
+from elicit_app.gui.question.flow_view import FlowList
+from elicit_app.gui.question.measures import breakable
+from elicit_app.gui.question.row import CountBar
 
 SIZES = ((1280, 800), (1280, 700), (1024, 720), (800, 600))
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.elicitation.questions import Progress
 from elicit_app.gui import theme
-from elicit_app.gui.question.count_bar import CountBar
+from elicit_app.gui.question.row import CountBar
 
 ROLE = QAccessible.Role
 
@@ -174,6 +174,7 @@ def test_a_new_question_never_looks_selected(page, qtbot) -> None:
     assert picture(page.card) != resting, "who comes by the Tab key sees where they are"
 
 
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="None is immortal from Python 3.12 on: it has no count to lose")
 def test_thousands_of_repaints_keep_the_reference_count_of_none(page) -> None:
     bar = page.card.rows[1].bars[1]
     assert isinstance(bar, CountBar)

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from elicit_app.gui import theme
 from elicit_app.gui.elements import LinkButton
 from elicit_app.gui.results.page import ResultsPage
-from elicit_app.gui.results.ratio_box import RatioBox
+from elicit_app.gui.results.told import RatioBox
 from elicit_app.gui.review.page import NOTHING_CHOSEN, ReviewPage
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.results.result import result_view

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.gui.results.axis import LinearAxis, LogAxis, ShareAxis, slider_axis
+from elicit_app.gui.results.plotting import LinearAxis, LogAxis, ShareAxis, slider_axis
 from elicit_app.session.views.cost_lines import CostLines
 from elicit_app.session.views.figures import ModelView, RatioView
 from elicit_app.session.words import result_words as words

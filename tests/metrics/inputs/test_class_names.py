@@ -152,7 +152,7 @@ def test_a_missing_label_is_no_class_even_of_that_name(labels, classes):
         class_indices(labels, classes, "y")
 
 
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, np.datetime64("NaT"), " "])
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, np.datetime64("NaT", "s"), " "])
 def test_a_missing_class_is_named(missing):
     with pytest.raises(ValueError, match="class 1 has no name"):
         class_names(["a", missing])

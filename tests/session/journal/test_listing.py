@@ -1,13 +1,14 @@
 from datetime import UTC, datetime
 
-from elicit_app.session.journal.events import Finished, to_line
+from elicit_app.session.journal.events import Finished
 from elicit_app.session.journal.listing import list_sessions, new_session_path, sessions_folder, summary
+from elicit_app.session.journal.writing import to_lines
 from elicit_app.study import open_study
 
 
 def written(path, events):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(map(to_line, events)))
+    path.write_bytes(to_lines(events))
     return path
 
 

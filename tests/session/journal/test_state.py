@@ -4,10 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_app.elicitation.questions import Choice, Purpose, Question
-from elicit_app.session.journal.entries import OutOfPlaceError
 from elicit_app.session.journal.events import EVENT, Continued, Finished, Pair, Stopped, to_line
-from elicit_app.session.journal.pairs import as_pair, as_question
-from elicit_app.session.journal.state import apply, fold
+from elicit_app.session.journal.state import OutOfPlaceError, apply, fold
 
 
 def standing(state):
@@ -46,7 +44,9 @@ def test_undo_is_as_if_it_had_never_happened_and_redo_as_if_not_undone(write, da
     assert standing(state) == standing(fold([begun, *kept]))
     assert len(state.done) == len(kept)
     assert list(state.undone) == back
-    assert standing(fold(EVENT.validate_json(to_line(event)) for event in events)) == standing(state), "and read again"
+    assert standing(fold(EVENT.validate_json(to_line(event, None)[0]) for event in events)) == standing(state), (
+        "and read again"
+    )
 
 
 def test_an_answer_taken_out_leaves_the_history_and_its_repeat_informs_alone(write):
@@ -177,8 +177,8 @@ def test_a_question_comes_back_from_its_record_bit_by_bit(numbers, hypothetical)
     b[0, 0] += a.sum() - b.sum()
     population = int(a.sum())
     question = Question(a, b, population, hypothetical=hypothetical)
-    pair = as_pair(question, ())
-    again = as_question(pair, {})
+    pair = Pair.of(question, ())
+    again = pair.question({})
     assert np.array_equal(again.first, question.first)
     assert np.array_equal(again.second, question.second)
     assert (again.population, again.hypothetical, again.purpose) == (population, hypothetical, question.purpose)
@@ -188,6 +188,6 @@ def test_a_question_comes_back_from_its_record_bit_by_bit(numbers, hypothetical)
 def test_a_question_that_is_not_in_whole_cases_is_refused():
     rates = np.array([[0.25, 0.25], [0.25, 0.25]])
     with pytest.raises(ValueError, match="no population"):
-        as_pair(Question(rates, rates), ())
+        Pair.of(Question(rates, rates), ())
     with pytest.raises(ValueError, match="not whole cases per 10"):
         Question.of_rates(rates, rates, 10)

@@ -1,0 +1,295 @@
+"""Experts beside each other: their exchange rates on one axis, and the pooled metric file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Card, Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements.page import Header, ScrolledPage, leave_by_escape
+from elicit_app.gui.elements.surfaces import Notice, Section
+from elicit_app.gui.results import plotting
+from elicit_app.gui.results.plotting import LogAxis, LogPlot, PlotColumns
+from elicit_app.gui.theme import Role, Tokens, em, font, tokens
+from elicit_app.session.experts.compared import ComparisonView, MistakeRates, RateView
+from elicit_app.session.experts.comparing import POOLED
+from elicit_app.session.words import result_words as words
+from elicit_app.session.words.result_words import amount
+
+_EVERYBODY = "all pooled"
+_WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+
+
+@dataclass(frozen=True)
+class _Columns(PlotColumns):
+    """The columns, and where the numbers end, in pixels; the ranges end where the plot does."""
+
+    value: float
+
+
+def apart_words(row: MistakeRates) -> str:
+    """Return how far the experts are apart: "28 times apart; ranges do not meet"."""
+    times = f"{words.amount(row.factor)} times apart" if math.isfinite(row.factor) else "one counts it as nothing"
+    if row.factor < 1.05:
+        return "the same for all"
+    return f"{times}; ranges do not meet" if row.apart else times
+
+
+class ExpertPlot(LogPlot):
+    """One block a mistake, in it one line an expert: dot and 90 % range; below them all pooled, with a bar."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[MistakeRates, ...] = ()
+        self._names: tuple[str, ...] = ()
+
+    def show_rows(self, rows: Sequence[MistakeRates], names: Sequence[str], yardstick: str) -> None:
+        """Show `rows` for the experts `names`; `yardstick` is the mistake they are compared with, in the singular."""
+        self._rows, self._names, self._yardstick = tuple(rows), (*names, _EVERYBODY), yardstick
+        self._axis = LogAxis.around(_numbers(rows))
+        self.setAccessibleName(f"How bad each expert finds each mistake, compared with one {yardstick}")
+        self.setAccessibleDescription(" ".join(self._sentence(row) for row in rows))
+        self.updateGeometry()
+        self.update()
+
+    def _sentence(self, row: MistakeRates) -> str:
+        parts = (
+            f"{name} {rate.said}" + (f", {rate.range_said}" if rate.range_said else "")
+            for name, rate in self._lines(row)
+        )
+        return f"{row.mistake.name}, {apart_words(row)}: {'; '.join(parts)}."
+
+    def _lines(self, row: MistakeRates) -> Iterator[tuple[str, RateView]]:
+        return zip(self._names, (*row.rates, row.pooled), strict=True)
+
+    def heightForWidth(self, width: int) -> int:
+        return math.ceil(self._head() + sum(self._block(row, width) for row in self._rows) + em(52))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours, columns = tokens(self), self._columns()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            top = self._head()
+            for place, row in enumerate(self._rows):
+                height = self._block(row, self.width())
+                self._paint_block(painter, colours, columns, row, QRectF(0, top, self.width(), height), first=not place)
+                top += height
+            self._paint_axis(painter, colours, columns, top)
+            self._paint_legend(painter, colours, top + em(24))
+
+    def _head(self) -> float:
+        return float(em(24))
+
+    def _line(self) -> float:
+        return float(em(25))
+
+    def _title(self, row: MistakeRates, width: float) -> float:
+        """Return the height of a block's heading, one line where name and distance fit on it."""
+        strong, note = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
+        name, apart = strong.horizontalAdvance(row.mistake.name), note.horizontalAdvance(apart_words(row))
+        if name + apart + em(24) <= width:
+            return float(em(32))
+        return strong.boundingRect(QRectF(0, 0, width, 10_000), _WRAP, row.mistake.name).height() + em(34)
+
+    def _block(self, row: MistakeRates, width: float) -> float:
+        return self._title(row, width) + len(self._names) * self._line() + em(8)
+
+    def _columns(self) -> _Columns:
+        body, strong, note = (QFontMetricsF(font(role)) for role in (Role.BODY, Role.STRONG, Role.NOTE))
+        width = float(self.width())
+        names = min(max((body.horizontalAdvance(name) for name in self._names), default=0.0) + em(8), width * 0.26)
+        rates = [rate for row in self._rows for _, rate in self._lines(row)]
+        value = max((strong.horizontalAdvance(rate.said) for rate in rates), default=0.0) + em(4)
+        ranges = max((note.horizontalAdvance(rate.range_said) for rate in rates), default=0.0) + em(4)
+        end = width - ranges - em(10)
+        return _Columns(names, names + em(10), end - value - em(16), width, end)
+
+    def _paint_block(
+        self, painter: QPainter, colours: Tokens, columns: _Columns, row: MistakeRates, room: QRectF, *, first: bool
+    ) -> None:
+        if not first:
+            painter.fillRect(QRectF(0, room.top(), room.width(), 1), colours.line)
+        title = self._title(row, room.width())
+        self._paint_title(painter, colours, row, QRectF(0, room.top(), room.width(), title))
+        for place, (name, rate) in enumerate(self._lines(row)):
+            line = QRectF(0, room.top() + title + place * self._line(), room.width(), self._line())
+            self._paint_line(painter, colours, columns, name, rate, line)
+
+    @staticmethod
+    def _paint_title(painter: QPainter, colours: Tokens, row: MistakeRates, room: QRectF) -> None:
+        painter.setFont(font(Role.STRONG))
+        painter.setPen(colours.ink)
+        single = room.height() <= em(32)
+        if single:
+            painter.drawText(room, _LEFT, row.mistake.name)
+        else:
+            painter.drawText(room.adjusted(0, em(6), 0, -em(26)), _WRAP, row.mistake.name)
+        painter.setFont(font(Role.NOTE, weight=600 if row.apart else 400))
+        painter.setPen(colours.ink if row.apart else colours.ink2)
+        painter.drawText(
+            room if single else room.adjusted(0, room.height() - em(28), 0, 0),
+            _RIGHT if single else _LEFT,
+            apart_words(row),
+        )
+
+    def _paint_line(
+        self, painter: QPainter, colours: Tokens, columns: _Columns, name: str, rate: RateView, room: QRectF
+    ) -> None:
+        pooled, axis, y = name == _EVERYBODY, self._axis, room.center().y()
+        self._paint_grid(painter, colours, columns, room)
+        if rate.low is not None and rate.high is not None:
+            low, high = columns.x(axis, rate.low), columns.x(axis, rate.high)
+            (plotting.bar if pooled else plotting.line)(painter, colours.unit if pooled else colours.ink, low, high, y)
+            if rate.low < axis.low:
+                plotting.head(painter, colours.ink, columns.left, y, -1)
+            if rate.high > axis.high:
+                plotting.head(painter, colours.ink, columns.right, y, 1)
+        plotting.dot(painter, colours.ink, colours.surface, columns.x(axis, rate.ratio), y)
+        painter.setFont(font(Role.BODY, weight=600 if pooled else 400))
+        painter.setPen(colours.ink)
+        fitting = QFontMetricsF(painter.font()).elidedText(name, Qt.TextElideMode.ElideMiddle, columns.names)
+        painter.drawText(QRectF(0, room.top(), columns.names + 2, room.height()), _LEFT, fitting)
+        painter.setFont(font(Role.STRONG))
+        painter.drawText(
+            QRectF(columns.right, room.top(), columns.value - columns.right, room.height()), _RIGHT, rate.said
+        )
+        painter.setFont(font(Role.NOTE))
+        painter.setPen(colours.ink2)
+        painter.drawText(
+            QRectF(columns.value, room.top(), columns.width - columns.value, room.height()), _RIGHT, rate.range_said
+        )
+
+    def _ticks(self, columns: _Columns) -> tuple[float, ...]:
+        room = QFontMetricsF(font(Role.NOTE)).horizontalAdvance("0.03") + em(20)
+        return self._axis.ticks(min(max(int((columns.right - columns.left) // room), 2), 8))
+
+    def _paint_grid(self, painter: QPainter, colours: Tokens, columns: _Columns, room: QRectF) -> None:
+        for tick in self._ticks(columns):
+            x, one = round(columns.x(self._axis, tick)) + 0.5, tick == 1
+            painter.setPen(plotting.pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0))
+            painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
+
+    def _paint_axis(self, painter: QPainter, colours: Tokens, columns: _Columns, bottom: float) -> None:
+        painter.setFont(font(Role.NOTE))
+        metrics = QFontMetricsF(painter.font())
+        for tick in self._ticks(columns):
+            x = columns.x(self._axis, tick)
+            painter.setPen(colours.ink if tick == 1 else colours.ink2)
+            painter.drawText(QRectF(x - em(40), bottom - em(6), em(80), em(20)), _CENTRE, words.amount(tick))
+        x, gap = columns.x(self._axis, 1.0), em(9)
+        painter.setPen(colours.ink2)
+        painter.drawText(QRectF(0, 0, x - gap, em(20)), _RIGHT, "less bad")
+        worse, room = f"worse than one {self._yardstick}", columns.width - x - gap
+        painter.drawText(
+            QRectF(x + gap, 0, room, em(20)), _LEFT, worse if metrics.horizontalAdvance(worse) <= room else "worse"
+        )
+
+    def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
+        painter.setFont(font(Role.NOTE))
+        metrics, x, y = QFontMetricsF(painter.font()), 0.0, top + em(12)
+        for bar, said in ((False, "an expert, 90 % plausible"), (True, "all of them pooled")):
+            (plotting.bar if bar else plotting.line)(painter, colours.unit if bar else colours.ink, x, x + em(34), y)
+            plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
+            width = metrics.horizontalAdvance(said) + 2
+            painter.setPen(colours.ink2)
+            painter.drawText(QRectF(x + em(42), y - em(12), width, em(24)), _LEFT, said)
+            x += em(42) + width + em(24)
+
+
+def _numbers(rows: Sequence[MistakeRates]) -> list[float]:
+    """Return all numbers that the axis should hold."""
+    found = [
+        number for row in rows for rate in (*row.rates, row.pooled) for number in (rate.ratio, rate.low, rate.high)
+    ]
+    return [number for number in found if number is not None and number > 0]
+
+
+MOST = 8
+"""Mistakes that are shown; with many classes the ones that are furthest apart."""
+
+
+def furthest(mistakes: tuple[MistakeRates, ...]) -> tuple[MistakeRates, ...]:
+    """Return the mistakes to show, in study order: those whose ranges do not meet first, then the furthest apart."""
+    others = [one for one in mistakes if not one.is_yardstick]
+    order = sorted(range(len(others)), key=lambda place: (not others[place].apart, -others[place].factor))
+    return tuple(others[place] for place in sorted(order[:MOST]))
+
+
+class ComparePage(ScrolledPage):
+    """Shows a `ComparisonView`. Emits `save_wanted` and `back_wanted`."""
+
+    save_wanted = Signal()
+    back_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.header, self.notice = Header(), Notice()
+        self.save = PrimaryButton("Save pooled metric file…")
+        self.header.add_action(self.save)
+        self.head.addWidget(self.header)
+        self.head.addWidget(self.notice)
+        self.title, self.detail = Label(role=theme.Role.TITLE), Label()
+        self.choice = Label(ink=theme.INK2)
+        self.question, self.plot = Label(role=theme.Role.SECTION), ExpertPlot()
+        self.rest = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.body.addWidget(_card(self.title, self.detail, self.choice))
+        self.body.addWidget(_card(self.question, self.plot, self.rest))
+        self.meaning = Section("What pooled means")
+        self.made_of, self.notes = Label(ink=theme.INK2), Label(ink=theme.INK2)
+        for label in (Label(POOLED), self.made_of, self.notes):
+            self.meaning.column.addWidget(label)
+        self.body.addWidget(self.meaning)
+        self.back = LinkButton("Back")
+        self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addStretch(1)
+        self.save.clicked.connect(self.save_wanted)
+        self.back.clicked.connect(self.back_wanted)
+        leave_by_escape(self, self.back_wanted.emit)
+        self.settle()
+
+    def show_view(self, view: ComparisonView) -> None:
+        """Show `view`."""
+        names = view.names
+        who = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 4 else f"{len(names)} experts"
+        self.header.say(f"Experts compared: {view.title}", who)
+        self.notice.say("")
+        self.title.setText(view.headline)
+        self.detail.setText(view.detail)
+        self.choice.setText(view.choice)
+        self.choice.setVisible(bool(view.choice))
+        yardstick = view.yardstick.mistake.one
+        self.question.setText(f"How bad does each expert find each mistake, compared with one {yardstick}?")
+        shown = furthest(view.mistakes)
+        self.plot.show_rows(shown, names, yardstick)
+        left = [one.factor for one in view.mistakes if not one.is_yardstick and one not in shown]
+        self.rest.setText(f"{len(left)} other mistakes: at most {amount(max(left))} times apart." if left else "")
+        self.rest.setVisible(bool(left))
+        self.made_of.setText(view.made_of)
+        self.notes.setText(" ".join(view.notes))
+        self.notes.setVisible(bool(view.notes))
+        self.area.verticalScrollBar().setValue(0)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.header.arrange(breakpoint_)
+        for label in (self.title, self.question):
+            label.set_compact(breakpoint_.compact)
+
+
+def _card(*widgets: QWidget) -> Card:
+    card = Card()
+    column = QVBoxLayout(card)
+    column.setContentsMargins(24, 18, 24, 16)
+    column.setSpacing(8)
+    for widget in widgets:
+        column.addWidget(widget)
+    return card

@@ -1,1 +1,0 @@
-"""Experts beside each other: where they disagree, and all of them pooled."""

@@ -1,0 +1,294 @@
+"""What one types, chooses or checks, painted in the colours of the app; keys and roles stay Qt's own."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QHBoxLayout,
+    QLineEdit,
+    QRadioButton,
+    QSizePolicy,
+    QSpinBox,
+    QStyle,
+    QStyleOptionSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements.painting import Glyph, Square, box, paint_glyph
+from elicit_app.gui.elements.surfaces import Label
+
+HEIGHT = 36
+"""Height of a field in pixels at the base font."""
+
+_SIDE = 18
+
+
+class RadioDot(Square, QRadioButton):
+    """A radio button without text; its words stand beside it."""
+
+    _size = _SIDE
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self)
+        room = _square(self)
+        with QPainter(self) as painter:
+            _frame(painter, self, room, room.width() / 2)
+            if self.isChecked():
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(colours.ink if self.isEnabled() else colours.ink3)
+                painter.drawEllipse(room.center(), room.width() * 0.25, room.width() * 0.25)
+
+
+class CheckSquare(Square, QCheckBox):
+    """A check box without text; its words stand beside it."""
+
+    _size = _SIDE
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self)
+        room = _square(self)
+        with QPainter(self) as painter:
+            _frame(painter, self, room, theme.KEY_RADIUS)
+            if self.isChecked():
+                ink = colours.ink if self.isEnabled() else colours.ink3
+                paint_glyph(painter, Glyph.CHECK, room.adjusted(3, 3, -3, -3), ink, 2.2)
+
+
+class ListBox(QComboBox):
+    """A list to choose from that may become narrower than its longest entry.
+
+    Parameters
+    ----------
+    name : str
+        What is chosen, for screen readers.
+    widest : int
+        Its widest, in pixels at the base font; 0 takes the width there is.
+    """
+
+    def __init__(self, name: str, widest: int = 0, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._widest = widest
+        self.setAccessibleName(name)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(8)
+        across = QSizePolicy.Policy.Maximum if widest else QSizePolicy.Policy.Preferred
+        self.setSizePolicy(across, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(self._widest or 260), theme.em(HEIGHT))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.em(90), theme.em(HEIGHT))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours, room = theme.tokens(self), QRectF(self.rect())
+        side = theme.em(14)
+        with QPainter(self) as painter:
+            _frame(painter, self, room, theme.BUTTON_RADIUS)
+            ink = colours.ink if self.isEnabled() else colours.ink3
+            painter.setPen(ink)
+            painter.setFont(theme.font(theme.Role.BODY))
+            text = room.adjusted(10, 0, -side - 16, 0)
+            fitting = painter.fontMetrics().elidedText(
+                self.currentText(), Qt.TextElideMode.ElideRight, int(text.width())
+            )
+            painter.drawText(text, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, fitting)
+            paint_glyph(
+                painter, Glyph.OPEN, QRectF(room.right() - side - 8, room.center().y() - side / 2, side, side), ink
+            )
+
+
+class NumberBox(QSpinBox):
+    """A whole number to type or step."""
+
+    def __init__(self, name: str, low: int, high: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self.setRange(low, high)
+        self.setGroupSeparatorShown(True)
+        prepare_spin(self)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(96), theme.em(HEIGHT))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_spin(self)
+
+
+class DecimalBox(QDoubleSpinBox):
+    """A number with decimals to type or step."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        prepare_spin(self)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(110), theme.em(HEIGHT))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.em(84), theme.em(HEIGHT))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        paint_spin(self)
+
+
+def prepare_spin(spin: QAbstractSpinBox) -> None:
+    """Let a spin box leave its frame to `paint_spin`."""
+    spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    line = spin.lineEdit()
+    if line is not None:
+        line.setTextMargins(6, 0, 0, 0)
+
+
+def paint_spin(spin: QAbstractSpinBox) -> None:
+    """Paint the frame and the two steps of a spin box; its field paints itself."""
+    option = QStyleOptionSpinBox()
+    spin.initStyleOption(option)
+    colours = theme.tokens(spin)
+    with QPainter(spin) as painter:
+        _frame(painter, spin, QRectF(spin.rect()), theme.BUTTON_RADIUS)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.ink2 if spin.isEnabled() else colours.ink3)
+        for part, upward in ((QStyle.SubControl.SC_SpinBoxUp, -1), (QStyle.SubControl.SC_SpinBoxDown, 1)):
+            room = QRectF(spin.style().subControlRect(QStyle.ComplexControl.CC_SpinBox, option, part, spin))
+            middle, half = room.center() - QPointF(2, 0), theme.em(4)
+            tip = middle + QPointF(0, upward * half * 0.7)
+            foot = upward * half * 0.5
+            painter.drawPolygon(QPolygonF([tip, middle + QPointF(half, -foot), middle + QPointF(-half, -foot)]))
+
+
+def _frame(painter: QPainter, widget: QWidget, room: QRectF, radius: float) -> None:
+    """Paint surface and border; the border is ink while the widget, or its field, has the focus."""
+    colours, focused = theme.tokens(widget), widget.hasFocus()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    border = colours.ink if focused else colours.line2
+    fill = colours.surface if widget.isEnabled() else colours.sunken
+    box(painter, room, radius, fill=fill, border=border, width=2 if focused else 1)
+
+
+def _square(widget: QWidget) -> QRectF:
+    side = min(widget.width(), widget.height()) - 2
+    room = QRectF(0, 0, side, side)
+    room.moveCenter(QRectF(widget.rect()).center())
+    return room
+
+
+class Field(QLineEdit):
+    """A line of text in a rounded box; in focus its border is ink."""
+
+    def __init__(self, text: str = "", hint: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setPlaceholderText(hint)
+        self.setFrame(False)
+        self.setTextMargins(10, 0, 10, 0)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(160), theme.em(HEIGHT))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.em(60), theme.em(HEIGHT))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        colours, focused = theme.tokens(self), self.hasFocus()
+        with QPainter(self) as painter:
+            border = colours.ink if focused else colours.line2
+            box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, border=border, width=2 if focused else 1)
+
+
+class CountedField(QWidget):
+    """A field with the number of characters used and allowed; what is too long stays, and is said to be too long."""
+
+    def __init__(self, name: str, longest: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._longest = longest
+        across = QHBoxLayout(self)
+        across.setContentsMargins(0, 0, 0, 0)
+        across.setSpacing(theme.S)
+        self.field = Field()
+        self.field.setAccessibleName(name)
+        self._count = Label(role=theme.Role.CAPTION, ink=theme.INK2, wrap=False, align=Qt.AlignmentFlag.AlignRight)
+        across.addWidget(self.field, 1)
+        across.addWidget(self._count)
+        self.field.textChanged.connect(self._counted)
+        self._counted("")
+
+    @property
+    def too_long(self) -> bool:
+        """Tell whether the text is longer than the page has room for."""
+        return len(self.field.text()) > self._longest
+
+    def _counted(self, text: str) -> None:
+        over = len(text) - self._longest
+        said = f"{len(text)} of {self._longest}"
+        self._count.setText(f"{said}, {over} too many" if over > 0 else said)
+        self._count.setForegroundRole(theme.INK if over > 0 else theme.INK2)
+
+
+class _Explained(QWidget):
+    """A button to check, its text, and an explanation under it; both wrap, and a click on them presses the button."""
+
+    def __init__(self, button: QAbstractButton, text: str, explanation: str) -> None:
+        super().__init__()
+        self.button = button
+        row, words = QHBoxLayout(self), QVBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.S)
+        words.setSpacing(2)
+        self._title, self._explanation = Label(role=theme.Role.LABEL), Label(role=theme.Role.NOTE, ink=theme.INK2)
+        words.addWidget(self._title)
+        words.addWidget(self._explanation)
+        row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(words, 1)
+        self.say(text, explanation)
+
+    def say(self, text: str, explanation: str = "") -> None:
+        """Change the words."""
+        self._title.setText(text)
+        self._explanation.setText(explanation)
+        self._explanation.setVisible(bool(explanation))
+        self.button.setAccessibleName(text)
+        self.button.setAccessibleDescription(explanation)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self.button.isEnabled():
+            self.button.setFocus(Qt.FocusReason.MouseFocusReason)
+            self.button.click()
+
+
+class ChoiceRow(_Explained):
+    """One of several: a radio button."""
+
+    def __init__(self, text: str, explanation: str = "") -> None:
+        self.radio = RadioDot()
+        super().__init__(self.radio, text, explanation)
+
+
+class CheckRow(_Explained):
+    """Yes or no: a check box."""
+
+    def __init__(self, text: str, explanation: str = "") -> None:
+        self.box = CheckSquare()
+        super().__init__(self.box, text, explanation)
+
+
+def named(name: str, widget: QWidget, *, focus: QWidget | None = None) -> QVBoxLayout:
+    """Return `widget` with its name above it; `focus` is what the name belongs to, where that is inside of `widget`."""
+    column = QVBoxLayout()
+    column.setSpacing(4)
+    label = Label(name, theme.Role.NOTE, theme.INK2)
+    label.setBuddy(focus or widget)
+    column.addWidget(label)
+    column.addWidget(widget)
+    if not (focus or widget).accessibleName():
+        (focus or widget).setAccessibleName(name)
+    return column

@@ -1,0 +1,298 @@
+"""What everything painted is made of: boxes, glyphs, badges of the sides, key caps."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Literal
+
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPalette, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from elicit_app.gui import theme
+
+FOCUS_WIDTH, FOCUS_GAP = 2.0, 3.0
+
+
+def box(
+    painter: QPainter,
+    rect: QRectF,
+    radius: float,
+    *,
+    fill: QColor | None = None,
+    border: QColor | None = None,
+    width: float = 1.0,
+    dashed: bool = False,
+) -> None:
+    """Paint a rounded box whose border, `width` pixels wide, lies wholly inside `rect`."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setBrush(fill if fill is not None else Qt.BrushStyle.NoBrush)
+    if border is None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.drawRoundedRect(rect, radius, radius)
+        return
+    pen = QPen(border, width)
+    if dashed:
+        pen.setStyle(Qt.PenStyle.CustomDashLine)
+        pen.setDashPattern([5 / width, 4 / width])
+    painter.setPen(pen)
+    half = width / 2
+    painter.drawRoundedRect(rect.adjusted(half, half, -half, -half), radius - half, radius - half)
+
+
+def focus_ring(
+    painter: QPainter, rect: QRectF, radius: float, colour: QColor, border: float = 1.0, gap: float = FOCUS_GAP
+) -> None:
+    """Paint the ring of the focused element inside its border, so that nothing moves."""
+    inset = border + gap
+    inner = max(2.0, radius - inset)
+    box(painter, rect.adjusted(inset, inset, -inset, -inset), inner, border=colour, width=FOCUS_WIDTH)
+
+
+class Square:
+    """A widget as wide as it is high; its side, in pixels at the base font, grows with the font.
+
+    To be named before Qt's own class, whose hints it answers.
+    """
+
+    _size: int
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(self._size), theme.em(self._size))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+
+Stroke = tuple[tuple[float, float], ...]
+
+
+class Glyph(Enum):
+    """A sign: lines on a grid of 16 by 16, or filled triangles."""
+
+    MORE = "more"
+    FEWER = "fewer"
+    CHECK = "check"
+    WARNING = "warning"
+    SWAP = "swap"
+    CLOSED = "closed"
+    OPEN = "open"
+    UNDO = "undo"
+    LEFT = "left"
+    RIGHT = "right"
+    UP = "up"
+    DOWN = "down"
+    DOT = "dot"
+
+
+_FILLED: dict[Glyph, Stroke] = {
+    Glyph.MORE: ((8, 3), (15, 13), (1, 13)),
+    Glyph.FEWER: ((8, 13), (15, 3), (1, 3)),
+}
+_LINES: dict[Glyph, tuple[Stroke, ...]] = {
+    Glyph.CHECK: (((2.5, 8.8), (6, 12.5), (13.5, 3.5)),),
+    Glyph.WARNING: (((8, 2), (14.6, 13.6), (1.4, 13.6), (8, 2)), ((8, 6), (8, 9.7)), ((8, 11.8), (8, 12))),
+    Glyph.SWAP: (
+        ((2, 5), (13.5, 5)),
+        ((10.5, 2), (13.5, 5), (10.5, 8)),
+        ((14, 11), (2.5, 11)),
+        ((5.5, 8), (2.5, 11), (5.5, 14)),
+    ),
+    Glyph.CLOSED: (((6, 3.5), (10.5, 8), (6, 12.5)),),
+    Glyph.OPEN: (((3.5, 6), (8, 10.5), (12.5, 6)),),
+    Glyph.LEFT: (((13.5, 8), (2.5, 8)), ((7, 3.5), (2.5, 8), (7, 12.5))),
+    Glyph.RIGHT: (((2.5, 8), (13.5, 8)), ((9, 3.5), (13.5, 8), (9, 12.5))),
+    Glyph.UP: (((8, 13.5), (8, 2.5)), ((3.5, 7), (8, 2.5), (12.5, 7))),
+    Glyph.DOWN: (((8, 2.5), (8, 13.5)), ((3.5, 9), (8, 13.5), (12.5, 9))),
+}
+
+
+def paint_glyph(painter: QPainter, glyph: Glyph, rect: QRectF, colour: QColor, width: float = 1.6) -> None:
+    """Paint `glyph` in the largest square in the middle of `rect`, lines `width` sixteenths of it wide."""
+    side = min(rect.width(), rect.height())
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.translate(rect.center() - QPointF(side / 2, side / 2))
+    painter.scale(side / 16, side / 16)
+    if glyph in _FILLED or glyph is Glyph.DOT:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+    else:
+        cap, join = Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin
+        painter.setPen(QPen(colour, width, Qt.PenStyle.SolidLine, cap, join))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+    _strokes(painter, glyph)
+    painter.restore()
+
+
+def _strokes(painter: QPainter, glyph: Glyph) -> None:
+    if glyph is Glyph.DOT:
+        painter.drawEllipse(QPointF(8, 8), 4, 4)
+    elif glyph is Glyph.UNDO:
+        painter.drawPolyline([QPointF(5.5, 3), QPointF(2.5, 6), QPointF(5.5, 9)])
+        painter.drawLine(QPointF(2.5, 6), QPointF(9.5, 6))
+        painter.drawArc(QRectF(6, 6, 7, 7), 90 * 16, -180 * 16)
+        painter.drawLine(QPointF(9.5, 13), QPointF(6.5, 13))
+    elif glyph in _FILLED:
+        painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in _FILLED[glyph]]))
+    else:
+        for stroke in _LINES[glyph]:
+            painter.drawPolyline([QPointF(x, y) for x, y in stroke])
+
+
+class GlyphSign(Square, QWidget):
+    """A sign beside a text; it has no accessible name, the text beside it says what it means.
+
+    Parameters
+    ----------
+    glyph : Glyph
+        The sign.
+    size : int
+        Side in pixels at the base font; it grows with the font.
+    ink : QPalette.ColorRole
+        theme.INK, theme.INK2 or theme.INK3.
+    """
+
+    def __init__(
+        self,
+        glyph: Glyph,
+        size: int = 16,
+        parent: QWidget | None = None,
+        *,
+        ink: QPalette.ColorRole = theme.INK,
+    ) -> None:
+        super().__init__(parent)
+        self.setForegroundRole(ink)
+        self._glyph, self._size = glyph, size
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    @property
+    def glyph(self) -> Glyph:
+        """Return the sign that is shown."""
+        return self._glyph
+
+    def set_glyph(self, glyph: Glyph) -> None:
+        """Show another sign."""
+        self._glyph = glyph
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            paint_glyph(painter, self._glyph, QRectF(self.rect()), self.palette().color(self.foregroundRole()))
+
+
+Letter = Literal["A", "B"]
+
+
+def side_colours(colours: theme.Tokens, letter: Letter) -> tuple[QColor, QColor]:
+    """Return hue and soft fill of a side."""
+    return (colours.A, colours.Asoft) if letter == "A" else (colours.B, colours.Bsoft)
+
+
+def paint_badge(painter: QPainter, letter: Letter, rect: QRectF, colours: theme.Tokens) -> None:
+    """Paint the badge of side A or B into the square `rect`."""
+    hue, soft = side_colours(colours, letter)
+    box(painter, rect, theme.BADGE_RADIUS, fill=soft, border=hue, width=2)
+    face = theme.font(theme.Role.SECTION, weight=700)
+    face.setPixelSize(round(rect.height() * 0.56))
+    painter.setFont(face)
+    painter.setPen(hue)
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, letter)
+
+
+class Badge(Square, QWidget):
+    """The badge of a side; it has no accessible name, the text beside it says which side is meant.
+
+    Parameters
+    ----------
+    letter : {"A", "B"}
+        The side.
+    size : int
+        Side of the square in pixels at the base font: 30, in the strip 26, in dense rows 24.
+    """
+
+    def __init__(self, letter: Letter, size: int = 30, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._letter: Letter = letter
+        self._size = size
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def set_size(self, size: int) -> None:
+        """Change the side of the square, in pixels at the base font."""
+        self._size = size
+        self.updateGeometry()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            paint_badge(painter, self._letter, QRectF(self.rect()), theme.tokens(self))
+
+
+GAP = theme.XS
+_ARROWS = {"Left": Glyph.LEFT, "Right": Glyph.RIGHT, "Down": Glyph.DOWN, "Up": Glyph.UP}
+
+
+def key_cap_size(key: str) -> QSizeF:
+    """Return the size of the cap of one key: 22 pixels high at the base font, as wide as its text."""
+    side = theme.em(22)
+    if key in _ARROWS or len(key) == 1:
+        return QSizeF(side, side)
+    text = QFontMetricsF(theme.font(theme.Role.CAPTION, weight=500)).horizontalAdvance(key)
+    return QSizeF(text + 2 * theme.em(5), side)
+
+
+def key_caps_width(keys: tuple[str, ...]) -> float:
+    """Return the width of several caps in a row."""
+    return sum(key_cap_size(key).width() for key in keys) + GAP * max(0, len(keys) - 1)
+
+
+def paint_key_caps(
+    painter: QPainter,
+    keys: tuple[str, ...],
+    left: float,
+    middle: float,
+    *,
+    ink: QColor,
+    border: QColor,
+    fill: QColor | None = None,
+) -> None:
+    """Paint the caps of `keys` from `left` on, centred on the height `middle`; arrow keys are painted as arrows."""
+    for key in keys:
+        size = key_cap_size(key)
+        rect = QRectF(QPointF(left, middle - size.height() / 2), size)
+        box(painter, rect, theme.KEY_RADIUS, fill=fill, border=border)
+        if key in _ARROWS:
+            inset = size.height() * 0.2
+            paint_glyph(painter, _ARROWS[key], rect.adjusted(inset, inset, -inset, -inset), ink, 1.7)
+        else:
+            painter.setFont(theme.font(theme.Role.CAPTION, weight=500))
+            painter.setPen(ink)
+            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, key)
+        left += size.width() + GAP
+
+
+class KeyCap(QWidget):
+    """The caps of one or several keys, beside a text that says what they do."""
+
+    def __init__(self, *keys: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._keys = keys
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(round(key_caps_width(self._keys) + 0.5), theme.em(22))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self)
+        with QPainter(self) as painter:
+            paint_key_caps(
+                painter,
+                self._keys,
+                0,
+                self.height() / 2,
+                ink=colours.ink2,
+                border=colours.line2,
+                fill=colours.surface,
+            )

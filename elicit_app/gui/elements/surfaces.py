@@ -1,0 +1,259 @@
+"""Texts, cards, bands, dividers and the quiet bar of progress."""
+
+from __future__ import annotations
+
+import html
+from enum import Enum
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements.buttons import OutlineButton
+from elicit_app.gui.elements.painting import Glyph, GlyphSign, box, focus_ring
+
+
+class Label(QLabel):
+    """A text in one of the roles of the type scale; it follows font and palette by itself.
+
+    Parameters
+    ----------
+    text : str
+        Plain text; it wraps unless `wrap` is false.
+    role : theme.Role
+        Size and weight.
+    ink : QPalette.ColorRole
+        theme.INK, theme.INK2 or theme.INK3.
+    wrap : bool
+        A label that does not wrap keeps the window from becoming narrower than its text: only for short ones.
+    align : Qt.AlignmentFlag
+        Horizontal place of the text.
+    """
+
+    def __init__(
+        self,
+        text: str = "",
+        role: theme.Role = theme.Role.BODY,
+        ink: QPalette.ColorRole = theme.INK,
+        *,
+        wrap: bool = True,
+        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(text, parent)
+        self._role, self._compact = role, False
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrap)
+        self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
+        self.setForegroundRole(ink)
+        self._refresh()
+        app = QApplication.instance()
+        if isinstance(app, QGuiApplication):
+            app.fontChanged.connect(self._refresh)
+
+    @property
+    def role(self) -> theme.Role:
+        """Return the role of the text."""
+        return self._role
+
+    def set_role(self, role: theme.Role, *, compact: bool | None = None) -> None:
+        """Change the role, and whether the page is compact."""
+        self._role = role
+        self._compact = self._compact if compact is None else compact
+        self._refresh()
+
+    def set_compact(self, compact: bool) -> None:
+        """Take the size for a compact page, or for a wide one."""
+        self._compact = compact
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.setFont(theme.font(self._role, compact=self._compact))
+
+
+class StressedLabel(Label):
+    """A text with some parts stressed; the words of a study are shown as they are."""
+
+    def __init__(
+        self,
+        role: theme.Role = theme.Role.BODY,
+        ink: QPalette.ColorRole = theme.INK,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(role=role, ink=ink, parent=parent)
+        self.setTextFormat(Qt.TextFormat.RichText)
+
+    def say(self, *parts: str) -> None:
+        """Show `parts` one after another: the first plain, the second stressed, the third plain, and so on."""
+        weights = (400, 600)
+        spans = (
+            f'<span style="font-weight:{weights[i % 2]}">{html.escape(part)}</span>' for i, part in enumerate(parts)
+        )
+        self.setText("".join(spans))
+        self.setAccessibleName("".join(parts))
+
+
+class Surface(Enum):
+    """What a card looks like: plain, important (outlined in ink), a drop target (dashed), or a sunken band."""
+
+    PLAIN = "plain"
+    IMPORTANT = "important"
+    DROP = "drop"
+    BAND = "band"
+
+
+class Card(QWidget):
+    """A rounded surface to lay widgets on; a focusable one shows the focus ring inside its border."""
+
+    def __init__(self, surface: Surface = Surface.PLAIN, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._surface = surface
+
+    def set_surface(self, surface: Surface) -> None:
+        """Change what the card looks like."""
+        self._surface = surface
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self)
+        rect = QRectF(self.rect())
+        with QPainter(self) as painter:
+            if self._surface is Surface.BAND:
+                box(painter, rect, theme.BUTTON_RADIUS, fill=colours.sunken)
+            elif self._surface is Surface.IMPORTANT:
+                box(painter, rect, theme.CARD_RADIUS, fill=colours.surface, border=colours.ink, width=1.5)
+            elif self._surface is Surface.DROP:
+                box(painter, rect, theme.CARD_RADIUS, fill=colours.surface, border=colours.line2, dashed=True)
+            else:
+                box(painter, rect, theme.CARD_RADIUS, fill=colours.surface, border=colours.line)
+            if self.hasFocus():
+                focus_ring(painter, rect, theme.CARD_RADIUS, colours.ink)
+
+
+class Divider(QWidget):
+    """A line between two rows; decoration, without a name."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(1, 1)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), theme.tokens(self).line)
+
+
+HEIGHT = 6
+
+
+class ProgressBar(QProgressBar):
+    """A bar six pixels high; `set_share` fills it, and its accessible name says the same in words."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setRange(0, 1000)
+        self.setTextVisible(False)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def set_share(self, share: float, words: str) -> None:
+        """Show the share done, in [0, 1], and say it: "About half known, 5 to 8 questions left"."""
+        self.setValue(round(1000 * min(1.0, max(0.0, share))))
+        self.setAccessibleName(words)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(160), HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.em(40), HEIGHT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = theme.tokens(self)
+        track = QRectF(self.rect())
+        with QPainter(self) as painter:
+            box(painter, track, track.height() / 2, fill=colours.line)
+            if self.value() > 0:
+                done = QRectF(track)
+                done.setWidth(max(track.height(), track.width() * self.value() / self.maximum()))
+                box(painter, done, track.height() / 2, fill=colours.ink2)
+
+
+class Block(QWidget):
+    """A place for content that is made anew whenever what it shows changes."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._content = QWidget()
+        self._column.addWidget(self._content)
+
+    def renew(self) -> QWidget:
+        """Drop what is shown and return an empty widget in its place, to be filled."""
+        # Hidden at once, since a deleted widget is painted until the event loop has come round.
+        self._content.hide()
+        self._column.removeWidget(self._content)
+        self._content.deleteLater()
+        self._content = QWidget()
+        self._column.addWidget(self._content)
+        return self._content
+
+
+class Section(Card):
+    """Lay the content into `column`."""
+
+    def __init__(self, title: str, sentence: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(20, 16, 20, 18)
+        self.column.setSpacing(10)
+        self.title, self.sentence = Label(title, theme.Role.SECTION), Label(sentence, theme.Role.BODY, theme.INK2)
+        self.column.addWidget(self.title)
+        self.column.addWidget(self.sentence)
+        self.sentence.setVisible(bool(sentence))
+
+    def say(self, sentence: str) -> None:
+        """Change the sentence under the heading."""
+        self.sentence.setText(sentence)
+        self.sentence.setVisible(bool(sentence))
+
+
+class Notice(Card):
+    """Says what could not be done, or that something was done; hidden while there is nothing to say.
+
+    Emits `pressed` when its button is pressed.
+    """
+
+    pressed = Signal()
+
+    def __init__(self, button: str = "Try again", parent: QWidget | None = None) -> None:
+        super().__init__(Surface.BAND, parent)
+        across = QHBoxLayout(self)
+        across.setContentsMargins(theme.M, 10, theme.M, 10)
+        across.setSpacing(12)
+        self._sign = GlyphSign(Glyph.WARNING, 18)
+        self._sentence = Label(role=theme.Role.LABEL)
+        self.button = OutlineButton(button)
+        across.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
+        across.addWidget(self._sentence, 1)
+        across.addWidget(self.button)
+        self.button.clicked.connect(self.pressed)
+        self.hide()
+
+    @property
+    def sentence(self) -> str:
+        """Return what is said."""
+        return self._sentence.text()
+
+    def say(self, sentence: str, *, good: bool = False, button: str = "") -> None:
+        """Show `sentence`, or hide the band where it is empty; without `button` there is nothing to press."""
+        self._sentence.setText(sentence)
+        self._sign.set_glyph(Glyph.CHECK if good else Glyph.WARNING)
+        self.button.setText(button)
+        self.button.setVisible(bool(button))
+        self.setVisible(bool(sentence))

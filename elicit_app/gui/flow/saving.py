@@ -1,0 +1,80 @@
+"""Saving and copying: what the system's own windows ask, file names, and the files themselves."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from elicit_app.problem import Problem
+from elicit_app.session.views.outcome import ResultView
+from metrics.files.atomic_write import write_atomically
+
+PREDICTIONS = "Predictions (*.csv *.parquet *.npz);;All files (*)"
+
+
+class Dialogs:
+    """Asks with the system's dialogs; every method returns None or () where the person changed their mind."""
+
+    def predictions(self, parent: QWidget) -> tuple[Path, ...]:
+        """Return predictions files of one or several models."""
+        names, _ = QFileDialog.getOpenFileNames(parent, "Predictions of one or several models", "", PREDICTIONS)
+        return tuple(Path(name) for name in names)
+
+    def study_folder(self, parent: QWidget) -> Path | None:
+        """Return a study folder."""
+        name = QFileDialog.getExistingDirectory(parent, "A study folder")
+        return Path(name) if name else None
+
+    def new_folder(self, parent: QWidget, proposed: Path) -> Path | None:
+        """Return a folder that is to be made."""
+        name = QFileDialog.getExistingDirectory(parent, "Where the study is kept", str(proposed.parent))
+        return Path(name) / proposed.name if name else None
+
+    def save(self, parent: QWidget, proposed: Path) -> Path | None:
+        """Return where to save a file."""
+        name, _ = QFileDialog.getSaveFileName(parent, "Save", str(proposed))
+        return Path(name) if name else None
+
+
+def proposed_name(view: ResultView, ending: str) -> str:
+    """Return a file name for something made from a result: "skin-lesions-dermatology.metric.json"."""
+    plain = re.sub(r"[^\w]+", "-", view.metric.name.lower()).strip("-")
+    return (plain or "result") + ending
+
+
+def with_ending(path: Path, ending: str) -> Path:
+    """Return `path` with `ending`, where the person typed none."""
+    return path if path.suffix else path.with_name(path.name + ending)
+
+
+def save_format(view: ResultView, key: str, path: Path) -> Path:
+    """Write the metric of a result in one of the formats, whole or not at all.
+
+    Raises
+    ------
+    Problem
+        Too few answers, or the file cannot be written.
+    """
+    if key == "metric":
+        from elicit_app.session.results.result import export as export_metric
+
+        return export_metric(view, path)
+    from metrics.exports import export
+
+    try:
+        write_atomically(path, export(view.metric, key))
+    except OSError as error:
+        sentence = f"{path} could not be written ({error.strerror or error}). Choose another place; nothing is lost."
+        raise Problem(sentence) from error
+    return path
+
+
+def sklearn_lines(view: ResultView) -> str:
+    """Return the lines to paste into a program that uses scikit-learn."""
+    from metrics.exports import export
+
+    lines = export(view.metric, "sklearn")
+    assert isinstance(lines, str)
+    return lines

@@ -1,0 +1,197 @@
+"""Help and settings: looked at from anywhere, and left again to where one was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import KeyCap, Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, named
+from elicit_app.gui.elements.page import Header, ScrolledPage, leave_by_escape
+from elicit_app.gui.elements.surfaces import Section
+from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
+
+KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("Left", "1"), "A is better"),
+    (("Right", "2"), "B is better"),
+    (("Down", "0"), "About equal"),
+    (("S",), "Cannot say, ask later"),
+    (("Shift", "Left"), "Slightly A; with Right slightly B"),
+    (("Ctrl", "Left"), "Clearly A; with Right clearly B"),
+    (("Ctrl+Z",), "Undo, as often as you like"),
+    (("Ctrl+Shift+Z",), "Put back what was undone"),
+    (("F",), "Full picture: every mistake, not only what differs"),
+    (("F1",), "This page"),
+    (("Ctrl+,",), "Settings"),
+    (("F5",), "Read a file again that could not be used"),
+)
+_ABOUT = (
+    "Two results of a model on the same cases stand side by side. Each is better at something. You say which you "
+    "would rather have; there is no right answer. After about 15 such answers the program knows how bad you find each "
+    "mistake, and how sure it can be. It asks so that each answer tells as much as possible, and it allows for a slip "
+    "now and then."
+)
+_STORED = (
+    "Every answer is written to the session file the moment you give it. You can close the window at any time, also in "
+    "the middle of a question, and go on later from the first page. Undo takes back any number of answers; nothing is "
+    "ever erased from the file. Nothing leaves this computer."
+)
+_FILE = (
+    "One row a case: a column y_true with the true class, and for every class a column proba_<class> with the "
+    "probability that the model gives it. The probabilities of a row add up to 1. CSV or Parquet; or an NPZ file with "
+    "y_true (n,) and y_proba (n, k). Several models: one file each, with the same cases in the same order, chosen or "
+    "dropped together."
+)
+_EXAMPLE = "y_true,proba_melanoma,proba_naevus,proba_keratosis\nmelanoma,0.71,0.24,0.05\nnaevus,0.08,0.87,0.05"
+
+
+class HelpPage(ScrolledPage):
+    """Emits `back_wanted`."""
+
+    back_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.header = Header()
+        self.header.say("Help")
+        self.done = PrimaryButton("Back")
+        self.header.add_action(self.done)
+        self.head.addWidget(self.header)
+        self.body.addWidget(_section("What happens here", Label(_ABOUT)))
+        self.body.addWidget(_section("Keys", _keys()))
+        self._file = _section("What a predictions file looks like", Label(_FILE), _code(_EXAMPLE))
+        self.body.addWidget(self._file)
+        self.body.addWidget(_section("What is stored", Label(_STORED)))
+        self.body.addStretch(1)
+        self.done.clicked.connect(self.back_wanted)
+        leave_by_escape(self, self.back_wanted.emit)
+        self.first_focus: QWidget = self.done
+        self.settle()
+
+    def show_file_format(self) -> None:
+        """Scroll to what a predictions file looks like."""
+        self.area.verticalScrollBar().setValue(self._file.y() - theme.S)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.header.arrange(breakpoint_)
+
+
+def _section(title: str, *content: QWidget) -> Section:
+    section = Section(title)
+    for widget in content:
+        section.column.addWidget(widget)
+    return section
+
+
+def _keys() -> QWidget:
+    block = QWidget()
+    grid = QGridLayout(block)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(theme.M)
+    grid.setVerticalSpacing(8)
+    for row, (keys, said) in enumerate(KEYS):
+        grid.addWidget(KeyCap(*keys), row, 0, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        grid.addWidget(Label(said), row, 1)
+    grid.setColumnStretch(1, 1)
+    return block
+
+
+def _code(text: str) -> QLabel:
+    """Return lines of a file, in the words of the file; they can be selected."""
+    label = Label(text, theme.Role.NOTE)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
+
+
+_APPEARANCES: tuple[tuple[Appearance, str], ...] = (
+    ("system", "Like the system"),
+    ("light", "Light"),
+    ("dark", "Dark"),
+)
+
+
+class SettingsPage(ScrolledPage):
+    """Emits `changed` with the new `Settings`, and `back_wanted`."""
+
+    changed = Signal(object)
+    back_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._settings = Settings()
+        self.header = Header()
+        self.header.say("Settings", "What you change here changes at once.")
+        self.done = PrimaryButton("Done")
+        self.header.add_action(self.done)
+        self.head.addWidget(self.header)
+        self._group = QButtonGroup(self)
+        self.appearances: dict[Appearance, ChoiceRow] = {}
+        self.text_size = ListBox("Size of all text", 260)
+        for percent in FONT_PERCENTS:
+            self.text_size.addItem("as the system has it" if percent == 100 else f"{percent} %", percent)
+        self.animation = CheckRow("A new question fades in")
+        self.numbers_only = CheckRow("Numbers only, without the squares")
+        self.body.addWidget(self._section("Appearance", *self._appearance_rows()))
+        self.body.addWidget(self._section("Text", named("Size of all text", self.text_size)))
+        self.body.addWidget(self._section("Questions", self.animation, self.numbers_only))
+        self.place = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.body.addWidget(self.place)
+        self.back = LinkButton("Back to the start")
+        row = QHBoxLayout()
+        row.addWidget(self.back)
+        row.addStretch(1)
+        self.body.addLayout(row)
+        self.body.addStretch(1)
+        self.done.clicked.connect(self.back_wanted)
+        leave_by_escape(self, self.back_wanted.emit)
+        self.back.clicked.connect(self.back_wanted)
+        self.text_size.activated.connect(self._changed)
+        for check in (self.animation, self.numbers_only):
+            check.box.clicked.connect(self._changed)
+        self.settle()
+
+    def show_settings(self, settings: Settings, place: str) -> None:
+        """Show `settings`; `place` says where they are kept."""
+        self._settings = settings
+        self.appearances[settings.appearance].radio.setChecked(True)
+        self.text_size.setCurrentIndex(self.text_size.findData(settings.font_percent))
+        self.animation.box.setChecked(settings.animation)
+        self.numbers_only.box.setChecked(settings.numbers_only)
+        self.place.setText(f"Kept in {place}. Nothing leaves this computer.")
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.header.arrange(breakpoint_)
+
+    def _appearance_rows(self) -> list[QWidget]:
+        for name, said in _APPEARANCES:
+            row = ChoiceRow(said)
+            self._group.addButton(row.radio)
+            row.radio.clicked.connect(self._changed)
+            self.appearances[name] = row
+        return list(self.appearances.values())
+
+    @staticmethod
+    def _section(title: str, *content: QWidget | QVBoxLayout) -> Section:
+        section = Section(title)
+        for each in content:
+            if isinstance(each, QWidget):
+                section.column.addWidget(each)
+            else:
+                section.column.addLayout(each)
+        return section
+
+    def _changed(self) -> None:
+        chosen = next(name for name, row in self.appearances.items() if row.radio.isChecked())
+        self._settings = replace(
+            self._settings,
+            appearance=chosen,
+            font_percent=int(self.text_size.currentData()),
+            animation=self.animation.box.isChecked(),
+            numbers_only=self.numbers_only.box.isChecked(),
+        )
+        self.changed.emit(self._settings)

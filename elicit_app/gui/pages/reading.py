@@ -1,0 +1,191 @@
+"""While something is read, and what cannot be used yet: numbered findings and one way on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import (
+    Card,
+    Divider,
+    FlatButton,
+    Glyph,
+    GlyphSign,
+    Label,
+    LinkButton,
+    OutlineButton,
+    PrimaryButton,
+)
+from elicit_app.gui.elements.page import ScrolledPage
+from elicit_app.gui.elements.surfaces import Block
+from elicit_app.problem import Finding, Problem
+
+
+class OpeningPage(ScrolledPage):
+    """Emits `start_wanted`."""
+
+    start_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
+        self.back = LinkButton("Back to the start")
+        self.body.addStretch(1)
+        for widget in (self.title, self.sentence):
+            self.body.addWidget(widget)
+        self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addStretch(2)
+        self.back.clicked.connect(self.start_wanted)
+        self.settle()
+
+    def say(self, title: str, sentence: str) -> None:
+        """Say what is being done."""
+        self.title.setText(title)
+        self.sentence.setText(sentence)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.title.set_compact(breakpoint_.compact)
+
+
+_NUMBERS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
+
+
+class Trouble(NamedTuple):
+    """What the page shows: a headline, what was read, findings, and the file to read again (None: nothing to read).
+
+    `choose` tells whether another file would help; else the way on is back to the start.
+    """
+
+    title: str
+    sentence: str
+    findings: tuple[Finding, ...] = ()
+    source: Path | None = None
+    choose: bool = False
+
+    @classmethod
+    def of_file(cls, problem: Problem, source: Path) -> Trouble:
+        """Say that a file or a folder cannot be used yet."""
+        title = "This study folder cannot be used yet" if source.is_dir() else "This file cannot be used yet"
+        sentence = problem.sentence
+        if problem.findings:
+            count = len(problem.findings)
+            things = "One thing has" if count == 1 else f"{_NUMBERS.get(count, str(count))} things have"
+            sentence = f"{source.name} was read. {things} to be put right first."
+        return cls(title, sentence, problem.findings, source, choose=True)
+
+    @property
+    def text(self) -> str:
+        """Return everything as text, to be sent to whoever made the file."""
+        lines = [self.title, self.sentence]
+        for number, finding in enumerate(self.findings, start=1):
+            lines.append(f"{number}. {finding.what}" + (f"\n   {finding.remedy}" if finding.remedy else ""))
+        return "\n".join(lines)
+
+
+class ErrorPage(ScrolledPage):
+    """Emits `choose_wanted`, `again_wanted` with the path, `format_wanted` and `start_wanted`."""
+
+    choose_wanted = Signal()
+    again_wanted = Signal(object)
+    format_wanted = Signal()
+    start_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._trouble = Trouble("", "")
+        self._title, self._sentence = Label(role=theme.Role.HEADLINE), Label(ink=theme.INK2)
+        self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._card = Card()
+        self._findings = QVBoxLayout(self._card)
+        self._findings.setContentsMargins(24, 18, 24, 18)
+        self._findings.setSpacing(14)
+        self._rows = Block()
+        self._findings.addWidget(self._rows)
+        self.primary = PrimaryButton("Choose another file…")
+        self.again, self.copy = OutlineButton("Read it again", keys=("F5",)), FlatButton("Copy these findings")
+        self.format, self.back = LinkButton("What a predictions file looks like"), LinkButton("Back to the start")
+        self._build()
+        self.primary.clicked.connect(self._go_on)
+        self.again.clicked.connect(self._read_again)
+        self.copy.clicked.connect(self._copy)
+        self.format.clicked.connect(self.format_wanted)
+        self.back.clicked.connect(self.start_wanted)
+        again = QShortcut(QKeySequence("F5"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        again.activated.connect(self._read_again)
+        self.settle()
+
+    @property
+    def source(self) -> Path | None:
+        """Return the file or folder that cannot be used."""
+        return self._trouble.source
+
+    def show_trouble(self, trouble: Trouble) -> None:
+        """Show what is wrong."""
+        self._trouble = trouble
+        self._title.setText(trouble.title)
+        self._sentence.setText(trouble.sentence)
+        self._card.setVisible(bool(trouble.findings))
+        self.again.setVisible(trouble.source is not None)
+        self.format.setVisible(trouble.choose)
+        self.copy.setText("Copy these findings" if trouble.findings else "Copy this sentence")
+        self.primary.setText("Choose another file…" if trouble.choose else "Back to the start")
+        self.back.setVisible(trouble.choose)
+        _lay_findings(self._rows.renew(), trouble.findings)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self._title.set_compact(breakpoint_.compact)
+
+    def _build(self) -> None:
+        self.body.addStretch(1)
+        self.body.addWidget(GlyphSign(Glyph.WARNING, 30), 0, Qt.AlignmentFlag.AlignLeft)
+        for widget in (self._title, self._sentence, self._card):
+            self.body.addWidget(widget)
+        actions, links = QHBoxLayout(), QHBoxLayout()
+        actions.setSpacing(12)
+        actions.addWidget(self.primary)
+        actions.addWidget(self.again)
+        actions.addStretch(1)
+        actions.addWidget(self.copy)
+        links.addWidget(self.format)
+        links.addStretch(1)
+        links.addWidget(self.back)
+        self.body.addLayout(actions)
+        self.body.addLayout(links)
+        self.body.addStretch(2)
+
+    def _go_on(self) -> None:
+        (self.choose_wanted if self._trouble.choose else self.start_wanted).emit()
+
+    def _read_again(self) -> None:
+        if self._trouble.source is not None:
+            self.again_wanted.emit(self._trouble.source)
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._trouble.text)
+        self.copy.setText("Copied")
+
+
+def _lay_findings(block: QWidget, findings: tuple[Finding, ...]) -> None:
+    """Lay the numbered findings, each with its remedy."""
+    column = QVBoxLayout(block)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(14)
+    for number, finding in enumerate(findings, start=1):
+        if number > 1:
+            column.addWidget(Divider())
+        row, words = QHBoxLayout(), QVBoxLayout()
+        row.setSpacing(theme.M)
+        words.setSpacing(2)
+        row.addWidget(Label(str(number), theme.Role.STRONG, theme.INK2, wrap=False), 0, Qt.AlignmentFlag.AlignTop)
+        words.addWidget(Label(finding.what, theme.Role.STRONG))
+        if finding.remedy:
+            words.addWidget(Label(finding.remedy, theme.Role.BODY, theme.INK2))
+        row.addLayout(words, 1)
+        column.addLayout(row)

@@ -1,0 +1,174 @@
+"""Before and after a sitting: where one stopped, and what to do when the questions are over."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import (
+    Card,
+    Divider,
+    FlatButton,
+    Glyph,
+    GlyphSign,
+    Label,
+    LinkButton,
+    OutlineButton,
+    PrimaryButton,
+    Surface,
+)
+from elicit_app.gui.elements.page import ScrolledPage
+from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.session.views.asked import RecapView, SittingOverView
+
+_PAD = 28
+
+
+class RecapPage(ScrolledPage):
+    """Shows a `RecapView`. Emits `go_on_wanted` and `start_wanted`."""
+
+    go_on_wanted = Signal()
+    start_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.notice = Notice()
+        self.title = Label("Where you stopped", theme.Role.HEADLINE)
+        self.line = Label(role=theme.Role.FLOW, ink=theme.INK2)
+        self.minds, self.last, self.stated = (Label(role=theme.Role.FLOW) for _ in range(3))
+        self.following = Label(role=theme.Role.FLOW, ink=theme.INK2)
+        self.go_on = PrimaryButton("Go on", keys=("Enter",))
+        card = Card(Surface.IMPORTANT)
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(_PAD, _PAD, _PAD, _PAD)
+        inside.setSpacing(theme.M)
+        inside.addWidget(self.title)
+        inside.addWidget(self.line)
+        self._certain = _part("What you stated for certain", self.stated)
+        inside.addWidget(self._certain)
+        inside.addWidget(_part("What you mind most", self.minds))
+        inside.addWidget(_part("Your last answer", self.last))
+        inside.addWidget(Divider())
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(theme.M)
+        self._row.addWidget(self.go_on)
+        self._row.addWidget(self.following, 1)
+        inside.addLayout(self._row)
+        self.back = LinkButton("Not now, back to the start")
+        self.head.addWidget(self.notice)
+        self.body.addStretch(1)
+        self.body.addWidget(card)
+        self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addStretch(2)
+        self._connect()
+        self.settle()
+
+    def show_view(self, view: RecapView, title: str) -> None:
+        """Show where a session stands; `title` names the study and the expert."""
+        self.notice.say("")
+        self.line.setText(f"{title} · {view.kept}")
+        self.minds.setText(view.minds)
+        self.last.setText(view.last)
+        self.stated.setText(view.stated)
+        self._certain.setVisible(bool(view.stated))
+        self.following.setText(view.following)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        for label in (self.title, self.line, self.stated, self.minds, self.last, self.following):
+            label.set_compact(breakpoint_.compact)
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(down if breakpoint_.large else across)
+
+    def _connect(self) -> None:
+        self.go_on.clicked.connect(self.go_on_wanted)
+        self.back.clicked.connect(self.start_wanted)
+        for key in ("Return", "Enter"):
+            shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.setAutoRepeat(False)
+            shortcut.activated.connect(self._enter)
+
+    def _enter(self) -> None:
+        """Press the link where it has the focus, else go on."""
+        (self.back if self.back.hasFocus() else self.go_on).click()
+
+
+def _part(name: str, said: Label) -> QWidget:
+    """Return a line, a name and what is said under it."""
+    part = QWidget()
+    column, words = QVBoxLayout(part), QVBoxLayout()
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(theme.M)
+    words.setSpacing(theme.XS)
+    words.addWidget(Label(name, theme.Role.NOTE, theme.INK2))
+    words.addWidget(said)
+    column.addWidget(Divider())
+    column.addLayout(words)
+    return part
+
+
+class SittingOverPage(ScrolledPage):
+    """Shows a `SittingOverView`.
+
+    Emits `stop_wanted`, `more_wanted`, `undo_wanted`, `retry_wanted` and `start_wanted`.
+    """
+
+    stop_wanted = Signal()
+    more_wanted = Signal()
+    undo_wanted = Signal()
+    retry_wanted = Signal()
+    start_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.notice = Notice()
+        self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
+        self.stop = PrimaryButton("Look back and finish")
+        self.more, self.undo = (
+            OutlineButton("Answer more questions"),
+            FlatButton("Undo", keys=("Ctrl+Z",), glyph=Glyph.UNDO),
+        )
+        card = Card(Surface.IMPORTANT)
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(theme.XL, theme.XL, theme.XL, theme.XL)
+        inside.setSpacing(theme.M)
+        inside.addWidget(GlyphSign(Glyph.CHECK, 26), 0, Qt.AlignmentFlag.AlignLeft)
+        inside.addWidget(self.title)
+        inside.addWidget(self.sentence)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(12)
+        for button in (self.stop, self.more):
+            self._row.addWidget(button)
+        self._row.addStretch(1)
+        self._row.addWidget(self.undo)
+        inside.addLayout(self._row)
+        self.back = LinkButton("Stop for now, back to the start")
+        self.back.clicked.connect(self.start_wanted)
+        self.head.addWidget(self.notice)
+        self.body.addStretch(1)
+        self.body.addWidget(card)
+        self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+        self.body.addStretch(2)
+        self.stop.clicked.connect(self.stop_wanted)
+        self.more.clicked.connect(self.more_wanted)
+        self.undo.clicked.connect(self.undo_wanted)
+        self.notice.pressed.connect(self.retry_wanted)
+        undo = QShortcut(QKeySequence("Ctrl+Z"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        undo.setAutoRepeat(False)
+        undo.activated.connect(self.undo_wanted)
+        self.settle()
+
+    def show_view(self, view: SittingOverView) -> None:
+        """Show why the sitting is over."""
+        self.title.setText("Enough for now" if view.reason == "budget" else "No more questions are needed")
+        self.sentence.setText(view.sentence)
+        self.more.setVisible(view.can_continue)
+        self.notice.say(view.unsaved, button="Try again")
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.title.set_compact(breakpoint_.compact)
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(down if breakpoint_.large else across)

@@ -1,0 +1,234 @@
+"""What the painted plots of the result share: axes, ticks, dots, lines and arrows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from elicit_app.gui.theme import Tokens, em
+from elicit_app.session.views.figures import RatioView
+
+_STEPS = (1.0, 2.0, 5.0)
+
+
+@dataclass(frozen=True)
+class LogAxis:
+    """A logarithmic axis from `low` to `high` (both positive, low < high)."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Iterable[float], *, reach: float = 1.3, widest: float = 1e4) -> LogAxis:
+        """Return an axis that holds 1 and all finite positive `values`, with a margin of the factor `reach`.
+
+        Values beyond `widest` (or below its inverse) are left to the plot's arrows.
+        """
+        kept = [value for value in values if math.isfinite(value) and 1 / widest <= value <= widest]
+        low, high = min([1.0, *kept]), max([1.0, *kept])
+        return cls(min(low / reach, 0.3), max(high * reach, 3.0))
+
+    def share(self, value: float) -> float:
+        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
+        inside = min(max(value, self.low), self.high)
+        return math.log(inside / self.low) / math.log(self.high / self.low)
+
+    def value(self, share: float) -> float:
+        """Return the value at `share` of the length, 0 to 1."""
+        return self.low * math.pow(self.high / self.low, min(max(share, 0.0), 1.0))
+
+    def ticks(self, most: int = 9) -> tuple[float, ...]:
+        """Return round values inside, at most `most` where possible: powers of ten times 1, 2, 3, 5 or fewer."""
+        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
+        found: tuple[float, ...] = ()
+        for mantissas in ((1.0, 2.0, 3.0, 5.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
+            every = (m * 10.0**e for e in range(first, last + 1) for m in mantissas)
+            found = tuple(v for v in every if self.low * (1 - 1e-9) <= v <= self.high * (1 + 1e-9))
+            if len(found) <= most:
+                break
+        return found
+
+
+@dataclass(frozen=True)
+class ShareAxis:
+    """An axis of shares from `low` to `high` (0 < low < high < 1) in log-odds: what is rare has room, at both ends."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, share: float, population: int) -> ShareAxis:
+        """Return an axis that holds `share` with room on both sides, down to one case of the population."""
+        rarest = 1 / max(population, 3)
+        low, high = min(0.01, share / 10), max(0.99, 1 - (1 - share) / 10)
+        return cls(max(low, rarest), min(high, 1 - rarest))
+
+    def share(self, value: float) -> float:
+        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
+        inside = min(max(value, self.low), self.high)
+        return (_log_odds(inside) - _log_odds(self.low)) / (_log_odds(self.high) - _log_odds(self.low))
+
+    def value(self, share: float) -> float:
+        """Return the share of cases at `share` of the length, 0 to 1."""
+        odds = _log_odds(self.low) + min(max(share, 0.0), 1.0) * (_log_odds(self.high) - _log_odds(self.low))
+        return 1 / (1 + math.exp(-odds))
+
+    def ticks(self, most: int = 9) -> tuple[float, ...]:
+        """Return round shares inside, at most `most` where possible."""
+        found: tuple[float, ...] = ()
+        for rare in ((0.01, 0.02, 0.05, 0.1, 0.2), (0.01, 0.05, 0.2), (0.01, 0.1), ()):
+            low = [value / 10**tens for tens in (4, 2, 0) for value in rare]
+            every = (*low, 0.5, *(1 - value for value in reversed(low)))
+            found = tuple(value for value in every if self.low * (1 - 1e-9) <= value <= self.high * (1 + 1e-9))
+            if len(found) <= most:
+                break
+        return found
+
+
+def _log_odds(share: float) -> float:
+    return math.log(share / (1 - share))
+
+
+@dataclass(frozen=True)
+class LinearAxis:
+    """A linear axis from `low` to `high`, low < high."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Iterable[float], *, margin: float = 0.06) -> LinearAxis:
+        """Return an axis that holds 0 and all finite `values`, with a margin of that share of the span."""
+        kept = [0.0, *(value for value in values if math.isfinite(value))]
+        low, high = min(kept), max(kept)
+        span = (high - low) or 1.0
+        return cls(low - margin * span, high + margin * span)
+
+    def share(self, value: float) -> float:
+        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
+        return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+
+    def ticks(self, most: int = 5) -> tuple[float, ...]:
+        """Return at most `most` round values inside, 0 among them where it lies inside."""
+        rough = (self.high - self.low) / max(most, 1)
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * m for m in (*_STEPS, 10.0) if power * m >= rough * (1 - 1e-9))
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return tuple(index * step for index in range(first, last + 1))
+
+
+def slider_axis(ratio: RatioView) -> LogAxis:
+    """Return the range of the slider: the plausible range with room around it, 1 always inside."""
+    low, high = ratio.ninety or (ratio.ratio, ratio.ratio)
+    low = low if low > 0 else ratio.ratio / 10
+    high = high if math.isfinite(high) else ratio.ratio * 10
+    return LogAxis(min(1.0, low / 3), max(1.0, high * 4))
+
+
+@dataclass(frozen=True)
+class PlotColumns:
+    """Where the columns are, in pixels: names end, the axis begins and ends, the plot ends."""
+
+    names: float
+    left: float
+    right: float
+    width: float
+
+    def x(self, axis: LogAxis, value: float) -> float:
+        """Return where `value` lies across the plot."""
+        return self.left + axis.share(value) * (self.right - self.left)
+
+
+class LogPlot(QLabel):
+    """Rows below each other on one logarithmic axis; a subclass paints them and says how high they are."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._yardstick = ""
+        self._axis = LogAxis(0.3, 3.0)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def sizeHint(self) -> QSize:
+        return QSize(em(600), self.heightForWidth(em(600)))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(em(320), em(120))
+
+
+def pen(colour: QColor, width: float = 2.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
+    """Return a pen with flat ends, so that a line ends where its number is."""
+    return QPen(colour, width, style, Qt.PenCapStyle.FlatCap, Qt.PenJoinStyle.MiterJoin)
+
+
+def line(painter: QPainter, colour: QColor, left: float, right: float, y: float) -> None:
+    """Paint the line of a 90 % range."""
+    painter.setPen(pen(colour))
+    painter.drawLine(QPointF(left, y), QPointF(right, y))
+
+
+def bar(painter: QPainter, colour: QColor, left: float, right: float, y: float) -> None:
+    """Paint the bar of a 50 % range."""
+    height = em(11)
+    painter.fillRect(QRectF(left, y - height / 2, max(right - left, 1.0), height), colour)
+
+
+def dot(painter: QPainter, colour: QColor, ground: QColor, x: float, y: float) -> None:
+    """Paint the dot of an estimate with a thin gap around it."""
+    radius = em(6)
+    painter.setPen(QPen(ground, 1))
+    painter.setBrush(colour)
+    painter.drawEllipse(QPointF(x, y), radius, radius)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+
+
+def square(painter: QPainter, colour: QColor, x: float, y: float) -> None:
+    """Paint the square of the yardstick."""
+    half = em(5)
+    painter.fillRect(QRectF(x - half, y - half, 2 * half, 2 * half), colour)
+
+
+def diamond(painter: QPainter, tokens: Tokens, x: float, y: float) -> None:
+    """Paint the hollow diamond of the first guess, the only hue of the plot."""
+    half = em(7)
+    corners = [QPointF(x, y - half), QPointF(x + half, y), QPointF(x, y + half), QPointF(x - half, y)]
+    painter.setPen(pen(tokens.B, 1.75))
+    painter.setBrush(tokens.surface)
+    painter.drawPolygon(QPolygonF(corners))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+
+
+def head(painter: QPainter, colour: QColor, tip: float, y: float, towards: int) -> None:
+    """Paint an open arrow head with its tip at `tip`; `towards` is -1 for left, 1 for right."""
+    size = em(7)
+    painter.setPen(pen(colour))
+    back = tip - towards * size
+    painter.drawPolyline(QPolygonF([QPointF(back, y - size * 0.8), QPointF(tip, y), QPointF(back, y + size * 0.8)]))
+
+
+def bound(painter: QPainter, colour: QColor, at: float, tip: float, y: float) -> None:
+    """Paint a dashed arrow from the end stroke at `at` to the arrow head at `tip`: known only up to here."""
+    towards = 1 if tip > at else -1
+    painter.setPen(pen(colour, 2.0, Qt.PenStyle.DashLine))
+    painter.drawLine(QPointF(at, y), QPointF(tip - towards * 2, y))
+    head(painter, colour, tip, y, towards)
+    painter.setPen(pen(colour))
+    painter.drawLine(QPointF(at, y - em(6)), QPointF(at, y + em(6)))
+
+
+def between(painter: QPainter, colour: QColor, left: float, right: float, y: float) -> None:
+    """Paint a dashed line with a stroke at both ends: known only to lie between them."""
+    painter.setPen(pen(colour, 2.0, Qt.PenStyle.DashLine))
+    painter.drawLine(QPointF(left, y), QPointF(right, y))
+    painter.setPen(pen(colour))
+    for end in (left, right):
+        painter.drawLine(QPointF(end, y - em(6)), QPointF(end, y + em(6)))

@@ -1,0 +1,314 @@
+"""What can be told of a session file that may be damaged, and what can be saved of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from elicit_app.elicitation.questions import Purpose
+from elicit_app.problem import Problem
+from elicit_app.session.journal.backups import backups
+from elicit_app.session.journal.events import (
+    PROTECTED,
+    VERSION,
+    Answered,
+    Begun,
+    Changed,
+    Event,
+    Noted,
+    Pair,
+    Recovered,
+    Resolved,
+    TakenOut,
+    Undone,
+    digest_after,
+    unsealed,
+)
+from elicit_app.session.journal.reading import event_of, examine, look_into, read_bytes
+from elicit_app.session.journal.state import Fold, OutOfPlaceError
+from elicit_app.session.journal.writing import Journal
+
+_KEPT = 4096
+_SEALED = re.compile(rb',"digest":"[0-9a-f]{64}"}')
+
+
+@dataclass(frozen=True)
+class SessionCheck:
+    """What is sound in a session file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    lines : int
+        Sound lines.
+    answers, all_answers : int
+        Answers in them, and all that the file holds or held.
+    protected : bool
+        Every line carries the running digest, so that any change is noticed; False in files of version 1.
+    damage : str
+        "is damaged in line 31"; empty for a sound file.
+    unfinished : bool
+        The last line was not completed, as when the power fails; what was answered before it is complete.
+    backups : tuple of Path
+        Copies from the beginnings of the last sittings, the oldest first.
+    """
+
+    path: Path
+    lines: int
+    answers: int
+    all_answers: int
+    protected: bool
+    damage: str
+    unfinished: bool
+    backups: tuple[Path, ...]
+
+
+def check_session(path: Path) -> SessionCheck:
+    """Say what is sound in a session file, without changing it.
+
+    Raises
+    ------
+    Problem
+        When it cannot be read, or its first line is no beginning of a session.
+    """
+    contents = look_into(path)
+    events, damage = contents.events, contents.damage
+    if not damage:
+        fold = Fold()
+        for number, event in enumerate(events, start=1):
+            try:
+                fold.add(event)
+            except OutOfPlaceError as error:
+                damage = f"makes no sense from line {number} on ({error})"
+                events = events[: number - 1]
+                break
+    answers = sum(isinstance(event, Answered) for event in events)
+    return SessionCheck(
+        path=path,
+        lines=len(events),
+        answers=answers,
+        all_answers=max(answers, contents.answers, contents.sound_answers),
+        protected=contents.protected,
+        damage=damage,
+        unfinished=bool(contents.tail) or not contents.ended,
+        backups=backups(path),
+    )
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """What was saved into a new session file.
+
+    Parameters
+    ----------
+    path : Path
+        The new file.
+    answers : int
+        Answers in it.
+    restored : int
+        Lines that were damaged or out of place and are exactly as they were written, as their digests prove.
+    left_out : int
+        Sound lines behind a gap that could not be taken over, because they are about something that is lost.
+    gaps : int
+        Places at which lines are lost or cannot be read.
+    """
+
+    path: Path
+    answers: int
+    restored: int
+    left_out: int
+    gaps: int
+
+
+def recover_session(path: Path, out: Path) -> Recovery:
+    """Save what can be saved of a session into a new file, which has the newest version and is protected.
+
+    Where lines carry digests, a flipped bit, doubled and swapped lines are put right, and lost lines are taken from the
+    backups. Behind a gap only answers are taken over, and changes to answers before it.
+
+    Parameters
+    ----------
+    path : Path
+        The session; it is left as it is.
+    out : Path
+        A file that does not exist yet.
+
+    Raises
+    ------
+    Problem
+        When nothing can be saved, or `out` exists or cannot be written.
+    """
+    data = read_bytes(path)
+    found = _sealed(data, path) if _SEALED.search(data) else _plain(data, path)
+    if not (found.before and isinstance(found.before[0], Begun)):
+        raise Problem(f"Nothing can be saved of {path}: its first line, which says what it is about, is lost.")
+    taken, left_out = _taken_over(found.before, found.after)
+    now = datetime.now(UTC)
+    lost = [Recovered(at=now, dropped=line.decode(errors="replace")[:_KEPT]) for line in found.unproven]
+    said = _told(path, found, left_out)
+    noted = [Noted(at=now, sentence=said)] if said else []
+    begun = taken[0].model_copy(update={"version": VERSION})
+    Journal.create(out, [begun, *taken[1:], *lost, *noted]).close()
+    answers = sum(isinstance(event, Answered) for event in taken)
+    return Recovery(out, answers, found.restored, left_out, found.gaps)
+
+
+@dataclass
+class _Found:
+    """The events of a damaged file: those before the first gap, those behind it, and how they were found."""
+
+    before: list[Event]
+    after: list[Event]
+    restored: int = 0
+    gaps: int = 0
+    unproven: list[bytes] = field(default_factory=list)
+
+    def add(self, payload: bytes) -> None:
+        event = event_of(payload, PROTECTED)
+        (self.after if self.gaps else self.before).append(event)
+
+
+def _sealed(data: bytes, path: Path) -> _Found:
+    """Put the lines of a file back in the order in which their digests follow each other."""
+    found = _Found([], [])
+    kept = [line for copy in backups(path) for line in copy.read_bytes().split(b"\n")]
+    pool = dict.fromkeys([*data.split(b"\n"), *kept])
+    taken: set[bytes] = set()
+    digest, start = "", 0
+    while start < len(data):
+        end = data.find(b"\n", start) % (len(data) + 1)
+        line, step = data[start:end], end + 1 - start
+        if not _follows(line, digest):
+            if not line or line in taken:
+                start, found.restored = start + step, found.restored + 1
+                continue
+            whole = next((other for other in pool if _follows(other, digest)), None)
+            step = 0 if whole else step
+            whole = whole or _unflipped(data[start : data.find(b"\n", end + 1) % (len(data) + 1)], len(line), digest)
+            if whole is None:
+                # What stands here may be another line or an edited one: nothing proves it.
+                found.gaps += 1
+                found.unproven.append(line)
+                digest, start = _digest_of(line) or digest, start + step
+                continue
+            found.restored += 1
+            line, step = whole, step and len(whole) + 1
+        payload, digest = unsealed(line)
+        found.add(payload)
+        taken.add(line)
+        start += step
+    return found
+
+
+def _follows(line: bytes, digest: str) -> bool:
+    """Tell whether a line is, bit for bit, one that was written after the line with this digest."""
+    try:
+        payload, own = unsealed(line)
+    except ValueError:
+        return False
+    return own == digest_after(digest, payload)
+
+
+def _digest_of(line: bytes) -> str:
+    try:
+        return unsealed(line)[1]
+    except ValueError:
+        return ""
+
+
+def _unflipped(data: bytes, length: int, digest: str) -> bytes | None:
+    """Return the line at the beginning of `data` with one bit turned back, where that is what was written."""
+    turned = bytearray(data)
+    for place in range(min(length + 1, len(data))):
+        for bit in range(8):
+            turned[place] ^= 1 << bit
+            line = bytes(turned).split(b"\n", 1)[0]
+            if _follows(line, digest):
+                return line
+            turned[place] ^= 1 << bit
+    return None
+
+
+def _plain(data: bytes, path: Path) -> _Found:
+    """Take every line of an unprotected file that is an event."""
+    contents = examine(data, path)
+    found = _Found(list(contents.events), [])
+    for line in data[contents.length :].split(b"\n"):
+        if not line:
+            continue
+        try:
+            event = event_of(line, 1)
+        except ValueError:
+            found.gaps += 1
+            found.unproven.append(line)
+        else:
+            (found.after if found.gaps else found.before).append(event)
+    return found
+
+
+def _taken_over(before: Sequence[Event], after: Sequence[Event]) -> tuple[list[Event], int]:
+    """Return the events that make sense without what is lost, and how many do not."""
+    fold, taken, left_out = Fold(), [], 0
+    for event in before:
+        try:
+            fold.add(event)
+        except OutOfPlaceError:
+            left_out += 1
+        else:
+            taken.append(event)
+    known = len(fold.entries)
+    floor = len(fold.done)
+    fold.undone.clear()
+    for event in after:
+        new = _behind_gap(event, fold, known, floor)
+        try:
+            if new is None:
+                raise OutOfPlaceError("it is about something that is lost")
+            fold.add(new)
+        except OutOfPlaceError:
+            left_out += 1
+        else:
+            taken.append(new)
+    return taken, left_out
+
+
+def _behind_gap(event: Event, fold: Fold, known: int, floor: int) -> Event | None:
+    """Return an event behind a gap as it holds without what is lost there; None where it cannot."""
+    match event:
+        case Answered():
+            return event.model_copy(update={"pair": _repeating(event.pair, fold)})
+        case Undone():
+            return event if len(fold.done) > floor else None
+        case TakenOut() | Changed():
+            return event if event.number <= known else None
+        case Resolved():
+            return event if max(event.first, event.second) <= known else None
+        case Begun():
+            return None
+        case _:
+            return event
+
+
+def _repeating(pair: Pair, fold: Fold) -> Pair:
+    """Return a pair that repeats the answer to the same pair that there is, or none."""
+    if pair.repeat_of is None:
+        return pair
+    same = [number for number, entry in enumerate(fold.entries, 1) if entry.event.pair.order(pair) is not None]
+    purpose = pair.purpose if same or pair.purpose is not Purpose.REPEAT else Purpose.INFORMATIVE
+    return pair.model_copy(update={"repeat_of": same[-1] if same else None, "purpose": purpose})
+
+
+def _told(path: Path, found: _Found, left_out: int) -> str:
+    """Return what the new session says of itself; empty where everything was sound."""
+    parts = []
+    if found.restored:
+        parts.append(f"{found.restored} damaged or misplaced {'line' if found.restored == 1 else 'lines'} put right")
+    if found.gaps:
+        parts.append(f"{found.gaps} {'line' if found.gaps == 1 else 'lines'} lost")
+    if left_out:
+        parts.append(f"{left_out} left out, which built on what is lost")
+    return f"This session was recovered from {path.name}: {', '.join(parts)}." if parts else ""
