@@ -28,7 +28,7 @@ from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.experiments.truths import Metric
 from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.questions.sides import sides
+from elicit_app.session.questions import sides
 
 QUESTIONS = 18
 STUDIES = ("softmax-3", "breast-cancer", "emotions")

@@ -165,14 +165,14 @@ def _begin(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
 
 
 def _tell_recap(session: Session, talk: Console) -> None:
-    """Say where the session stood: what is kept, what seems to weigh most, the last answer, what is next."""
-    from elicit_app.session.recapping import recap_view
+    """Say where the session stood: what is kept, the last answer, what is next."""
+    from elicit_app.session.view_builders import recap_view
 
     view = recap_view(session)
     last = f" The last one: {view.last[0].lower()}{view.last[1:]}" if view.last else ""
     _tell(talk, f"Going on: {view.kept}.{last}")
     _tell_stated(view.stated, talk)
-    _tell(talk, f"{view.minds} {view.following}" if view.answers else view.following)
+    _tell(talk, view.following)
 
 
 def _tell_stated(said: str, talk: Console) -> None:

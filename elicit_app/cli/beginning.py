@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from elicit_app.cli.line_input import read_line
 from elicit_app.elicitation.questions import Family
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.questions.guessing import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
+from elicit_app.session.warm_up import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
 from elicit_app.study.model import Study
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.session.views.asked import AnsweredView, QuestionView, ReviewView
-from elicit_app.session.words.branches import branches
-from elicit_app.session.words.ledger import ledger
+from elicit_app.session.words.ledger import branches, ledger
 from elicit_app.session.words.sentences import IMAGINED, preference, progress_words
 from elicit_app.study.model import Wording
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.words import result_words as words
 from elicit_app.study.model import Study
+from metrics.display.numbers import probability, total_cost, two_digits
+from metrics.elicited.exchange import called
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,14 +16,15 @@ if TYPE_CHECKING:
 
 def print_result(console: Console, view: ResultView, study: Study) -> None:
     """Print what was learned: the ratios, how far they can be trusted, and the models ranked."""
-    yardstick = words.mistake_of(words.yardstick_of(view), study.wording)
-    start, end = words.headline(view.headline, yardstick, study.wording)
-    _line(console, f"{start} {end}.", style="bold")
-    said, stressed = words.below_headline(view.headline)
+    _line(console, f"{view.headline.start} {view.headline.number}.", style="bold")
+    said, stressed = view.headline.below
     if said:
         _line(console, f"{said}{stressed}{'.' if stressed else ''}")
-    if view.headline.guess is not None:
-        _line(console, f"Your first guess, before the questions: {words.amount(view.headline.guess)}.")
+    if view.headline.provisional is not None:
+        _line(console, f"Provisional: {view.headline.provisional.rstrip('.')}.")
+    guess = view.guesses.get(view.headline.rate.key)
+    if guess is not None:
+        _line(console, f"Your first guess, before the questions: {two_digits(guess)}.")
     _ratios(console, view, study)
     _line(console, f"Can you trust this? {view.trust_sentence}")
     for finding in view.trust:
@@ -43,9 +46,8 @@ def _ratios(console: Console, view: ResultView, study: Study) -> None:
     table.add_column("counts as", justify="right")
     table.add_column("")
     for ratio in view.ratios:
-        mistake = words.mistake_of(ratio, study.wording)
-        value, below = words.value_of(ratio), words.below_value(ratio)
-        table.add_row(f"{mistake.name} ({words.flow_of(ratio, study.wording)})", value, below)
+        flow = called(study.wording.class_one, ratio.key)
+        table.add_row(f"{ratio.mistake.name} ({flow})", ratio.in_words(), ratio.range_in_words())
     console.print(table)
 
 
@@ -56,7 +58,7 @@ def _models(console: Console, view: ResultView, study: Study) -> None:
         return
     headline, sentence = words.model_headline(view.models)
     _line(console, f"{headline}. {sentence}")
-    yardstick = words.mistake_of(words.yardstick_of(view), study.wording)
+    yardstick = view.headline.yardstick.mistake
     table = Table(box=None, padding=(0, 2), show_edge=False)
     table.add_column("Rank", justify="right")
     table.add_column("Model")
@@ -67,10 +69,10 @@ def _models(console: Console, view: ResultView, study: Study) -> None:
         table.add_row(
             str(model.rank),
             model.name,
-            words.cost(model.cost),
+            total_cost(model.cost),
             f"{model.mpcs:.2f}",
             f"{100 * model.accuracy:.1f} %",
-            words.percent(model.probability_best),
+            probability(model.probability_best),
         )
     console.print(table)
 

@@ -17,10 +17,10 @@ from elicit_app.gui.elements.surfaces import Notice, Section
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogAxis, LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session.experts.compared import ComparisonView, MistakeRates, RateView
+from elicit_app.session.experts.compared import ComparisonView, MistakeRates
 from elicit_app.session.experts.comparing import POOLED
-from elicit_app.session.words import result_words as words
-from elicit_app.session.words.result_words import amount
+from metrics.display.numbers import two_digits
+from metrics.elicited.exchange import ExchangeRate
 
 _EVERYBODY = "all pooled"
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
@@ -38,7 +38,7 @@ class _Columns(PlotColumns):
 
 def apart_words(row: MistakeRates) -> str:
     """Return how far the experts are apart: "28 times apart; ranges do not meet"."""
-    times = f"{words.amount(row.factor)} times apart" if math.isfinite(row.factor) else "one counts it as nothing"
+    times = f"{two_digits(row.factor)} times apart" if math.isfinite(row.factor) else "one counts it as nothing"
     if row.factor < 1.05:
         return "the same for all"
     return f"{times}; ranges do not meet" if row.apart else times
@@ -63,12 +63,12 @@ class ExpertPlot(LogPlot):
 
     def _sentence(self, row: MistakeRates) -> str:
         parts = (
-            f"{name} {rate.said}" + (f", {rate.range_said}" if rate.range_said else "")
+            f"{name} {rate.in_words()}" + (f", {rate.range_in_words()}" if rate.range_in_words() else "")
             for name, rate in self._lines(row)
         )
         return f"{row.mistake.name}, {apart_words(row)}: {'; '.join(parts)}."
 
-    def _lines(self, row: MistakeRates) -> Iterator[tuple[str, RateView]]:
+    def _lines(self, row: MistakeRates) -> Iterator[tuple[str, ExchangeRate]]:
         return zip(self._names, (*row.rates, row.pooled), strict=True)
 
     def heightForWidth(self, width: int) -> int:
@@ -108,8 +108,8 @@ class ExpertPlot(LogPlot):
         width = float(self.width())
         names = min(max((body.horizontalAdvance(name) for name in self._names), default=0.0) + em(8), width * 0.26)
         rates = [rate for row in self._rows for _, rate in self._lines(row)]
-        value = max((strong.horizontalAdvance(rate.said) for rate in rates), default=0.0) + em(4)
-        ranges = max((note.horizontalAdvance(rate.range_said) for rate in rates), default=0.0) + em(4)
+        value = max((strong.horizontalAdvance(rate.in_words()) for rate in rates), default=0.0) + em(4)
+        ranges = max((note.horizontalAdvance(rate.range_in_words()) for rate in rates), default=0.0) + em(4)
         end = width - ranges - em(10)
         return _Columns(names, names + em(10), end - value - em(16), width, end)
 
@@ -142,7 +142,7 @@ class ExpertPlot(LogPlot):
         )
 
     def _paint_line(
-        self, painter: QPainter, colours: Tokens, columns: _Columns, name: str, rate: RateView, room: QRectF
+        self, painter: QPainter, colours: Tokens, columns: _Columns, name: str, rate: ExchangeRate, room: QRectF
     ) -> None:
         pooled, axis, y = name == _EVERYBODY, self._axis, room.center().y()
         self._paint_grid(painter, colours, columns, room)
@@ -160,12 +160,14 @@ class ExpertPlot(LogPlot):
         painter.drawText(QRectF(0, room.top(), columns.names + 2, room.height()), _LEFT, fitting)
         painter.setFont(font(Role.STRONG))
         painter.drawText(
-            QRectF(columns.right, room.top(), columns.value - columns.right, room.height()), _RIGHT, rate.said
+            QRectF(columns.right, room.top(), columns.value - columns.right, room.height()), _RIGHT, rate.in_words()
         )
         painter.setFont(font(Role.NOTE))
         painter.setPen(colours.ink2)
         painter.drawText(
-            QRectF(columns.value, room.top(), columns.width - columns.value, room.height()), _RIGHT, rate.range_said
+            QRectF(columns.value, room.top(), columns.width - columns.value, room.height()),
+            _RIGHT,
+            rate.range_in_words(),
         )
 
     def _ticks(self, columns: _Columns) -> tuple[float, ...]:
@@ -184,7 +186,7 @@ class ExpertPlot(LogPlot):
         for tick in self._ticks(columns):
             x = columns.x(self._axis, tick)
             painter.setPen(colours.ink if tick == 1 else colours.ink2)
-            painter.drawText(QRectF(x - em(40), bottom - em(6), em(80), em(20)), _CENTRE, words.amount(tick))
+            painter.drawText(QRectF(x - em(40), bottom - em(6), em(80), em(20)), _CENTRE, two_digits(tick))
         x, gap = columns.x(self._axis, 1.0), em(9)
         painter.setPen(colours.ink2)
         painter.drawText(QRectF(0, 0, x - gap, em(20)), _RIGHT, "less bad")
@@ -271,7 +273,7 @@ class ComparePage(ScrolledPage):
         shown = furthest(view.mistakes)
         self.plot.show_rows(shown, names, yardstick)
         left = [one.factor for one in view.mistakes if not one.is_yardstick and one not in shown]
-        self.rest.setText(f"{len(left)} other mistakes: at most {amount(max(left))} times apart." if left else "")
+        self.rest.setText(f"{len(left)} other mistakes: at most {two_digits(max(left))} times apart." if left else "")
         self.rest.setVisible(bool(left))
         self.made_of.setText(view.made_of)
         self.notes.setText(" ".join(view.notes))

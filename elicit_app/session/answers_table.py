@@ -9,7 +9,7 @@ from pathlib import Path
 
 from elicit_app.session.journal.events import Answered
 from elicit_app.session.journal.state import Entry, Fold
-from elicit_app.session.questions.asking import to_reply
+from elicit_app.session.questions import to_reply
 from elicit_app.session.session import Session
 from elicit_app.study.writing import write_whole
 

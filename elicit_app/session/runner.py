@@ -22,7 +22,13 @@ from elicit_app.session.journal.events import Kept
 from elicit_app.session.journal.listing import finished_experts, sessions_of
 from elicit_app.session.journal.writing import UnwrittenProblem
 from elicit_app.session.session import Session
-from elicit_app.session.showing import looking_again_view, question_view, review_view, sitting_over_view
+from elicit_app.session.view_builders import (
+    looking_again_view,
+    question_view,
+    recap_view,
+    review_view,
+    sitting_over_view,
+)
 from elicit_app.session.views.asked import QuestionView, RecapView, Reply, SittingOverView, UnsavedView
 from elicit_app.session.views.outcome import ProblemView, View
 
@@ -68,8 +74,10 @@ class SessionRunner:
         self._pending: tuple[Act, Callable[[], View]] | None = None
         self._break_at: int | None = None
         self._looking_at: int | None = None
-        # Counts what the expert did; look-aheads of an earlier count are outdated.
+        # Counts what the expert did; look-aheads of an earlier count are outdated. Read and written under the lock.
         self._turn = 0
+        # The turn that the worker is at, known to the worker alone.
+        self._working_on = 0
         self._closed = threading.Event()
         self._worker_id: int | None = None
         self._lock = threading.Lock()
@@ -148,12 +156,17 @@ class SessionRunner:
         self._submit(self._retry)
 
     def close(self) -> None:
-        """Write what was answered, drop what was looked ahead, close the session; the listener is called no more."""
+        """Write what was answered, drop what was looked ahead, close the session; the listener is called no more.
+
+        Where the listener itself closes, on the worker's thread, the session is closed once the listener has returned.
+        """
         with self._lock:
+            closed = self._closed.is_set()
             self._closed.set()
-        inside = threading.get_ident() == self._worker_id
-        self._worker.shutdown(wait=not inside)
-        self._session.close()
+            if not closed:
+                # Behind everything that is still to be written, whoever closes.
+                self._worker.submit(self._session.close)
+        self._worker.shutdown(wait=threading.get_ident() != self._worker_id)
 
     # --- the worker's side
 
@@ -162,11 +175,11 @@ class SessionRunner:
             if self._closed.is_set():
                 return
             self._turn += 1
-            self._worker.submit(self._guarded, work)
+            self._worker.submit(self._guarded, work, self._turn)
 
-    def _guarded(self, work: Act) -> None:
+    def _guarded(self, work: Act, turn: int) -> None:
         """Do a piece of work; whatever happens, the listener hears of it in words."""
-        self._worker_id = threading.get_ident()
+        self._worker_id, self._working_on = threading.get_ident(), turn
         try:
             work()
         except Problem as problem:
@@ -224,8 +237,6 @@ class SessionRunner:
     def _start(self, recap: bool) -> None:
         view = self._where()
         if recap and isinstance(view, QuestionView) and self._session.state.entries:
-            from elicit_app.session.recapping import recap_view
-
             view = recap_view(self._session)
         self._show(view)
         self._later(self._verify)
@@ -309,12 +320,14 @@ class SessionRunner:
 
     def _later(self, work: Callable[[], object]) -> None:
         """Do something when nothing else is to do; dropped as soon as the expert does anything."""
-        turn = self._turn
+        turn = self._working_on
 
         def unless_outdated() -> None:
-            if self._turn == turn and not self._closed.is_set():
+            with self._lock:
+                outdated = self._turn != turn or self._closed.is_set()
+            if not outdated:
                 work()
 
         with self._lock:
             if not self._closed.is_set():
-                self._worker.submit(self._guarded, unless_outdated)
+                self._worker.submit(self._guarded, unless_outdated, turn)

@@ -42,9 +42,8 @@ from elicit_app.session.journal.events import (
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import Journal
 from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.questions.asking import Asking, only_of_preference, stand, to_choice
-from elicit_app.session.questions.steps import Steps
-from elicit_app.session.sitting import budget_of, first_step, for_person, note_about, untimed
+from elicit_app.session.questions import Asking, only_of_preference, stand, to_choice
+from elicit_app.session.steps import Steps, budget_of, first_step, for_person, note_about, untimed
 from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 

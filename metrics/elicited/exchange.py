@@ -1,4 +1,8 @@
-"""Exchange rates: how many of one mistake another one counts for, and in which words."""
+"""Exchange rates: how many of one mistake another one counts for, and in which words.
+
+Everything that shows how bad a mistake is takes it from here: the window, the terminal, every export, the comparison of
+experts.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.display.numbers import two_digits
-from metrics.elicited.family import MistakeKey, family_of
+from metrics.display.numbers import NOT_KNOWN, span, two_digits
+from metrics.elicited.family import Family, MistakeKey, family_of
+from metrics.elicited.metric_parts import Consequence
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
-    from metrics.elicited.metric_parts import Consequence
+
+_WIDE = 10.0  # a 90 % range from one end to more than this many times as much is said instead of a number
 
 
 @dataclass(frozen=True)
@@ -29,12 +35,16 @@ class ExchangeRate:
     predicted : int or None
         Index of the predicted class; None for any wrong answer (family "dlpm").
     ratio : float
-        Estimate, >= 0.
+        Estimate, >= 0: the median of the draws where there are draws, else the ratio of the costs.
     low, high : float or None
         90 % range; `low` 0 where the ratio is only bounded above, `high` inf where it is only bounded below; None where
         the metric has no intervals.
     is_yardstick : bool
         Whether this is the yardstick itself.
+    mistake : Consequence
+        The expert's words for the mistake, completed by plain ones.
+    half : tuple of float or None
+        50 % range, where the metric has draws.
     """
 
     true: int
@@ -43,33 +53,105 @@ class ExchangeRate:
     low: float | None
     high: float | None
     is_yardstick: bool
+    mistake: Consequence
+    half: tuple[float, float] | None = None
+
+    @property
+    def key(self) -> MistakeKey:
+        """Return which mistake this is."""
+        return MistakeKey(self.true, self.predicted)
+
+    @property
+    def ninety(self) -> tuple[float, float] | None:
+        """Return the 90 % range; None without one, and for the yardstick."""
+        return None if self.low is None or self.high is None or self.is_yardstick else (self.low, self.high)
+
+    @property
+    def bounded(self) -> bool:
+        """Return whether the answers leave an end of the range open."""
+        return self.ninety is not None and (self.ninety[0] == 0 < self.ninety[1] or math.isinf(self.ninety[1]))
+
+    @property
+    def wide(self) -> bool:
+        """Return whether the range is closed, but so wide that one number out of it would say too much."""
+        return self.ninety is not None and not self.bounded and self.ninety[1] > _WIDE * self.ninety[0]
 
     def in_words(self) -> str:
-        """Return "7.5", "at most 0.2" or "at least 40"."""
-        if self.low is None or self.high is None or self.is_yardstick:
-            return two_digits(self.ratio)
-        if self.low == 0 and math.isfinite(self.high):
-            return f"at most {two_digits(self.high)}"
-        return f"at least {two_digits(self.low)}" if self.low > 0 and math.isinf(self.high) else two_digits(self.ratio)
+        """Return "7.5"; a bound or a wide range as such: "at most 0.2", "at least 40", "0.1 to 7.1"."""
+        return span(*self.ninety) if self.ninety is not None and (self.bounded or self.wide) else two_digits(self.ratio)
 
     def range_in_words(self) -> str:
-        """Return "5 to 12", "only bounded", "not known", "the yardstick", or "" without intervals."""
+        """Return what stands beneath the number: "5 to 12", "only bounded", "the yardstick"; "" without intervals."""
         if self.is_yardstick:
             return "the yardstick"
-        if self.low is None or self.high is None:
+        if self.ninety is None:
             return ""
-        if self.low == 0 and math.isinf(self.high):
-            return "not known"
-        if self.low == 0 or math.isinf(self.high):
-            return "only bounded"
-        return f"{two_digits(self.low)} to {two_digits(self.high)}"
+        if self.bounded:
+            return "only bounded" if self.in_words() != NOT_KNOWN else ""
+        if self.wide:
+            return "90 % plausible"
+        return span(*self.ninety) if self.ninety[0] < self.ninety[1] else ""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """The metric as one sentence: what one mistake counts for in units of the yardstick.
+
+    Parameters
+    ----------
+    rate, yardstick : ExchangeRate
+        The mistake it names, and the unit.
+    provisional : str or None
+        Why the result is provisional; None where it is not.
+    """
+
+    rate: ExchangeRate
+    yardstick: ExchangeRate
+    provisional: str | None = None
+
+    @property
+    def start(self) -> str:
+        """Return the sentence up to the number: "One missed melanoma counts as much as"."""
+        one = self.rate.mistake.one
+        if self.rate.in_words() == NOT_KNOWN:
+            return f"How much one {one} counts"
+        exact = not (self.rate.bounded or self.rate.wide) and self.rate.ratio > 0
+        return f"One {one} counts as{' much as' if exact else ''}"
+
+    @property
+    def number(self) -> str:
+        """Return the number with its noun: "7.5 needless excisions"; without a full stop."""
+        said, unit = self.rate.in_words(), self.yardstick.mistake
+        if said in (NOT_KNOWN, "0"):
+            return "is not known" if said == NOT_KNOWN else f"nothing beside one {unit.one}"
+        return f"{said} {unit.one if said == '1' else unit.many}"
+
+    @property
+    def below(self) -> tuple[str, str]:
+        """Return what stands beneath the sentence in two parts, the second one to stress; empty without ranges."""
+        if self.rate.bounded:
+            return "Only bounded: these questions could not tell more.", ""
+        if self.rate.wide:
+            return "90 % plausible, not known more closely.", ""
+        range_ = self.rate.range_in_words()
+        return ("Plausible (90 %): ", range_) if range_ and not self.rate.is_yardstick else ("", "")
+
+    def in_words(self) -> str:
+        """Return "One missed melanoma counts as much as 7.5 needless excisions (plausible: 5 to 12)."."""
+        known, range_ = self.below
+        beneath = "90 % plausible" if self.rate.wide else f"plausible: {range_}" if known and range_ else ""
+        sentence = f"{self.start} {self.number}{f' ({beneath})' if beneath else ''}."
+        reason = "" if self.provisional is None else f" Provisional: {self.provisional.rstrip('.')}."
+        return sentence + reason
 
 
 def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     """Return how bad each mistake is compared with the metric's yardstick.
 
-    The yardstick is the one the metric names, else the cheapest mistake that costs anything. Ranges are quantiles of
-    the posterior draws where the metric has them; else the widest that its intervals allow.
+    The yardstick is the one the metric names, else the cheapest mistake that costs anything. Where there are draws,
+    estimates and ranges are quantiles of the ratio itself over the draws; else the ratio of the costs, and the widest
+    range that their intervals allow. An end that the intervals leave open stays open, whatever the prior behind the
+    draws says.
 
     Parameters
     ----------
@@ -80,96 +162,119 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     -------
     tuple of ExchangeRate
         In study order: by true class, then by predicted class; one per true class for family "dlpm".
+
+    Examples
+    --------
+    >>> from metrics import ElicitedMetric, exchange_rates
+    >>> metric = ElicitedMetric.from_cost_matrix(["healthy", "ill"], [[0, 1], [8, 0]])
+    >>> [(rate.mistake.name, rate.in_words()) for rate in exchange_rates(metric)]
+    [('healthy called ill', '1'), ('ill called healthy', '8')]
     """
     family = family_of(metric.family)
-    pairs = family.mistakes(len(metric.classes))
-    yardstick = _yardstick(metric, pairs)
-    costs = metric.cost_matrix
-    unit = costs[family.cell(yardstick)]
+    mistakes = family.mistakes(len(metric.classes))
+    unit = _yardstick(metric, family, mistakes)
     rates = []
-    for pair in pairs:
-        low, high = (1.0, 1.0) if pair == yardstick else _range(metric, family.cell(pair), family.cell(yardstick))
-        rates.append(ExchangeRate(*pair, float(costs[family.cell(pair)] / unit), low, high, pair == yardstick))
+    for key in mistakes:
+        words = mistake_words(metric, key)
+        if key == unit:
+            rates.append(ExchangeRate(*key, 1.0, 1.0, 1.0, True, words))
+            continue
+        ratio, half, ends = _estimated(metric, family.cell(key), family.cell(unit))
+        rates.append(ExchangeRate(*key, ratio, *ends, False, words, half))
     return tuple(rates)
 
 
-def mistake_name(metric: ElicitedMetric, true: int, predicted: int | None) -> str:
-    """Return the title of a mistake.
+def headline(metric: ElicitedMetric) -> Headline:
+    """Return the sentence that a result begins with.
+
+    It names the mistake that counts most, by the number that is said: an estimate, of a bounded ratio the bound. Of
+    equal ones the earlier in study order is named; the yardstick never is, and what is not known at all only where
+    nothing else is known. A wide range is said as a range and a bound as a bound. Why a result is provisional stands
+    behind the sentence.
 
     Parameters
     ----------
     metric : ElicitedMetric
-        Names the classes, and the mistakes where the expert did.
-    true : int
-        Index of the true class.
-    predicted : int or None
-        Index of the predicted class; None for any wrong answer.
-
-    Returns
-    -------
-    str
-        The expert's words, else "naevus called melanoma".
-    """
-    words = mistake_words(metric, true, predicted)
-    return words.name if words and words.name else called(metric, true, predicted)
-
-
-def headline(metric: ElicitedMetric) -> str:
-    """Return the metric as a sentence: the worst mistake in units of the yardstick.
-
-    Parameters
-    ----------
-    metric
         As in `exchange_rates`.
 
     Returns
     -------
-    str
-        "One missed melanoma counts as much as 7.5 needless excisions (plausible: 5 to 12)."
+    Headline
+        Its parts, and all of it in words.
+
+    Examples
+    --------
+    >>> from metrics import ElicitedMetric
+    >>> metric = ElicitedMetric.from_cost_matrix(["healthy", "ill"], [[0, 1], [8, 0]])
+    >>> headline(metric).in_words()
+    'One case of ill called healthy counts as much as 8 cases of healthy called ill.'
     """
-    rates = exchange_rates(metric)
-    worst, unit = max(rates, key=lambda rate: rate.ratio), next(rate for rate in rates if rate.is_yardstick)
-    words, unit_words = (
-        mistake_words(metric, worst.true, worst.predicted),
-        mistake_words(metric, unit.true, unit.predicted),
-    )
-    if worst is unit:
-        return f"{mistake_name(metric, unit.true, unit.predicted)} is the worst mistake; no other counts more."
-    one = words.one if words and words.one else f"case of {called(metric, worst.true, worst.predicted)}"
-    many = (
-        unit_words.many if unit_words and unit_words.many else f"cases of {called(metric, unit.true, unit.predicted)}"
-    )
-    plausible = worst.range_in_words()
-    range_ = f" (plausible: {plausible})" if plausible and plausible[0].isdigit() else ""
-    return f"One {one} counts as much as {worst.in_words()} {many}{range_}."
+    return headline_of(exchange_rates(metric), metric.quality.provisional)
 
 
-def _yardstick(metric: ElicitedMetric, pairs: Sequence[MistakeKey]) -> MistakeKey:
-    family = family_of(metric.family)
+def headline_of(rates: Sequence[ExchangeRate], provisional: str | None = None) -> Headline:
+    """Return the headline of exchange rates that were computed already; see `headline`."""
+    yardstick = next(rate for rate in rates if rate.is_yardstick)
+    return Headline(max((rate for rate in rates if not rate.is_yardstick), key=_said), yardstick, provisional)
+
+
+def _said(rate: ExchangeRate) -> float:
+    """Return the number that is said of a rate; -1 where nothing is known of it."""
+    if not rate.bounded or rate.ninety is None:
+        return rate.ratio
+    low, high = rate.ninety
+    return (low if low > 0 else -1.0) if math.isinf(high) else high
+
+
+def mistake_words(metric: ElicitedMetric, key: MistakeKey) -> Consequence:
+    """Return the words for a mistake: the expert's, and plain ones where they are missing."""
+    true = metric.classes[key.true]
+    predicted = None if key.predicted is None else metric.classes[key.predicted]
+    known = next((c for c in metric.consequences if (c.true, c.predicted) == (true, predicted)), None)
+    plain = called(metric.classes, key)
+    if known is None:
+        return Consequence(true, predicted, plain, f"case of {plain}", f"cases of {plain}")
+    one, many = known.one or f"case of {plain}", known.many or f"cases of {plain}"
+    return Consequence(true, predicted, known.name or plain, one, many, known.consequence)
+
+
+def called(classes: Sequence[str], key: MistakeKey) -> str:
+    """Return truth and prediction in words.
+
+    >>> called(["ill", "healthy", "unclear"], MistakeKey(0, 1))
+    'ill called healthy'
+    >>> called(["ill", "healthy", "unclear"], MistakeKey(0, None))
+    'ill called something else'
+    """
+    if key.predicted is None and len(classes) > 2:
+        return f"{classes[key.true]} called something else"
+    # Of two classes there is only one wrong answer, and it has a name.
+    return f"{classes[key.true]} called {classes[1 - key.true if key.predicted is None else key.predicted]}"
+
+
+def _yardstick(metric: ElicitedMetric, family: Family, mistakes: Sequence[MistakeKey]) -> MistakeKey:
+    costs = {key: metric.cost_matrix[family.cell(key)] for key in mistakes}
     if metric.yardstick is not None:
         true, predicted = (metric.classes.index(name) for name in metric.yardstick)
         named = family.mistake_at(true, predicted)
-        if metric.cost_matrix[family.cell(named)] > 0:
+        if costs[named] > 0:
             return named
-    return min(
-        (pair for pair in pairs if metric.cost_matrix[family.cell(pair)] > 0),
-        key=lambda pair: metric.cost_matrix[family.cell(pair)],
-    )
+    return min((key for key in mistakes if costs[key] > 0), key=lambda key: costs[key])
 
 
-def _range(metric: ElicitedMetric, cell: tuple[int, int], unit: tuple[int, int]) -> tuple[float | None, float | None]:
-    """Return the 90 % range of the ratio of two costs."""
+def _estimated(
+    metric: ElicitedMetric, cell: tuple[int, int], unit: tuple[int, int]
+) -> tuple[float, tuple[float, float] | None, tuple[float | None, float | None]]:
+    """Return the estimate, the 50 % and the 90 % range of the ratio of two costs."""
     low, high = _range_of_intervals(metric.intervals, cell, unit)
     draws = metric.cost_samples
     if draws is None:
-        return low, high
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = draws[(slice(None), *cell)] / draws[(slice(None), *unit)]
-    drawn_low, drawn_high = np.quantile(
-        np.nan_to_num(ratios, nan=0.0, posinf=np.inf), [0.05, 0.95], method="inverted_cdf"
-    )
-    # An end that the answers leave open stays open, whatever the prior behind the draws says.
-    return 0.0 if low == 0 else float(drawn_low), math.inf if high == math.inf else float(drawn_high)
+        return float(metric.cost_matrix[cell] / metric.cost_matrix[unit]), None, (low, high)
+    above, below = draws[(slice(None), *cell)], draws[(slice(None), *unit)]
+    ratios = np.divide(above, below, out=np.where(above > 0, np.inf, 0.0), where=below > 0)
+    # No interpolation: a ratio may be infinite.
+    drawn = np.quantile(ratios, [0.05, 0.25, 0.5, 0.75, 0.95], method="inverted_cdf").tolist()
+    return drawn[2], (drawn[1], drawn[3]), (0.0 if low == 0 else drawn[0], math.inf if high == math.inf else drawn[4])
 
 
 def _range_of_intervals(
@@ -181,15 +286,3 @@ def _range_of_intervals(
     return float(low / unit_high) if math.isfinite(unit_high) else 0.0, float(
         high / unit_low
     ) if unit_low > 0 else math.inf
-
-
-def mistake_words(metric: ElicitedMetric, true: int, predicted: int | None) -> Consequence | None:
-    """Return the expert's words for a mistake, or None."""
-    name = None if predicted is None else metric.classes[predicted]
-    return next((c for c in metric.consequences if c.true == metric.classes[true] and c.predicted == name), None)
-
-
-def called(metric: ElicitedMetric, true: int, predicted: int | None) -> str:
-    """Return "naevus called melanoma", or "naevus called something else" for any wrong answer."""
-    wrong = "something else" if predicted is None else metric.classes[predicted]
-    return f"{metric.classes[true]} called {wrong}"

@@ -135,11 +135,26 @@ class Quality:
         Answers that the weights would give too.
     held_out_agreement : Tally or None
         Answers kept aside that the weights of the others predict.
+    purpose : str or None
+        What the answers were asked for, in words: "choose between these models", "write down the costs".
+    provisional : str or None
+        Why the weights should not be used for anything else yet, in words; None where nothing speaks against it.
+    never_asked : tuple of (str, str or None)
+        Mistakes, as (true, predicted) with None for any wrong answer, that no question was about.
+    linear : bool, str or None
+        Whether the answers fit costs that add up: True, or the name of the rule that fits better.
+    simulated : bool
+        Whether a program answered instead of a person.
     """
 
     repeats_agreed: Tally | None = None
     answers_explained: Tally | None = None
     held_out_agreement: Tally | None = None
+    purpose: str | None = None
+    provisional: str | None = None
+    never_asked: tuple[tuple[str, str | None], ...] = ()
+    linear: bool | str | None = None
+    simulated: bool = False
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
 

@@ -7,7 +7,8 @@ import io
 import math
 from typing import TYPE_CHECKING
 
-from metrics.elicited.exchange import mistake_name
+from metrics.elicited.exchange import mistake_words
+from metrics.elicited.family import family_of
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -33,6 +34,7 @@ def render(metric: ElicitedMetric) -> str:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     table.writerow(_COLUMNS)
+    family = family_of(metric.family)
     factors = metric.release_factors()
     class_weight = [*metric.class_weight.values()]
     for i, true in enumerate(metric.classes):
@@ -40,5 +42,6 @@ def render(metric: ElicitedMetric) -> str:
             low, high = (math.nan, math.nan) if metric.intervals is None else metric.intervals[i, j]
             numbers = (metric.cost_matrix[i, j], low, high, factors[i, j], class_weight[i])
             cells = [float(x) if math.isfinite(x) else "" for x in numbers]
-            table.writerow([true, predicted, *cells, "" if i == j else mistake_name(metric, i, j)])
+            mistake = "" if i == j else mistake_words(metric, family.mistake_at(i, j)).name
+            table.writerow([true, predicted, *cells, mistake])
     return text.getvalue()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from metrics.display.log_axis import LogAxis
 from metrics.display.numbers import two_digits
-from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline, mistake_name
+from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
 from metrics.exports.wording import (
     Cells,
     cost_texts,
@@ -71,7 +71,7 @@ def render(metric: ElicitedMetric) -> str:
         name=escape(one_line(metric.name)),
         style=files("metrics.exports").joinpath("page.css").read_text(encoding="utf-8"),
         date=day(metric.created),
-        headline=escape(headline(metric)),
+        headline=escape(headline(metric).in_words()),
         question=escape(rates_question(metric)),
         rates=_rates(metric),
         wide=' class="wide"' if len(metric.classes) > _FEW_CLASSES else "",
@@ -119,8 +119,8 @@ def _rate_table(metric: ElicitedMetric, rates: Sequence[ExchangeRate], axis: Log
     """Return one row per rate: the mistake, its place on a logarithmic axis, the number in words."""
     rows = []
     for rate in rates:
-        name = mistake_name(metric, rate.true, rate.predicted)
-        beneath = called(metric, rate.true, rate.predicted)
+        name = rate.mistake.name
+        beneath = called(metric.classes, rate.key)
         small = f"<small>{escape(beneath)}</small>" if beneath != name else ""
         rows.append(
             f'<tr><th scope="row">{escape(name)}{small}</th><td class="plot">{_mark(rate, axis)}</td>'

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from metrics.display.numbers import two_digits
-from metrics.elicited.exchange import exchange_rates, headline, mistake_name
+from metrics.elicited.exchange import exchange_rates, headline
 from metrics.exports.wording import cost_texts, factor_texts, one_line, provenance_rows, release_sentence
 
 if TYPE_CHECKING:
@@ -18,13 +18,10 @@ def render(metric: ElicitedMetric) -> str:
     """Return exchange rates, costs, release factors, class weights and provenance as GitHub-flavoured Markdown."""
     costs = ([f"{cost} ({range_})" if range_ else cost for cost, range_ in row] for row in cost_texts(metric))
     release = ([factor for factor, _ in row] for row in factor_texts(metric))
-    rates = [
-        (escaped(mistake_name(metric, rate.true, rate.predicted)), rate.in_words(), rate.range_in_words())
-        for rate in exchange_rates(metric)
-    ]
+    rates = [(escaped(rate.mistake.name), rate.in_words(), rate.range_in_words()) for rate in exchange_rates(metric)]
     blocks = [
         f"# {escaped(metric.name)}",
-        escaped(headline(metric)),
+        escaped(headline(metric).in_words()),
         "## How bad is each mistake",
         table(("mistake", "counts as", "plausible (90 %)"), rates),
         "## Cost matrix",

@@ -13,7 +13,7 @@ from matplotlib import font_manager
 
 from metrics.display.log_axis import LogAxis
 from metrics.display.numbers import two_digits
-from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline, mistake_name
+from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
 from metrics.exports.pdf_sheet import HEIGHT, INK, LINE, MARGIN, QUIET, WIDTH, Sheet
 from metrics.exports.wording import (
     Cells,
@@ -76,7 +76,7 @@ def _compose(sheet: Sheet, metric: ElicitedMetric, most_rates: int) -> float:
     title = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     y = sheet.paragraph(MARGIN, MARGIN, title, 19, _INNER, bold=True)
     y = sheet.paragraph(MARGIN, y, f"What each mistake costs. {day(metric.created)}", 9, _INNER, quiet=True)
-    y = sheet.paragraph(MARGIN, y + 0.15, headline(metric), 14, _INNER, bold=True)
+    y = sheet.paragraph(MARGIN, y + 0.15, headline(metric).in_words(), 14, _INNER, bold=True)
     y = _rates(sheet, y + 0.2, metric, most_rates)
     y = _matrices(sheet, y + 0.2, metric) + 0.15
     left = sheet.paragraph(MARGIN, y, "Class weights", 11, _COLUMN, bold=True)
@@ -107,7 +107,7 @@ def _rates(sheet: Sheet, y: float, metric: ElicitedMetric, most: int) -> float:
     name_width, plot = 2.2, (MARGIN + 2.4, _INNER - 2.4 - 1.2)
     for row, rate in enumerate(shown):
         middle = y + (row + 0.5) * _RATE_HEIGHT
-        name, beneath = mistake_name(metric, rate.true, rate.predicted), called(metric, rate.true, rate.predicted)
+        name, beneath = rate.mistake.name, called(metric.classes, rate.key)
         _stacked(sheet, MARGIN, middle, name, "" if name == beneath else beneath, name_width, "left")
         _stacked(sheet, MARGIN + _INNER, middle, rate.in_words(), rate.range_in_words(), 1.1, "right")
     height = len(shown) * _RATE_HEIGHT

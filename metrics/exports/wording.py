@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.display.numbers import cost_text, two_digits
-from metrics.elicited.exchange import called, exchange_rates, mistake_words
+from metrics.elicited.exchange import exchange_rates
 from metrics.elicited.family import family_of
 
 if TYPE_CHECKING:
@@ -78,9 +78,7 @@ def factor_texts(metric: ElicitedMetric) -> Cells:
 def rates_question(metric: ElicitedMetric) -> str:
     """Return the heading of the exchange rates: "How bad is each mistake, compared with one needless excision?"."""
     unit = next(rate for rate in exchange_rates(metric) if rate.is_yardstick)
-    words = mistake_words(metric, unit.true, unit.predicted)
-    one = words.one if words and words.one else f"case of {called(metric, unit.true, unit.predicted)}"
-    return f"How bad is each mistake, compared with one {one}?"
+    return f"How bad is each mistake, compared with one {unit.mistake.one}?"
 
 
 def release_sentence(metric: ElicitedMetric) -> str:

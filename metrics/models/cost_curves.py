@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.elicited.exchange import exchange_rates, mistake_name
+from metrics.elicited.exchange import exchange_rates
 from metrics.errors import InputError
 from metrics.inputs.arguments import number_array
 from metrics.inputs.class_names import indices_of
@@ -158,7 +158,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     rates = exchange_rates(metric)
     rate = next(r for r in rates if r.true == true and r.predicted in (predicted, None))
     if rate.is_yardstick:
-        raise InputError(f"mistake: {mistake_name(metric, true, rate.predicted)} is the yardstick; choose another one.")
+        raise InputError(f"mistake: {rate.mistake.name} is the yardstick; choose another one.")
     varied = np.zeros_like(metric.cost_matrix)
     varied[true, predicted if rate.predicted is not None else np.arange(len(varied)) != true] = 1
     others = np.zeros_like(varied)
@@ -171,8 +171,8 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
         fixed=np.array([(share * others).sum() for share in shares]),
         slope=np.array([(share * varied).sum() for share in shares]),
         elicited=rate.ratio,
-        plausible=None if rate.low is None or rate.high is None else (rate.low, rate.high),
-        mistake=mistake_name(metric, true, rate.predicted),
+        plausible=rate.ninety,
+        mistake=rate.mistake.name,
     )
 
 

@@ -20,10 +20,9 @@ from elicit_app.gui.start.page import StartPage, StartView
 from elicit_app.gui.start.rows import ContinueView, RowView
 from elicit_app.problem import Finding
 from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.recapping import recap_view
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
-from elicit_app.session.showing import review_view, sitting_over_view
+from elicit_app.session.view_builders import recap_view, review_view, sitting_over_view
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.session.procedures import ProcedureSetting, procedure_for
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
-from elicit_app.session.sitting import for_person
+from elicit_app.session.steps import for_person
 from elicit_app.session.views.asked import QuestionView, SittingOverView
 from elicit_app.study import open_study
 from metrics.elicited.family import family_of

@@ -5,7 +5,7 @@ import pytest
 
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
-from elicit_app.session.showing import question_view
+from elicit_app.session.view_builders import question_view
 
 SCRIPT = ("left", "equal", "right", "unsure", "right", "left", "left", "equal")
 

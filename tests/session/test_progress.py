@@ -8,7 +8,7 @@ from elicit_app.elicitation.questions import Progress, Purpose
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
-from elicit_app.session.showing import question_view, review_view, sitting_over_view
+from elicit_app.session.view_builders import question_view, review_view, sitting_over_view
 from elicit_app.session.words.sentences import progress_words
 from elicit_app.study import open_study
 

@@ -222,6 +222,7 @@ def test_a_listener_may_close_the_runner(study, journal_path):
     runner = SessionRunner(Session.create(study, ProcedureSetting(seed=5), journal_path), listener)
     runner.start()
     assert closed.wait(PATIENCE)
+    runner._worker.shutdown()
     Session.open(journal_path, study).close()
 
 

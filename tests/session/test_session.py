@@ -15,8 +15,8 @@ from elicit_app.session.journal.reading import read
 from elicit_app.session.journal.writing import Journal
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
-from elicit_app.session.showing import question_view
-from elicit_app.session.sitting import untimed
+from elicit_app.session.steps import untimed
+from elicit_app.session.view_builders import question_view
 from elicit_app.study import open_study
 
 REPLIES = ("left", "right", "equal", "unsure")

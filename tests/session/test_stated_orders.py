@@ -8,9 +8,9 @@ import pytest
 from elicit_app.elicitation.orders import StatedMistake, StatedOrder
 from elicit_app.problem import Problem
 from elicit_app.session.procedures import ProcedureSetting, procedure_for, read_orders
-from elicit_app.session.recapping import recap_view
 from elicit_app.session.results.result import export, result_view
 from elicit_app.session.session import Session
+from elicit_app.session.view_builders import recap_view
 from elicit_app.study import open_study
 from metrics import ElicitedMetric
 

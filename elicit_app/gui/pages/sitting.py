@@ -37,7 +37,7 @@ class RecapPage(ScrolledPage):
         self.notice = Notice()
         self.title = Label("Where you stopped", theme.Role.HEADLINE)
         self.line = Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self.minds, self.last, self.stated = (Label(role=theme.Role.FLOW) for _ in range(3))
+        self.last, self.stated = (Label(role=theme.Role.FLOW) for _ in range(2))
         self.following = Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.go_on = PrimaryButton("Go on", keys=("Enter",))
         card = Card(Surface.IMPORTANT)
@@ -48,7 +48,6 @@ class RecapPage(ScrolledPage):
         inside.addWidget(self.line)
         self._certain = _part("What you stated for certain", self.stated)
         inside.addWidget(self._certain)
-        inside.addWidget(_part("What you mind most", self.minds))
         inside.addWidget(_part("Your last answer", self.last))
         inside.addWidget(Divider())
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -69,7 +68,6 @@ class RecapPage(ScrolledPage):
         """Show where a session stands; `title` names the study and the expert."""
         self.notice.say("")
         self.line.setText(f"{title} · {view.kept}")
-        self.minds.setText(view.minds)
         self.last.setText(view.last)
         self.stated.setText(view.stated)
         self._certain.setVisible(bool(view.stated))
@@ -77,7 +75,7 @@ class RecapPage(ScrolledPage):
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        for label in (self.title, self.line, self.stated, self.minds, self.last, self.following):
+        for label in (self.title, self.line, self.stated, self.last, self.following):
             label.set_compact(breakpoint_.compact)
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._row.setDirection(down if breakpoint_.large else across)

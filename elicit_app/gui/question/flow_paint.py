@@ -12,8 +12,7 @@ from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph, side_c
 from elicit_app.gui.question.measures import breakable, wrapped_height
 from elicit_app.gui.theme import Role, em, font
 from elicit_app.session.views.asked import Side
-from elicit_app.session.words.branches import Branch, Leaf
-from elicit_app.session.words.ledger import letter_of
+from elicit_app.session.words.ledger import Branch, Leaf, letter_of
 
 BESIDE_NUMBER = 10
 SIGN = 10

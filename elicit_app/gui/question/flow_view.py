@@ -25,8 +25,7 @@ from elicit_app.gui.question.flow_paint import (
 from elicit_app.gui.question.measures import breakable, wrapped_height
 from elicit_app.gui.theme import em
 from elicit_app.session.views.asked import Side
-from elicit_app.session.words.branches import Branch, Leaf, branches
-from elicit_app.session.words.ledger import letter_of
+from elicit_app.session.words.ledger import Branch, Leaf, branches, letter_of
 from elicit_app.study.model import Wording
 
 MOST_CLASSES = 5

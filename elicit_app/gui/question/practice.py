@@ -11,14 +11,14 @@ from elicit_app.gui.elements import Card, FlatButton, Glyph, GlyphSign, Label, O
 from elicit_app.gui.question.answers import bind, bind_answers
 from elicit_app.gui.question.pair_page import PairPage, TopBar
 from elicit_app.gui.theme import Breakpoint
-from elicit_app.session.questions.practice import (
+from elicit_app.session.views.asked import Reply
+from elicit_app.session.warm_up import (
     Feedback,
     PracticePair,
     practice_feedback,
     practice_ledger,
     practice_pairs,
 )
-from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 
 

@@ -14,7 +14,7 @@ from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogAxis, ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views.cost_lines import Segment
-from elicit_app.session.words import result_words as words
+from metrics.display.numbers import span, two_digits
 
 STEPS = 1000
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -39,7 +39,7 @@ class Scale(NamedTuple):
 
     axis: LogAxis | ShareAxis
     question: str
-    said: Callable[[float], str] = words.amount
+    said: Callable[[float], str] = two_digits
     plausible: tuple[float, float] | None = None
     own: float | None = None
 
@@ -133,7 +133,7 @@ class BreakEvenTrack(QSlider):
     def _note(self) -> str:
         """Return what stands below the numbers: the plausible range, or where the study is."""
         if self._scale.plausible is not None:
-            return f"shaded: plausible after your answers, {words.span(self._scale.plausible)}"
+            return f"shaded: plausible after your answers, {span(*self._scale.plausible)}"
         return "" if self._scale.own is None else f"square: in your study, {self._scale.said(self._scale.own)}"
 
     def _inset(self) -> float:

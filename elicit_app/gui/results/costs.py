@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,9 +16,9 @@ from elicit_app.gui.elements.surfaces import Block
 from elicit_app.gui.results.files import FilesCard
 from elicit_app.gui.theme import XS, Role, Tokens, em, font, tokens
 from elicit_app.session.views.outcome import ResultView
-from elicit_app.session.words import result_words as words
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric
+from metrics.display.numbers import cost_text, two_digits
 
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -147,7 +146,6 @@ _FROM_HERE_WIDE = 5
 def cost_cells(view: ResultView, study: Study) -> list[list[Cell]]:
     """Return the cells of the cost matrix: the cost and its 90 % interval, or its bound."""
     metric, names = view.metric, study.wording.class_one
-    bounded = {(r.true, r.predicted) for r in view.ratios if r.bounded}
     rows = []
     for i in range(len(names)):
         row = []
@@ -155,23 +153,11 @@ def cost_cells(view: ResultView, study: Study) -> list[list[Cell]]:
             if i == j:
                 row.append(Cell("0", sentence=f"{names[i]} called {names[j]}: right, costs nothing."))
                 continue
-            only = (i, j) in bounded or (i, None) in bounded
-            text, below = _cost_text(metric, i, j, only)
+            interval = None if metric.intervals is None else metric.intervals[i, j]
+            text, below = cost_text(float(metric.cost_matrix[i, j]), interval)
             row.append(Cell(text, below, f"{names[i]} called {names[j]}: {text}{f', {below}' if below else ''}."))
         rows.append(row)
     return rows
-
-
-def _cost_text(metric: ElicitedMetric, i: int, j: int, bounded: bool) -> tuple[str, str]:
-    cost = words.amount(float(metric.cost_matrix[i, j]))
-    if metric.intervals is None:
-        return cost, "bounded" if bounded else ""
-    low, high = (float(end) for end in metric.intervals[i, j])
-    if bounded:
-        if low <= 0:
-            return f"≤ {words.amount(high)}", "bounded"
-        return (f"≥ {words.amount(low)}" if math.isinf(high) else words.span((low, high))), "bounded"
-    return cost, "" if low == high else words.span((low, high))
 
 
 def release_cells(view: ResultView, study: Study) -> list[list[Cell]]:
@@ -197,20 +183,20 @@ def _release_text(view: ResultView, i: int, j: int, factor: float) -> tuple[str,
     costs, intervals = view.metric.cost_matrix, view.metric.intervals
     if factor < 1 and intervals is not None and any((r.true, r.predicted) == (i, j) and r.bounded for r in view.ratios):
         high = float(intervals[i, j, 1] / costs[i].max())
-        return (f"≤ {words.amount(high)}" if high < 1 else "≤ 1"), "bounded"
-    return words.amount(factor), "worst" if factor == 1 else ""
+        return (f"≤ {two_digits(high)}" if high < 1 else "≤ 1"), "bounded"
+    return two_digits(factor), "worst" if factor == 1 else ""
 
 
 def two_level_sentence(metric: ElicitedMetric, study: Study) -> str:
     """Return the paper's two-level form in words."""
     release, names = metric.release_list(), study.wording.class_one
     if not release.releases:
-        return "Nothing is released: every wrong name concerns you fully."
+        return "No mistake is discounted."
     parts = [f"{names[entry[0]]} called {_listed([names[j] for j in entry[1:]])}" for entry in release.releases]
     kept = "; ".join(parts)
     return (
-        f"Release {kept}, with factor {words.amount(release.factor)}. "
-        f"The best two-level fit of the factors above; off by {words.amount(release.error)} on average."
+        f"Release {kept}, with factor {two_digits(release.factor)}. "
+        f"The best two-level fit of the factors above; off by {two_digits(release.error)} on average."
     )
 
 
@@ -265,7 +251,7 @@ class WeightsCard(Card):
             inside.setContentsMargins(0, 0, 0, 0)
             inside.setSpacing(0)
             inside.addWidget(Label(name, theme.Role.NOTE, theme.INK2))
-            inside.addWidget(Label(words.amount(weight), theme.Role.LEAD))
+            inside.addWidget(Label(two_digits(weight), theme.Role.LEAD))
             self._pairs.append(pair)
         self._two_level.setText(two_level_sentence(view.metric, study))
 

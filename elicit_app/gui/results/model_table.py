@@ -14,7 +14,7 @@ from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views.figures import ModelView
-from elicit_app.session.words import result_words as words
+from metrics.display.numbers import probability, total_cost
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -55,15 +55,15 @@ def text_between(
 def sentence(model: ModelView, yardsticks: str) -> str:
     """Return a row as a sentence for a screen reader."""
     best = (
-        f", best with probability {words.percent(model.probability_best)}" if model.probability_best is not None else ""
+        f", best with probability {probability(model.probability_best)}" if model.probability_best is not None else ""
     )
     if model.difference_range is None:
-        more = f", {words.cost(model.difference)} more than the first" if model.difference else ""
+        more = f", {total_cost(model.difference)} more than the first" if model.difference else ""
     else:
         low, high = model.difference_range
-        more = f", {words.cost(low)} to {words.cost(high)} more than the first" if model.difference else ""
+        more = f", {total_cost(low)} to {total_cost(high)} more than the first" if model.difference else ""
     return (
-        f"Rank {model.rank}, {model.name}: cost {words.cost(model.cost)} {yardsticks}{more},"
+        f"Rank {model.rank}, {model.name}: cost {total_cost(model.cost)} {yardsticks}{more},"
         f" MPCS {model.mpcs:.2f}, accuracy {100 * model.accuracy:.1f} %{best}."
     )
 
@@ -186,7 +186,7 @@ class ModelTable(QLabel):
         for tick in self._axis.ticks(max(1, int((at.plot_end - at.plot) // room))):
             x = at.x(self._axis, tick)
             painter.setPen(colours.ink2)
-            said = "0" if tick == 0 else f"{'+' if tick > 0 else '−'}{words.cost(abs(tick))}"
+            said = "0" if tick == 0 else f"{'+' if tick > 0 else '−'}{total_cost(abs(tick))}"
             painter.drawText(QRectF(x - room, bottom + em(4), 2 * room, em(20)), CENTRE, said)
 
     def _paint_row(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
@@ -201,7 +201,7 @@ class ModelTable(QLabel):
         self._paint_name(painter, colours, at, model, room)
         painter.setPen(ink)
         painter.setFont(weighted(Role.LEAD, 600 if first else 400))
-        text_between(painter, at.cost, at.plot, room, words.cost(model.cost))
+        text_between(painter, at.cost, at.plot, room, total_cost(model.cost))
         self._paint_difference(painter, colours, at, model, room.center().y(), mark)
         painter.setFont(font(Role.BODY))
         painter.setPen(ink)
@@ -223,10 +223,10 @@ class ModelTable(QLabel):
         painter.setFont(weighted(Role.LEAD, 600 if first else 400))
         text_between(painter, at.rank, at.name, line, str(model.rank))
         text_between(painter, at.name, at.cost, line, model.name)
-        text_between(painter, at.cost, at.end, line, words.cost(model.cost), RIGHT)
+        text_between(painter, at.cost, at.end, line, total_cost(model.cost), RIGHT)
         painter.setFont(font(Role.CAPTION))
         painter.setPen(colours.ink2)
-        best = "" if model.probability_best is None else f", best {words.percent(model.probability_best)}"
+        best = "" if model.probability_best is None else f", best {probability(model.probability_best)}"
         text_between(painter, at.name, at.end, line.translated(0, em(25)), _below(model) + best)
         self._paint_difference(painter, colours, at, model, room.bottom() - em(22), mark)
 
@@ -254,7 +254,7 @@ class ModelTable(QLabel):
 
     def _paint_best(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
         first = model.rank == self._models[0].rank
-        said = words.percent(model.probability_best)
+        said = probability(model.probability_best)
         painter.setFont(weighted(Role.BODY, 600 if first else 400))
         number = QFontMetricsF(painter.font()).horizontalAdvance("> 99 %") + em(4)
         text_between(painter, at.best, at.end, room, said, RIGHT)

@@ -14,7 +14,9 @@ from elicit_app.session.views.cost_lines import CostLines
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.words import result_words as words
 from elicit_app.session.words.ledger import counted
-from elicit_app.study.model import Mistake, Study
+from elicit_app.study.model import Study
+from metrics import Consequence
+from metrics.display.numbers import total_cost, two_digits
 
 
 class WhatIfCard(Card):
@@ -52,13 +54,13 @@ class WhatIfCard(Card):
         """Return what is said about the present ratio."""
         return self._sentence.text()
 
-    def show_result(self, view: ResultView, yardstick: Mistake, study: Study) -> None:
+    def show_result(self, view: ResultView, yardstick: Consequence, study: Study) -> None:
         """Start from the estimate of the headline's ratio."""
-        ratio, mistake = view.headline, words.mistake_of(view.headline, study.wording)
+        ratio, mistake = view.headline.rate, view.headline.rate.mistake
         self._lines, self._estimate, self._unit = CostLines.of(view.models, ratio), ratio.ratio, yardstick.many
         self._before.setText(f"What if one {mistake.one} counted as")
         self._after.setText(f"{yardstick.many}?")
-        self._back.setText(f"Back to {words.amount(ratio.ratio)}")
+        self._back.setText(f"Back to {two_digits(ratio.ratio)}")
         axis = slider_axis(ratio)
         question = f"How many {yardstick.many} one {mistake.one} counts as"
         self.box.setAccessibleName(question)
@@ -88,7 +90,7 @@ class WhatIfCard(Card):
         self._back.setEnabled(abs(value - self._estimate) > 1e-3 * self._estimate)
         costs = self._lines.costs(value)
         order = sorted(range(len(costs)), key=lambda index: costs[index])
-        listed = ", ".join(f"{self._lines.names[index]} {words.cost(costs[index])}" for index in order)
+        listed = ", ".join(f"{self._lines.names[index]} {total_cost(costs[index])}" for index in order)
         self._sentence.setText(f"Then the costs are, in {self._unit}: {listed}.")
 
 
@@ -114,9 +116,9 @@ class ModelsPane(QWidget):
 
     def show_result(self, view: ResultView, study: Study) -> None:
         """Show the models of `view`."""
-        mistake = words.mistake_of(words.yardstick_of(view), study.wording)
+        mistake = view.headline.yardstick.mistake
         self.table.setVisible(bool(view.models))
-        self.what_if.setVisible(len(view.models) > 1 and not view.headline.is_yardstick)
+        self.what_if.setVisible(len(view.models) > 1 and not view.headline.rate.is_yardstick)
         if not view.models:
             self.title.setText("This study has no models")
             self.sentence.setText("It is a made-up law of probabilities for trying procedures out.")

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui.theme import Tokens, em
-from elicit_app.session.views.figures import RatioView
+from metrics.elicited.exchange import ExchangeRate
 
 _STEPS = (1.0, 2.0, 5.0)
 
@@ -122,7 +122,7 @@ class LinearAxis:
         return tuple(index * step for index in range(first, last + 1))
 
 
-def slider_axis(ratio: RatioView) -> LogAxis:
+def slider_axis(ratio: ExchangeRate) -> LogAxis:
     """Return the range of the slider: the plausible range with room around it, 1 always inside."""
     low, high = ratio.ninety or (ratio.ratio, ratio.ratio)
     low = low if low > 0 else ratio.ratio / 10

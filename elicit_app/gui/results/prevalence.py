@@ -77,7 +77,7 @@ class SharesCard(Section):
         self.classes.clear()
         for true in scenarios.known:
             self.classes.addItem(study.wording.class_many[true], true)
-        self.classes.setCurrentIndex(max(self.classes.findData(view.headline.true), 0))
+        self.classes.setCurrentIndex(max(self.classes.findData(view.headline.rate.true), 0))
         self.box.setRange(1, max(scenarios.population - 1, 1))
         self._of.setText(f"of {counted(scenarios.population, study.wording)}")
         self._class_chosen()
@@ -173,7 +173,7 @@ class PrevalencePane(QWidget):
             self.title.setText("This study has no models")
             self.sentence.setText("It is a made-up law of probabilities for trying procedures out.")
             return
-        self._yardsticks = words.mistake_of(words.yardstick_of(view), study.wording).many
+        self._yardsticks = view.headline.yardstick.mistake.many
         self.shares.show_result(view, view.scenarios, study)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -13,9 +13,10 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogAxis, LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session.views.figures import RatioView
-from elicit_app.session.words import result_words as words
 from elicit_app.study.model import Wording
+from metrics.display.numbers import two_digits
+from metrics.elicited.exchange import ExchangeRate, called
+from metrics.elicited.family import MistakeKey
 
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -29,20 +30,25 @@ _CENTRE = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter
 class PlotRow:
     """One row of the plot: a ratio with its words."""
 
-    ratio: RatioView
+    ratio: ExchangeRate
     name: str
     flow: str
+    guess: float | None = None
 
     @property
     def sentence(self) -> str:
         """Return the row as a sentence for a screen reader."""
-        guess = f", first guess {words.amount(self.ratio.guess)}" if self.ratio.guess is not None else ""
-        return f"{self.name}, {self.flow}: {words.value_of(self.ratio)}, {words.below_value(self.ratio)}{guess}."
+        guess = f", first guess {two_digits(self.guess)}" if self.guess is not None else ""
+        return f"{self.name}, {self.flow}: {self.ratio.in_words()}, {self.ratio.range_in_words()}{guess}."
 
 
-def rows_of(ratios: Sequence[RatioView], wording: Wording) -> tuple[PlotRow, ...]:
+def rows_of(
+    rates: Sequence[ExchangeRate], wording: Wording, guesses: Mapping[MistakeKey, float]
+) -> tuple[PlotRow, ...]:
     """Return the rows of the plot in study order."""
-    return tuple(PlotRow(r, words.mistake_of(r, wording).name, words.flow_of(r, wording)) for r in ratios)
+    return tuple(
+        PlotRow(rate, rate.mistake.name, called(wording.class_one, rate.key), guesses.get(rate.key)) for rate in rates
+    )
 
 
 class RatioPlot(LogPlot):
@@ -75,7 +81,7 @@ class RatioPlot(LogPlot):
             top = self._head()
             for row, height in zip(self._rows, heights, strict=True):
                 self._paint_words(painter, colours, columns, row, QRectF(0, top, self.width(), height))
-                self._paint_marks(painter, colours, columns, row.ratio, top + height / 2)
+                self._paint_marks(painter, colours, columns, row, top + height / 2)
                 top += height
             self._paint_legend(painter, colours, bottom + em(25))
 
@@ -96,8 +102,8 @@ class RatioPlot(LogPlot):
         return PlotColumns(names, names + gap + em(6), width - numbers - gap - em(6), width)
 
     @staticmethod
-    def _number_width(ratio: RatioView, lead: QFontMetricsF, small: QFontMetricsF) -> float:
-        return max(lead.horizontalAdvance(words.value_of(ratio)), small.horizontalAdvance(words.below_value(ratio)))
+    def _number_width(ratio: ExchangeRate, lead: QFontMetricsF, small: QFontMetricsF) -> float:
+        return max(lead.horizontalAdvance(ratio.in_words()), small.horizontalAdvance(ratio.range_in_words()))
 
     def _heights(self, columns: PlotColumns) -> list[float]:
         return [max(self._text_height(row, columns.names) + em(8), em(46)) for row in self._rows]
@@ -117,7 +123,7 @@ class RatioPlot(LogPlot):
             painter.setPen(plotting.pen(colours.ink3 if one else colours.line, 1.5 if one else 1.0))
             painter.drawLine(QPointF(x, self._head() - em(4)), QPointF(x, bottom))
             painter.setPen(colours.ink if one else colours.ink2)
-            painter.drawText(QRectF(x - em(40), bottom + em(2), em(80), em(20)), _CENTRE, words.amount(tick))
+            painter.drawText(QRectF(x - em(40), bottom + em(2), em(80), em(20)), _CENTRE, two_digits(tick))
         x, gap = columns.x(self._axis, 1.0), em(9)
         painter.setPen(colours.ink2)
         painter.drawText(QRectF(columns.left - em(60), 0, x - gap - columns.left + em(60), em(20)), _RIGHT, "less bad")
@@ -142,20 +148,18 @@ class RatioPlot(LogPlot):
         painter.drawText(
             QRectF(columns.right, room.top() + half, columns.width - columns.right, half),
             _TOP_RIGHT,
-            words.below_value(row.ratio),
+            row.ratio.range_in_words(),
         )
         painter.setFont(lead)
         painter.setPen(colours.ink)
         painter.drawText(
             QRectF(columns.right, room.top(), columns.width - columns.right, half),
             _BOTTOM_RIGHT,
-            words.value_of(row.ratio),
+            row.ratio.in_words(),
         )
 
-    def _paint_marks(
-        self, painter: QPainter, colours: Tokens, columns: PlotColumns, ratio: RatioView, y: float
-    ) -> None:
-        axis = self._axis
+    def _paint_marks(self, painter: QPainter, colours: Tokens, columns: PlotColumns, row: PlotRow, y: float) -> None:
+        axis, ratio = self._axis, row.ratio
         if ratio.is_yardstick:
             plotting.square(painter, colours.ink, columns.x(axis, 1.0), y)
         elif ratio.bounded and ratio.ninety is not None:
@@ -171,8 +175,8 @@ class RatioPlot(LogPlot):
             if ratio.half is not None:
                 plotting.bar(painter, colours.unit, columns.x(axis, ratio.half[0]), columns.x(axis, ratio.half[1]), y)
             plotting.dot(painter, colours.ink, colours.surface, columns.x(axis, ratio.ratio), y)
-        if ratio.guess is not None and not ratio.is_yardstick:
-            plotting.diamond(painter, colours, columns.x(axis, ratio.guess), y)
+        if row.guess is not None and not ratio.is_yardstick:
+            plotting.diamond(painter, colours, columns.x(axis, row.guess), y)
 
     def _paint_bound(
         self, painter: QPainter, colours: Tokens, columns: PlotColumns, ends: tuple[float, float], y: float
@@ -195,7 +199,7 @@ class RatioPlot(LogPlot):
         plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
         said = "best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate"
         x = self._legend_text(painter, colours, x + em(42), y, said)
-        if any(row.ratio.guess is not None for row in self._rows):
+        if any(row.guess is not None for row in self._rows):
             plotting.diamond(painter, colours, x + em(8), y)
             self._legend_text(painter, colours, x + em(24), y, "your first guess")
 
@@ -213,5 +217,5 @@ def _numbers(rows: Sequence[PlotRow]) -> list[float]:
         ratio = row.ratio
         ends = ratio.ninety or ()
         kept = ends if ratio.bounded else (ratio.ratio, *ends)
-        found += [value for value in (*kept, ratio.guess) if value is not None and value > 0]
+        found += [value for value in (*kept, row.guess) if value is not None and value > 0]
     return found

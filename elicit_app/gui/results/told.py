@@ -14,10 +14,11 @@ from elicit_app.gui.elements.fields import DecimalBox
 from elicit_app.gui.elements.surfaces import Block, StressedLabel
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.ratio_plot import RatioPlot, rows_of
-from elicit_app.session.views.figures import HeldOutView, RatioView, TrustView
+from elicit_app.session.views.figures import HeldOutView, TrustView
 from elicit_app.session.views.outcome import ResultView
-from elicit_app.session.words import result_words as words
-from elicit_app.study.model import Mistake, Study
+from elicit_app.study.model import Study
+from metrics.display.numbers import two_digits
+from metrics.elicited.exchange import Headline
 
 LOWEST, HIGHEST = 0.001, 10_000.0
 
@@ -32,7 +33,7 @@ class RatioBox(DecimalBox):
         self.setKeyboardTracking(False)
 
     def textFromValue(self, value: float) -> str:
-        return words.amount(value)
+        return two_digits(value)
 
     def valueFromText(self, text: str) -> float:
         return float(text.replace(",", ""))
@@ -193,18 +194,18 @@ class SentenceCard(Card):
         self._below.addLayout(guess, 1)
         column.addLayout(self._below)
 
-    def show_ratio(self, ratio: RatioView, yardstick: Mistake, study: Study) -> None:
-        """Show the sentence about `ratio`."""
-        plain, stressed = words.headline(ratio, yardstick, study.wording)
+    def show_headline(self, headline: Headline, guess: float | None) -> None:
+        """Show the sentence that the result begins with, and what was guessed of its ratio."""
+        plain, stressed = headline.start, headline.number
         # Number and noun stay on one line; the sentence breaks before them.
         self._sentence.say(f"{plain} ", stressed.replace(" ", NO_BREAK) if len(stressed) < _SHORT else stressed, ".")
-        said, stressed = words.below_headline(ratio)
+        said, stressed = headline.below
         self._range.setVisible(bool(said))
         self._range.say(said, stressed, "." if stressed else "")
-        self._sign.setVisible(ratio.guess is not None)
-        self._guess.setVisible(ratio.guess is not None)
-        if ratio.guess is not None:
-            self._guess.say("Your first guess, before the questions: ", words.amount(ratio.guess), ".")
+        self._sign.setVisible(guess is not None)
+        self._guess.setVisible(guess is not None)
+        if guess is not None:
+            self._guess.say("Your first guess, before the questions: ", two_digits(guess), ".")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Put the guess under the range where the font is large."""
@@ -246,10 +247,10 @@ class ToldPane(QWidget):
 
     def show_result(self, view: ResultView, study: Study) -> None:
         """Show the ratios and findings of `view`."""
-        mistake = words.mistake_of(words.yardstick_of(view), study.wording)
-        self._sentence.show_ratio(view.headline, mistake, study)
+        mistake = view.headline.yardstick.mistake
+        self._sentence.show_headline(view.headline, view.guesses.get(view.headline.rate.key))
         self._question.setText(f"How bad is each mistake, compared with one {mistake.one}?")
-        self._plot.show_rows(rows_of(view.ratios, study.wording), mistake.one)
+        self._plot.show_rows(rows_of(view.ratios, study.wording, view.guesses), mistake.one)
         self._trust.show_result(view)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

@@ -15,8 +15,8 @@ from elicit_app.gui.elements.fields import CheckRow, ListBox, NumberBox, named
 from elicit_app.gui.elements.surfaces import Block, Section
 from elicit_app.problem import Problem
 from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.questions.guessing import Key, mistake_of_key
-from elicit_app.session.sitting import SITTING
+from elicit_app.session.steps import SITTING
+from elicit_app.session.warm_up import Key, mistake_of_key
 from elicit_app.session.words.sentences import order_words
 from elicit_app.study.model import Study
 

@@ -17,7 +17,7 @@ from elicit_app.gui.setup.asking import AskingSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.questions.guessing import Key, keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
+from elicit_app.session.warm_up import Key, keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
 from elicit_app.study.model import Study
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from elicit_app.session.experts.pooling import Source
 from elicit_app.session.views.figures import ModelView
-from elicit_app.session.words.result_words import amount, span
 from elicit_app.study.model import Mistake, Wording
 from metrics import ElicitedMetric
+from metrics.elicited.exchange import ExchangeRate
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,50 +32,27 @@ class Expert:
 
 
 @dataclass(frozen=True)
-class RateView:
-    """How bad one expert finds one mistake: in units of the yardstick, with the 90 % range where there is one."""
-
-    ratio: float
-    low: float | None
-    high: float | None
-
-    @property
-    def said(self) -> str:
-        """Return the number: "7.5"."""
-        return amount(self.ratio)
-
-    @property
-    def range_said(self) -> str:
-        """Return the range: "5 to 12"; empty without one."""
-        return "" if self.low is None or self.high is None else span((self.low, self.high))
-
-
-@dataclass(frozen=True)
 class MistakeRates:
     """One mistake, and how bad each expert and all of them pooled find it.
 
     Parameters
     ----------
-    true : int
-        Index of the true class.
-    predicted : int or None
-        Index of the predicted class; None for any wrong answer.
     mistake : Mistake
         Its words.
-    rates : tuple of RateView
+    rates : tuple of ExchangeRate
         In the order of the experts.
-    pooled : RateView
+    pooled : ExchangeRate
         Of the pooled metric.
-    is_yardstick : bool
-        It counts as 1 for everybody.
     """
 
-    true: int
-    predicted: int | None
     mistake: Mistake
-    rates: tuple[RateView, ...]
-    pooled: RateView
-    is_yardstick: bool
+    rates: tuple[ExchangeRate, ...]
+    pooled: ExchangeRate
+
+    @property
+    def is_yardstick(self) -> bool:
+        """Return whether this is the mistake that counts as 1 for everybody."""
+        return self.pooled.is_yardstick
 
     @property
     def factor(self) -> float:

@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from elicit_app.session.experts.compared import ComparisonView, Expert, MistakeRates, RateView
+from elicit_app.session.experts.compared import ComparisonView, Expert, MistakeRates
 from elicit_app.session.experts.pooling import Source, aligned, pool
 from elicit_app.session.views.figures import ModelView
-from elicit_app.session.words.result_words import amount, cheapest_words, many
+from elicit_app.session.words.result_words import cheapest_words
 from elicit_app.study.model import Mistake, Wording
 from elicit_app.study.wording import default_wording
 from metrics import ElicitedMetric, exchange_rates
+from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import ExchangeRate
 
 POOLED = (
@@ -103,21 +104,14 @@ def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wordin
     each = [exchange_rates(source.metric) for source in sources]
     return tuple(
         MistakeRates(
-            true=of_all.true,
-            predicted=of_all.predicted,
             mistake=wording.any_mistake[of_all.true]
             if of_all.predicted is None
             else wording.mistakes[of_all.true, of_all.predicted],
-            rates=tuple(_rate(rates[place]) for rates in each),
-            pooled=_rate(of_all),
-            is_yardstick=of_all.is_yardstick,
+            rates=tuple(rates[place] for rates in each),
+            pooled=of_all,
         )
         for place, of_all in enumerate(exchange_rates(pooled))
     )
-
-
-def _rate(rate: ExchangeRate) -> RateView:
-    return RateView(rate.ratio, rate.low, rate.high)
 
 
 def _made_of(name: str, metric: ElicitedMetric) -> str:
@@ -138,11 +132,10 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     if widest.factor < _SAME:
         return "They agree", "No mistake counts more for one of them than for another."
     most, least = widest.ends
-    told = (
-        f"For {names[most]} one {widest.mistake.one} counts as much as "
-        f"{many(widest.rates[most].said, yardstick)}, for {names[least]} as much as {widest.rates[least].said}"
-    )
-    times = f": {amount(widest.factor)} times as much." if math.isfinite(widest.factor) else "."
+    said = [_counts_as(widest.rates[place]) for place in (most, least)]
+    unit = yardstick.one if said[0].endswith(" 1") else yardstick.many
+    told = f"For {names[most]} one {widest.mistake.one} counts {said[0]} {unit}, for {names[least]} {said[1]}"
+    times = f": {two_digits(widest.factor)} times as much." if math.isfinite(widest.factor) else "."
     if widest.apart:
         unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
         return f"They disagree most about {widest.mistake.many}", f"{told}{times} {unlike}"
@@ -156,6 +149,11 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
         f"They differ most about {widest.mistake.many}. {told}{times} Their plausible ranges meet, so more answers "
         "could bring them together.",
     )
+
+
+def _counts_as(rate: ExchangeRate) -> str:
+    """Return "as much as 7.5"; of a bound or a wide range "as at least 40"."""
+    return f"as {'' if rate.bounded or rate.wide else 'much as '}{rate.in_words()}"
 
 
 def choice(models: Sequence[Sequence[ModelView]], names: Sequence[str], pooled: Sequence[ModelView] = ()) -> str:

@@ -16,7 +16,6 @@ from pathlib import Path
 from elicit_app.problem import Problem
 from elicit_app.session.journal.backups import Mark, forget_mark, keep_backup, read_mark, write_mark, write_new
 from elicit_app.session.journal.events import Event, Recovered, to_line
-from elicit_app.session.journal.lock import take_lock
 from elicit_app.session.journal.reading import (
     Contents,
     DamagedProblem,
@@ -32,6 +31,36 @@ from elicit_app.study.writing import demand_writable
 _KEPT = 4096
 # Never through a link, and never waiting for the other end of a pipe.
 _WRITABLE = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    # Far behind the end of any journal, because a locked range cannot be read by others.
+    _FAR = 1 << 40
+
+    def take_lock(descriptor: int) -> bool:
+        """Lock the open file for writing; False where another writer holds it."""
+        here = os.lseek(descriptor, 0, os.SEEK_CUR)
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        finally:
+            os.lseek(descriptor, here, os.SEEK_SET)
+        return True
+
+else:
+    import fcntl
+
+    def take_lock(descriptor: int) -> bool:
+        """Lock the open file for writing; False where another writer holds it."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 class UnwrittenProblem(Problem):

@@ -12,15 +12,16 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.state import SessionState
 from elicit_app.session.procedures import stated_orders
 from elicit_app.session.results.judging import count, prevalence, scenarios_of
-from elicit_app.session.results.ratios import headline_of, ratios_of
-from elicit_app.session.results.tolerances import tolerance_of
+from elicit_app.session.results.tolerances import cost_intervals
 from elicit_app.session.results.trusting import trust_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.words.sentences import stated_words
 from elicit_app.study.model import Mistake, Study
 from elicit_app.study.writing import unwritten
-from metrics import Consequence, ElicitedMetric, Provenance, Quality
+from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
+from metrics.elicited.exchange import headline_of
+from metrics.elicited.family import MistakeKey, linear_family
 
 
 def result_view(session: Session) -> ResultView:
@@ -37,16 +38,15 @@ def result_view(session: Session) -> ResultView:
     study, state = session.study, session.state
     counted = count(study)
     shares = prevalence(study, counted)
-    draft = metric_of(session, outcome, tuple(map(float, shares)), Quality())
-    tolerance = tolerance_of(session.procedure(), outcome)
-    ratios = ratios_of(draft, outcome, study.yardstick, state.guesses, tolerance)
+    draft = metric_of(session, outcome, tuple(map(float, shares)))
+    ratios = exchange_rates(draft)
     trust = trust_of(session, outcome, ratios)
     metric = metric_of(session, outcome, tuple(map(float, shares)), trust.quality)
     scenarios = scenarios_of(study, counted, metric, shares) if counted else None
     return ResultView(
         metric=metric,
         ratios=ratios,
-        headline=headline_of(ratios),
+        headline=headline_of(ratios, metric.quality.provisional),
         trust=trust.findings,
         trust_sentence=trust.sentence,
         held_out=trust.held_out,
@@ -59,7 +59,19 @@ def result_view(session: Session) -> ResultView:
         stopped=outcome.stopped,
         can_continue=session.continuation() is not None,
         scenarios=scenarios,
+        guesses=_guesses(state, study, outcome.family),
     )
+
+
+def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey, float]:
+    """Return the first guesses, as the family tells mistakes apart."""
+    guessed = {MistakeKey(guess.true, guess.predicted): guess.ratio for guess in state.guesses}
+    weigh = linear_family(family)
+    return {
+        key: guessed.get(key, guessed.get(MistakeKey(*weigh.cell(key)), 0.0))
+        for key in weigh.mistakes(study.n_classes)
+        if key in guessed or MistakeKey(*weigh.cell(key)) in guessed
+    }
 
 
 def _stated(session: Session, outcome: Outcome) -> tuple[str, ...]:
@@ -69,7 +81,9 @@ def _stated(session: Session, outcome: Outcome) -> tuple[str, ...]:
     return (f"Stated for certain before the questions, so that no answer can speak against it: {said}",) if said else ()
 
 
-def metric_of(session: Session, outcome: Outcome, shares: tuple[float, ...], quality: Quality) -> ElicitedMetric:
+def metric_of(
+    session: Session, outcome: Outcome, shares: tuple[float, ...] | None = None, quality: Quality | None = None
+) -> ElicitedMetric:
     """Return the elicited metric with where it comes from."""
     study, begun = session.study, session.state.begun
     true, predicted = study.yardstick
@@ -79,7 +93,7 @@ def metric_of(session: Session, outcome: Outcome, shares: tuple[float, ...], qua
         outcome.family,
         name=study.title if begun.expert is None else f"{study.title}, {begun.expert}",
         created=session.state.last or begun.at,
-        intervals=outcome.intervals,
+        intervals=cost_intervals(session.procedure(), outcome, study.yardstick),
         samples=outcome.samples,
         prevalence=shares,
         population=study.population,
@@ -95,7 +109,7 @@ def metric_of(session: Session, outcome: Outcome, shares: tuple[float, ...], qua
             answers_digest=answers_digest(session.state),
             expert=begun.expert,
         ),
-        quality=quality,
+        quality=quality or Quality(),
     )
 
 

@@ -44,6 +44,40 @@ def tolerance_of(procedure: Procedure, outcome: Outcome) -> Tolerance | None:
     return None
 
 
+def cost_intervals(procedure: Procedure, outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | None:
+    """Return 90 % intervals of the costs: those of the outcome, or from what a published search tells about ratios.
+
+    A search knows ratios only, so its intervals are in the scale in which the yardstick's cost is exact.
+
+    Parameters
+    ----------
+    procedure : Procedure
+        Who asked.
+    outcome : Outcome
+        What was learned.
+    yardstick : tuple of int
+        (true, predicted) of the mistake that others are compared with.
+
+    Returns
+    -------
+    ndarray of shape (k, k, 2) or None
+        As `ElicitedMetric` takes them.
+    """
+    from metrics.elicited.family import family_of
+
+    tolerance = tolerance_of(procedure, outcome)
+    if tolerance is None:
+        return outcome.intervals
+    family = family_of(outcome.family)
+    costs = family.costs(outcome.weights)
+    unit, cost = family.index(*yardstick, len(costs)), costs[yardstick]
+    if not cost > 0:
+        return outcome.intervals
+    low, high = (family.on_errors(ends[:, unit] * cost) for ends in (tolerance.low, tolerance.high))
+    low[yardstick] = high[yardstick] = cost
+    return np.stack([np.minimum(low, costs), np.maximum(high, costs)], axis=-1)
+
+
 def _of_frontier(outcome: Outcome, epsilon: float) -> Tolerance:
     """Return the ratios to the first class that the answers allow, and from them those to any other class."""
     searched, allowed = outcome.details["intervals"], outcome.details["ratios"]

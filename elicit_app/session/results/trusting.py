@@ -11,11 +11,13 @@ import numpy as np
 from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Purpose
 from elicit_app.session.journal.state import SessionState
 from elicit_app.session.results.fitting import misfits, repeats
+from elicit_app.session.results.tolerances import Tolerance, tolerance_of
 from elicit_app.session.session import Session
-from elicit_app.session.views.figures import HeldOutView, RatioView, TrustView
-from elicit_app.session.words.result_words import flow_of, percent, value_of
+from elicit_app.session.views.figures import HeldOutView, TrustView
 from elicit_app.study.model import Study
 from metrics import Quality, Tally
+from metrics.display.numbers import probability, span
+from metrics.elicited.exchange import ExchangeRate, called
 
 if TYPE_CHECKING:
     from elicit_app.elicitation.trust import TrustReport
@@ -55,7 +57,7 @@ class Trust:
     quality: Quality
 
 
-def trust_of(session: Session, outcome: Outcome, ratios: tuple[RatioView, ...]) -> Trust:
+def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...]) -> Trust:
     """Return how far the answers support the result.
 
     Parameters
@@ -64,7 +66,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[RatioView, ...]) 
         With at least one answer.
     outcome : Outcome
         What was learned from all answers.
-    ratios : tuple of RatioView
+    ratios : tuple of ExchangeRate
         For what is only bounded.
     """
     from elicit_app.elicitation.trust import trust_report
@@ -83,7 +85,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[RatioView, ...]) 
         *_fits_found(explained, [number for number in odd if number not in failed]),
         *_held_out_found(report),
         *_suspicions_found(state, report),
-        *_bounded_found(session.study, ratios),
+        *_bounded_found(session.study, ratios, tolerance_of(procedure, outcome)),
     )
     return Trust(
         findings=findings,
@@ -167,9 +169,8 @@ def _suspicions_found(state: SessionState, report: TrustReport) -> list[TrustVie
         if suspicion.name == "same_side":
             found.append(_side_found(state))
         elif suspicion.name == "insensitive":
-            detail = (
-                f"Such answers are expected to name the better of two results {percent(suspicion.value)} of the time."
-            )
+            share = probability(suspicion.value)
+            detail = f"Such answers are expected to name the better of two results {share} of the time."
             found.append(TrustView(False, "Many answers are close to a coin toss", detail))
         elif suspicion.name in ("random", "reversed"):
             told = "reversed" if _steadily_worse(state, report, suspicion.name) else "random"
@@ -198,11 +199,20 @@ def _side_found(state: SessionState) -> TrustView:
     return TrustView(False, f"{most} of {_plural(len(left), 'preference')} went to side {side}", detail)
 
 
-def _bounded_found(study: Study, ratios: tuple[RatioView, ...]) -> list[TrustView]:
-    bounded = [view for view in ratios if view.bounded]
+def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tolerance | None) -> list[TrustView]:
+    unit = next(place for place, rate in enumerate(rates) if rate.is_yardstick)
+    bounded = [
+        rate
+        for place, rate in enumerate(rates)
+        if rate.bounded or (tolerance is not None and tolerance.bounded[place, unit] and not rate.is_yardstick)
+    ]
     if not bounded:
         return []
-    told = [f"{_capital(flow_of(view, study.wording))}: {value_of(view)}." for view in bounded[:3]]
+    told = [
+        f"{_capital(called(study.wording.class_one, rate.key))}: {span(*rate.ninety)}."
+        for rate in bounded[:3]
+        if rate.ninety is not None
+    ]
     more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
     headline = "One mistake is only bounded" if len(bounded) == 1 else f"{len(bounded)} mistakes are only bounded"
     return [TrustView(False, headline, " ".join([*told, *more, "No question could tell more."]))]

@@ -68,14 +68,13 @@ class UnsavedView:
 class RecapView:
     """Where a session stood, shown before its next question to somebody who comes back; every text is a sentence.
 
-    `kept` is how many answers there are, without the full stop; `minds` says which mistake the expert seems to mind
-    most so far; `last` says what the last answer was; `following` says what comes next; `stated` are the orders that
-    were stated for certain, or empty.
+    `kept` is how many answers there are, without the full stop; `last` says what the last answer was; `following` says
+    what comes next; `stated` are the orders that were stated for certain, or empty. What the answers seem to say is
+    not in it: it would be an anchor in the middle of a measurement.
     """
 
     answers: int
     kept: str
-    minds: str
     last: str
     following: str
     stated: str = ""

@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from elicit_app.session.views.figures import ModelView, RatioView
+from elicit_app.session.views.figures import ModelView
+from metrics.elicited.exchange import ExchangeRate
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class CostLines:
     slope: tuple[float, ...]
 
     @classmethod
-    def of(cls, models: Sequence[ModelView], ratio: RatioView) -> CostLines:
+    def of(cls, models: Sequence[ModelView], ratio: ExchangeRate) -> CostLines:
         """Take the lines through the models' costs at the estimated `ratio`."""
         slopes = []
         for model in models:

@@ -1,28 +1,10 @@
-"""The figures of a result, one view each: a ratio, a model, a finding, how many held-out answers a rule predicts."""
+"""The figures of a result, one view each: a model, a finding, how many held-out answers a rule predicts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from elicit_app.elicitation.questions import Counts
-
-
-@dataclass(frozen=True)
-class RatioView:
-    """How bad one mistake is compared with the yardstick: estimate, 50 % and 90 % ranges (hi inf: only bounded below).
-
-    `predicted` is None where the family says any wrong answer for the same truth is equally bad.
-    `bounded` is True where no question of this query space could tell more than the 90 % range.
-    """
-
-    true: int
-    predicted: int | None
-    ratio: float
-    half: tuple[float, float] | None
-    ninety: tuple[float, float] | None
-    bounded: bool
-    guess: float | None
-    is_yardstick: bool
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elicit_app.problem import Finding
 from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
-from elicit_app.session.views.figures import HeldOutView, ModelView, RatioView, TrustView
+from elicit_app.session.views.figures import HeldOutView, ModelView, TrustView
 
 if TYPE_CHECKING:
     from elicit_app.session.views.scenarios import Scenarios
     from metrics import ElicitedMetric
+    from metrics.elicited.exchange import ExchangeRate, Headline
+    from metrics.elicited.family import MistakeKey
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,12 +24,12 @@ class ResultView:
 
     `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended;
     `scenarios` judges the models at another prevalence, None where the study has no models; `experts` is how many
-    experts have finished this study, this one included.
+    experts have finished this study, this one included; `guesses` are the first guesses of ratios.
     """
 
     metric: ElicitedMetric
-    ratios: tuple[RatioView, ...]
-    headline: RatioView
+    ratios: tuple[ExchangeRate, ...]
+    headline: Headline
     trust: tuple[TrustView, ...]
     trust_sentence: str
     held_out: tuple[HeldOutView, ...]
@@ -41,6 +44,7 @@ class ResultView:
     unsaved: str = ""
     scenarios: Scenarios | None = None
     experts: int = 1
+    guesses: Mapping[MistakeKey, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

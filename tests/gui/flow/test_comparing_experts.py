@@ -57,7 +57,7 @@ def test_the_page_says_where_they_disagree_and_what_pooled_means(page, view):
     said = page.plot.accessibleDescription()
     for row in view.mistakes:
         if not row.is_yardstick:
-            assert f"{row.mistake.name}, {apart_words(row)}: Kardiologie {row.rates[0].said}, " in said
+            assert f"{row.mistake.name}, {apart_words(row)}: Kardiologie {row.rates[0].in_words()}, " in said
     assert said.count("all pooled") == 5
 
 

@@ -10,7 +10,6 @@ from elicit_app.session.views.asked import RecapView
 VIEW = RecapView(
     answers=6,
     kept="6 answers are kept",
-    minds="So far you seem to mind missed melanomas most.",
     last="You preferred 12 fewer missed melanomas rather than 85 fewer needless excisions.",
     following="Question 7 is next, then about 5 to 8 more.",
 )
@@ -25,7 +24,7 @@ def page(shown):
 
 def test_it_says_what_was_answered(page):
     assert page.line.text() == "Skin lesions · dermatology · 6 answers are kept"
-    assert [page.minds.text(), page.last.text(), page.following.text()] == [VIEW.minds, VIEW.last, VIEW.following]
+    assert [page.last.text(), page.following.text()] == [VIEW.last, VIEW.following]
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])

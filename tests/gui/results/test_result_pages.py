@@ -16,7 +16,7 @@ from elicit_app.gui.review.page import NOTHING_CHOSEN, ReviewPage
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
-from elicit_app.session.showing import review_view
+from elicit_app.session.view_builders import review_view
 from elicit_app.study import open_study
 
 COSTS = np.array([[0, 4.0, 9.0], [0.6, 0, 2.0], [1.0, 0.3, 0]])
@@ -133,7 +133,7 @@ def test_the_table_is_as_high_as_its_rows(review, appearance, qtbot):
 def test_the_slider_the_box_and_the_sentence_say_the_same(results, views):
     what_if = results.models.what_if
     results.tabs.setCurrentIndex(1)
-    estimate = views[1].headline.ratio
+    estimate = views[1].headline.rate.ratio
     assert what_if.track.number == pytest.approx(estimate, rel=0.01)
     QTest.keyClick(what_if.track, Qt.Key.Key_Right)
     assert what_if.track.number > estimate
@@ -223,9 +223,11 @@ def test_no_tab_is_cut_short_where_all_names_fit(results, appearance, qtbot, sca
 
 
 def test_a_wide_range_with_a_first_guess_fits_a_small_window(results, views, study, qtbot):
-    wide = replace(views[1].headline, ninety=(1.1, 55.0), guess=30.0)
+    rate = replace(views[1].headline.rate, low=1.1, high=55.0)
     results.resize(800, 600)
-    results.show_result(replace(views[1], headline=wide), study, None)
+    results.show_result(
+        replace(views[1], headline=replace(views[1].headline, rate=rate), guesses={rate.key: 30.0}), study, None
+    )
     qtbot.wait(20)
     assert results.told._sentence._range.text()
     assert results.minimumSizeHint().width() <= 800
@@ -246,7 +248,7 @@ def choose_class(pane, true):
 
 def test_another_prevalence_begins_with_the_studys_own(elsewhere, results, views, study):
     shares = elsewhere.shares
-    assert shares.box.value() == round(1000 * views[1].scenarios.own[views[1].headline.true])
+    assert shares.box.value() == round(1000 * views[1].scenarios.own[views[1].headline.rate.true])
     assert shares.cases == "Then there are 450 red lights, 100 yellow lights, 450 green lights."
     assert not shares.back.isEnabled()
     assert elsewhere.table.accessibleDescription() == results.models.table.accessibleDescription()

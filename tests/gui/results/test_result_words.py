@@ -1,4 +1,4 @@
-"""Numbers, sentences, axes and break-even points of the result pages."""
+"""Sentences on models, axes and break-even points of the result pages."""
 
 import math
 from itertools import pairwise
@@ -10,81 +10,21 @@ from hypothesis import strategies as st
 
 from elicit_app.gui.results.plotting import LinearAxis, LogAxis, ShareAxis, slider_axis
 from elicit_app.session.views.cost_lines import CostLines
-from elicit_app.session.views.figures import ModelView, RatioView
+from elicit_app.session.views.figures import ModelView
 from elicit_app.session.words import result_words as words
-from elicit_app.study.model import Mistake
 from elicit_app.study.wording import default_wording
+from metrics import Consequence
+from metrics.elicited.exchange import ExchangeRate
 
 POSITIVE = st.floats(1e-3, 1e4)
 
 
-def ratio(value=7.5, *, ninety=(5.0, 12.0), bounded=False, predicted=1, yardstick=False):
-    return RatioView(0, predicted, value, None, ninety, bounded, None, yardstick)
+def ratio(value=7.5, *, ninety=(5.0, 12.0), predicted=1):
+    return ExchangeRate(0, predicted, value, *ninety, False, Consequence("cancer", "healthy", "Missed cancer"))
 
 
 def model(name, rank, cost, rates, *, share=None):
     return ModelView(name, rank, cost, 0.0, None, 1.0, 0.8, share, np.array(rates))
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (7.5, "7.5"),
-        (1, "1"),
-        (0.1, "0.1"),
-        (0.0437, "0.044"),
-        (9.96, "10"),
-        (12.4, "12"),
-        (133, "130"),
-        (12345, "12,000"),
-    ],
-)
-def test_an_amount_has_two_significant_digits_and_no_exponent(value, said):
-    assert words.amount(value) == said
-
-
-@given(st.floats(1e-6, 1e9))
-def test_an_amount_is_never_off_by_more_than_its_rounding(value):
-    assert float(words.amount(value).replace(",", "")) == pytest.approx(value, rel=0.051)
-
-
-def test_ranges_are_said_by_the_ends_that_are_known():
-    assert words.span((5, 12)) == "5 to 12"
-    assert words.span((0, 0.2)) == "at most 0.2"
-    assert words.span((4, math.inf)) == "at least 4"
-    assert words.span((0.268, 0.273)) == "0.268 to 0.273"
-    assert words.span((0.27, 0.27)) == "about 0.27"
-
-
-def test_probabilities_near_the_ends_are_not_said_to_be_certain():
-    assert [words.percent(share) for share in (0.004, 0.58, 0.995, None)] == ["< 1 %", "58 %", "> 99 %", "–"]
-
-
-def test_the_sentence_says_as_much_as_the_answers_do():
-    wording = default_wording(["cancer", "healthy"])
-    yardstick = Mistake("Needless biopsy", "needless biopsy", "needless biopsies")
-    assert words.headline(ratio(), yardstick, wording) == (
-        "One cancer case called healthy counts as much as",
-        "7.5 needless biopsies",
-    )
-    assert words.headline(ratio(1.0), yardstick, wording)[1] == "1 needless biopsy"
-    only = ratio(30.0, ninety=(20.0, math.inf), bounded=True)
-    assert words.headline(only, yardstick, wording)[1] == "at least 20 needless biopsies"
-
-
-def test_a_wide_range_is_said_as_a_range_and_not_as_a_point():
-    wording = default_wording(["cancer", "healthy"])
-    yardstick = Mistake("Needless biopsy", "needless biopsy", "needless biopsies")
-    wide = ratio(2.0, ninety=(0.47, 10.0))
-    assert words.headline(wide, yardstick, wording) == (
-        "One cancer case called healthy counts as",
-        "0.47 to 10 needless biopsies",
-    )
-    assert words.below_headline(wide) == ("90 % plausible, not known more closely.", "")
-    assert words.below_headline(ratio()) == ("Plausible (90 %): ", "5 to 12")
-    assert words.below_headline(ratio(bounded=True))[0].startswith("Only bounded")
-    assert words.below_headline(ratio(ninety=None)) == ("", "")
-    assert not words.rough(ratio(1.0, ninety=None, yardstick=True))
 
 
 def test_models_that_the_answers_cannot_tell_apart_are_tied():

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication
 from elicit_app.gui.elements import LinkButton
 from elicit_app.gui.pages.sitting import RecapPage
 from elicit_app.gui.setup.begin_page import BeginPage
-from elicit_app.session.recapping import recap_view
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
+from elicit_app.session.view_builders import recap_view
 from elicit_app.study import open_study
 
 WINE = open_study("wine")

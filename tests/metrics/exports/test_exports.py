@@ -220,7 +220,7 @@ def test_the_html_page_stands_alone(make):
     text = " ".join(" ".join(page.text).split())
     for name in metric.classes:
         assert " ".join(name.split()) in text
-    assert " ".join(headline(metric).split()) in text
+    assert " ".join(headline(metric).in_words().split()) in text
 
 
 def test_the_html_page_tells_costs_intervals_and_provenance():
@@ -302,8 +302,8 @@ def test_ranges_of_rates_are_quantiles_of_draws():
     metric = ElicitedMetric.from_weights(["a", "b"], [-8, -1], "lpm", samples=draws)
     worst, unit = exchange_rates(metric)
     assert unit.is_yardstick
-    assert worst.ratio == pytest.approx(8)
     ratios = np.sort(draws[:, 0] / draws[:, 1])
+    assert worst.ratio == pytest.approx(np.median(ratios), rel=0.05)
     assert worst.low == pytest.approx(np.quantile(ratios, 0.05), rel=0.05)
     assert worst.high == pytest.approx(np.quantile(ratios, 0.95), rel=0.05)
 
@@ -330,7 +330,7 @@ def test_a_mistake_that_costs_nothing_is_no_yardstick():
     rates = exchange_rates(metric)
     assert [r.is_yardstick for r in rates] == [True, False]
     assert rates[1].ratio == 0
-    assert "worst mistake" in headline(metric)
+    assert headline(metric).number == "nothing beside one case of a called b"
     for name in FORMATS:
         assert export(metric, name)
 

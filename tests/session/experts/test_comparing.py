@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.session.experts.compared import Expert, MistakeRates, RateView
+from elicit_app.session.experts.compared import Expert, MistakeRates
 from elicit_app.session.experts.comparing import choice, compare, disagreement, told_apart, wording_of
 from elicit_app.session.experts.gathering import compare_experts
 from elicit_app.session.experts.pooling import Source
@@ -18,6 +18,7 @@ from elicit_app.session.views.figures import ModelView
 from elicit_app.study import open_study
 from elicit_app.study.model import Mistake
 from metrics import Consequence, ElicitedMetric, Provenance
+from metrics.elicited.exchange import ExchangeRate
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MISSED = Mistake("Missed melanoma", "missed melanoma", "missed melanomas")
@@ -26,8 +27,9 @@ HARMLESS = Mistake("Harmless mix-up", "harmless mix-up", "harmless mix-ups")
 
 
 def rates(true, mistake, *found, yardstick=False):
-    made = tuple(RateView(*one) for one in found)
-    return MistakeRates(true, None, mistake, made, made[0], yardstick)
+    words = Consequence(str(true), None, mistake.name, mistake.one, mistake.many)
+    made = tuple(ExchangeRate(true, None, *one, yardstick, words) for one in found)
+    return MistakeRates(mistake, made, made[0])
 
 
 UNIT = rates(1, NEEDLESS, (1, 1, 1), (1, 1, 1), yardstick=True)
@@ -62,7 +64,7 @@ def test_agreement_is_said_and_nothing_is_infinitely_less():
     assert disagreement((same, UNIT), ("Ada", "Ben"))[0] == "They agree"
     nothing = rates(0, MISSED, (4.0, 1.0, 9.0), (0.0, 0.0, 0.5))
     detail = disagreement((nothing, UNIT), ("Ada", "Ben"))[1]
-    assert "For Ada one missed melanoma counts as much as 4 needless excisions, for Ben as much as 0. Their" in detail
+    assert "For Ada one missed melanoma counts as much as 4 needless excisions, for Ben as at most 0.5. Their" in detail
 
 
 def model(name, rank):
@@ -131,7 +133,7 @@ def test_two_finished_sessions_are_compared_and_pooled(folder, lumps):
     assert view.title == lumps.title
     missed = next(one for one in view.mistakes if not one.is_yardstick)
     assert missed.rates[0].ratio > 1 > missed.rates[1].ratio
-    assert missed.pooled.ratio == pytest.approx(np.sqrt(missed.rates[0].ratio * missed.rates[1].ratio))
+    assert missed.pooled.ratio == pytest.approx(np.sqrt(missed.rates[0].ratio * missed.rates[1].ratio), rel=0.02)
     assert "For Ada one missed cancer counts as much as " in view.detail
     assert missed.apart
     assert view.headline == "They disagree most about missed cancers"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elicit_app.session.questions.practice import practice_feedback, practice_ledger, practice_pairs
+from elicit_app.session.warm_up import practice_feedback, practice_ledger, practice_pairs
 from elicit_app.study.model import Law, Predictions, Study
 from elicit_app.study.wording import default_wording
 

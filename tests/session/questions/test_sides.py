@@ -3,7 +3,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.session.questions.sides import sides, sides_of_repeat
+from elicit_app.session.questions import sides, sides_of_repeat
 
 
 @given(seed=st.integers(0, 2**63), blocks=st.integers(1, 6))

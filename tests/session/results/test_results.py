@@ -71,7 +71,7 @@ def test_the_headline_is_the_worst_mistake_and_the_yardstick_counts_as_one(resul
     yardstick = next(view for view in result.ratios if view.is_yardstick)
     assert yardstick.ratio == 1
     other = next(view for view in result.ratios if not view.is_yardstick)
-    assert result.headline is other
+    assert result.headline.rate is other
     low, high = other.ninety
     inner_low, inner_high = other.half
     assert low <= inner_low <= inner_high <= high
@@ -103,7 +103,7 @@ def test_first_guesses_stand_beside_what_was_learned(traffic, journal_path):
     with Session.create(traffic, setting, journal_path, guesses=guesses) as session:
         answer_many(session, 6)
         view = result_view(session)
-    assert [ratio.guess for ratio in view.ratios] == [9.0, None, None]
+    assert [view.guesses.get(ratio.key) for ratio in view.ratios] == [9.0, None, None]
     assert [ratio.predicted for ratio in view.ratios] == [None] * 3
     assert all(ratio.half is None for ratio in view.ratios)
 

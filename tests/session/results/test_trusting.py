@@ -7,7 +7,7 @@ from elicit_app.elicitation.questions import Purpose
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
-from elicit_app.session.showing import question_view, review_view
+from elicit_app.session.view_builders import question_view, review_view
 from elicit_app.study import open_study
 
 COSTS = np.array([[0.0, 9.0, 3.0], [2.0, 0.0, 1.0], [6.0, 1.0, 0.0]])

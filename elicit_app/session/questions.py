@@ -1,13 +1,14 @@
-"""The question that stands, and what a reply to it means."""
+"""The question that stands: its sides, what a reply to it means, and whom the sentence about it is about."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from elicit_app.elicitation.questions import PREFERENCES, Choice, Progress, Purpose, Side, Strength
-from elicit_app.session.journal.events import Pair, Subject
+from elicit_app.session.journal.events import Answered, Pair, Subject
 from elicit_app.session.journal.state import SessionState
-from elicit_app.session.questions.sides import sides, sides_of_repeat
 from elicit_app.session.views.asked import Reply
 
 
@@ -59,3 +60,30 @@ def stand(state: SessionState, pair: Pair) -> tuple[Side, Subject]:
     if pair.repeat_of is None or pair.purpose is not Purpose.REPEAT:
         return left, subject
     return sides_of_repeat(state.entries[pair.repeat_of - 1].event, pair, subject)
+
+
+_BLOCK: tuple[tuple[Side, Subject], ...] = (
+    ("first", "left"),
+    ("first", "right"),
+    ("second", "left"),
+    ("second", "right"),
+)
+_STREAM = 0x51DE5
+
+
+def sides(seed: int, number: int) -> tuple[Side, Subject]:
+    """Return the left matrix and the subject of question `number` (from 1).
+
+    Each block of four questions has every combination once, in random order, so that neither side nor subject can
+    favour an answer.
+    """
+    block, place = divmod(number - 1, len(_BLOCK))
+    order = np.random.default_rng(np.random.SeedSequence([seed, _STREAM, block])).permutation(len(_BLOCK))
+    return _BLOCK[order[place]]
+
+
+def sides_of_repeat(original: Answered, pair: Pair, subject: Subject) -> tuple[Side, Subject]:
+    """Return the sides of a repeat: the matrix that stood left before stands right now."""
+    same_order = original.pair.order(pair)
+    first_was_left = (original.left == "first") == bool(same_order)
+    return ("second" if first_was_left else "first"), subject

@@ -1,4 +1,4 @@
-"""Views of a session: the question that stands, the review, the end of a sitting."""
+"""Views of a session: the question that stands, the review, the end of a sitting, and the recap for who comes back."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Answered, CountRows, Pair
 from elicit_app.session.journal.state import Entry
-from elicit_app.session.questions.asking import to_reply
+from elicit_app.session.procedures import stated_orders
+from elicit_app.session.questions import to_reply
 from elicit_app.session.results.fitting import contradictions, misfits
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.views.asked import AnsweredView, Fit, QuestionView, ReviewView, SittingOverView
+from elicit_app.session.views.asked import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
+from elicit_app.session.words.sentences import last_words, progress_words, stated_words
 
 _OVER = {
     "budget": "{answers} answers, all kept. That is a sitting: see the result, or go on.",
@@ -211,3 +213,31 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
     elif not parts:
         found = " Nothing contradicts."
     return total + found
+
+
+def recap_view(session: Session) -> RecapView:
+    """Return where a session stands."""
+    study, state = session.study, session.state
+    last = last_answer(session)
+    answers = len(state.entries)
+    kept = "1 answer is kept" if answers == 1 else f"{answers} answers are kept"
+    return RecapView(
+        answers=answers,
+        kept="Nothing was answered yet" if last is None else kept,
+        last="" if last is None else last_words(last, study.wording, session.procedure().family),
+        following=_following(session),
+        stated=stated_words(stated_orders(session.setting, study.classes), study.wording, session.procedure().family),
+    )
+
+
+def _following(session: Session) -> str:
+    """Say what comes next."""
+    if session.state.phase == "finished":
+        return "The result is next."
+    if session.state.phase == "stopped":
+        return "You were looking back on your answers."
+    view = question_view(session, 0)
+    if view is None:
+        return "This sitting is over: see the result, or go on."
+    said = progress_words(view)
+    return f"{said.question.rstrip(',')} is next" + (", the last one." if view.last else f", then {said.rest}.")

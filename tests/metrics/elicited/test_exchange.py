@@ -1,0 +1,158 @@
+"""Exchange rates and the headline: ranges of the ratio itself, bounds as bounds, wide ranges as ranges."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrics import Consequence, ElicitedMetric, Quality, exchange_rates
+from metrics.display.numbers import probability, span, two_digits
+from metrics.elicited.exchange import ExchangeRate, Headline, called, headline
+from metrics.elicited.family import MistakeKey
+
+CLASSES = ("red", "yellow", "green")
+UNIT = Consequence("healthy", "cancer", "Needless biopsy", "needless biopsy", "needless biopsies")
+MISSED = Consequence("cancer", "healthy", "Missed cancer", "missed cancer", "missed cancers")
+YARDSTICK = ExchangeRate(1, 0, 1.0, 1.0, 1.0, True, UNIT)
+
+
+def rate(value, low=None, high=None):
+    return ExchangeRate(0, 1, value, low, high, False, MISSED)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence", "number", "beneath"),
+    [
+        (rate(7.5, 5, 12), "One missed cancer counts as much as", "7.5 needless biopsies", "5 to 12"),
+        (rate(1.0, 0.5, 2), "One missed cancer counts as much as", "1 needless biopsy", "0.5 to 2"),
+        (rate(7.5), "One missed cancer counts as much as", "7.5 needless biopsies", ""),
+        (rate(30, 20, math.inf), "One missed cancer counts as", "at least 20 needless biopsies", "only bounded"),
+        (rate(0.1, 0, 0.2), "One missed cancer counts as", "at most 0.2 needless biopsies", "only bounded"),
+        (rate(2, 0.47, 10), "One missed cancer counts as", "0.47 to 10 needless biopsies", "90 % plausible"),
+        (rate(3, 0, math.inf), "How much one missed cancer counts", "is not known", ""),
+        (rate(0.0), "One missed cancer counts as", "nothing beside one needless biopsy", ""),
+    ],
+)
+def test_the_sentence_says_as_much_as_the_answers_do(given, sentence, number, beneath):
+    said = Headline(given, YARDSTICK)
+    assert (said.start, said.number, given.range_in_words()) == (sentence, number, beneath)
+
+
+def test_a_range_is_wide_from_more_than_ten_times():
+    assert not rate(3, 1, 10).wide
+    assert rate(3, 1, 10.1).wide
+    assert Headline(rate(3, 1, 10.1), YARDSTICK).below == ("90 % plausible, not known more closely.", "")
+    assert Headline(rate(7.5, 5, 12), YARDSTICK).below == ("Plausible (90 %): ", "5 to 12")
+    assert Headline(rate(9, 5, math.inf), YARDSTICK).below[0].startswith("Only bounded")
+
+
+def test_every_mistake_is_compared_with_the_yardstick():
+    costs = [[0, 2, 8], [1, 0, 4], [0.5, 2, 0]]
+    metric = ElicitedMetric.from_cost_matrix(CLASSES, costs, yardstick=("yellow", "red"))
+    rates = exchange_rates(metric)
+    assert [r.key for r in rates] == [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
+    assert [r.ratio for r in rates] == pytest.approx([2, 8, 1, 4, 0.5, 2])
+    assert [r.is_yardstick for r in rates] == [False, False, True, False, False, False]
+    assert headline(metric).rate is not None
+    assert headline(metric).rate.key == (0, 2)
+
+
+def test_draws_give_estimates_and_ranges_of_the_ratio_itself_not_of_its_parts():
+    # The yardstick and the mistake rise and fall together: their ratio is known, their sizes are not.
+    size = np.linspace(1, 100, 101)[:, None]
+    draws = -np.hstack([3 * size, np.ones((101, 1)), size, np.ones((101, 3))])
+    metric = ElicitedMetric.from_weights(
+        CLASSES, -np.array([5.0, 1, 1, 1, 1, 1]), "lpm", samples=draws, yardstick=("yellow", "red")
+    )
+    known, unknown, yardstick, *_ = exchange_rates(metric)
+    assert (known.ratio, known.half, known.ninety) == (pytest.approx(3), *2 * (pytest.approx((3, 3)),))
+    assert (yardstick.half, yardstick.ninety) == (None, None)
+    assert unknown.ratio == pytest.approx(1 / 50.5)
+    assert unknown.ninety == (pytest.approx(1 / 95.05, rel=0.02), pytest.approx(1 / 5.95, rel=0.02))
+
+
+def test_an_end_that_the_answers_leave_open_stays_open():
+    intervals = np.zeros((3, 3, 2))
+    intervals[0, 1:] = [1, math.inf]
+    intervals[1, [0, 2]] = [0.5, 0.5]
+    intervals[2, :2] = [0, 0.2]
+    draws = np.random.default_rng(1).dirichlet([6, 3, 1], 200)
+    for samples in (None, draws):
+        metric = ElicitedMetric.from_weights(
+            CLASSES, [0.6, 0.3, 0.1], "dlpm", intervals=intervals, samples=samples, yardstick=("yellow", "red")
+        )
+        worst, _, least = exchange_rates(metric)
+        assert worst.bounded
+        assert worst.ninety[1] == math.inf
+        assert least.bounded
+        assert least.ninety[0] == 0
+        if samples is None:
+            assert worst.ninety[0] == 2
+            assert least.ninety[1] == pytest.approx(0.4)
+            assert headline(metric).number == "at least 2 cases of yellow called something else"
+
+
+def test_the_headline_goes_by_the_number_that_is_said():
+    ratios = {"bounded": [50.0, (3.0, math.inf)], "known": [5.0, (4.0, 6.0)]}
+    intervals = np.zeros((3, 3, 2))
+    intervals[1, [0, 2]] = 1
+    for row, (_, ends) in zip((0, 2), ratios.values(), strict=True):
+        intervals[row, [j for j in range(3) if j != row]] = ends
+    metric = ElicitedMetric.from_weights(
+        CLASSES, [50, 1, 5], "dlpm", intervals=intervals / 50, yardstick=("yellow", "red")
+    )
+    assert headline(metric).rate.key == (2, None), "at least 3 is less than 5"
+    intervals[0, 1:, 0] = 14
+    metric = ElicitedMetric.from_weights(
+        CLASSES, [50, 1, 5], "dlpm", intervals=intervals / 50, yardstick=("yellow", "red")
+    )
+    assert headline(metric).rate.key == (0, None), "at least 14 is more than 5"
+
+
+def test_of_equal_mistakes_the_first_is_named_and_the_yardstick_never():
+    metric = ElicitedMetric.from_cost_matrix(CLASSES, 1 - np.eye(3), yardstick=("red", "yellow"))
+    assert headline(metric).rate.key == (0, 2)
+    metric = ElicitedMetric.from_cost_matrix(CLASSES[:2], [[0, 8], [1, 0]], yardstick=("red", "yellow"))
+    assert headline(metric).in_words().startswith("One case of yellow called red counts as much as 0.12 cases of")
+
+
+def test_why_a_result_is_provisional_stands_behind_the_sentence():
+    metric = ElicitedMetric.from_cost_matrix(
+        CLASSES[:2], [[0, 8], [1, 0]], quality=Quality(provisional="only the choice of a model is settled.")
+    )
+    assert headline(metric).in_words().endswith("called red. Provisional: only the choice of a model is settled.")
+
+
+def test_a_yardstick_that_costs_nothing_gives_way_to_the_cheapest_mistake():
+    metric = ElicitedMetric.from_cost_matrix(CLASSES[:2], [[0, 1], [0, 0]], yardstick=("yellow", "red"))
+    assert [(r.is_yardstick, r.ratio) for r in exchange_rates(metric)] == [(True, 1), (False, 0)]
+
+
+def test_of_two_classes_the_one_wrong_answer_has_a_name():
+    assert called(("ill", "healthy"), MistakeKey(0, None)) == "ill called healthy"
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(7.5, "7.5"), (1, "1"), (0.1, "0.1"), (0.0437, "0.044"), (9.96, "10"), (12.4, "12"), (12345, "12,000")],
+)
+def test_a_number_has_two_significant_digits_and_no_exponent(value, said):
+    assert two_digits(value) == said
+
+
+@given(st.floats(1e-6, 1e9))
+def test_a_number_is_never_off_by_more_than_its_rounding(value):
+    assert float(two_digits(value).replace(",", "")) == pytest.approx(value, rel=0.051)
+
+
+def test_ranges_are_said_by_the_ends_that_are_known():
+    assert span(0.268, 0.273) == "0.268 to 0.273"
+    assert span(0.27, 0.27) == "about 0.27"
+
+
+def test_probabilities_near_the_ends_are_not_said_to_be_certain():
+    assert [probability(share) for share in (0.004, 0.01, 0.58, 0.99, 0.995, None)] == [
+        *("< 1 %", "1 %", "58 %", "99 %", "> 99 %", "–")
+    ]
