@@ -58,8 +58,8 @@ class PairSet:
         return np.asarray((np.abs(self.gains) > SAME).sum(axis=1))
 
     def __getitem__(self, some: NDArray[np.intp]) -> PairSet:
-        columns = (self.first, self.second, self.gains, self.hypothetical, self.far)
-        return PairSet(*(column[some] for column in columns), self.reading)
+        which, far = self.hypothetical[some], self.far[some]
+        return PairSet(self.first[some], self.second[some], self.gains[some], which, far, self.reading)
 
     @property
     def effort(self) -> Matrix:
