@@ -33,6 +33,7 @@ from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import application
 from elicit_app.gui.flow.bridge import Bridge
+from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.setup.asking import AskingSection
 from elicit_app.session.procedures import ProcedureSetting
@@ -108,7 +109,7 @@ class Sitting(QObject):
         self._bridge = Bridge()
         self._bridge.view.connect(self._show)
         self._runner = SessionRunner(session, self._listen)
-        page.chosen.connect(self._answer)
+        page.answered.connect(self._answer)
         page.begin(session.study, session.setting.resolved_family)
 
     def run(self, expert: Expert, thought: float, most: int) -> Waits:
@@ -122,7 +123,7 @@ class Sitting(QObject):
                 self._loop.exec()
             reply = expert.answer(self._view)
             pressed = time.perf_counter()
-            self._page.answers.given.emit(*reply)
+            self._page.answers.given.emit(Pressed(*reply))
             self._loop.exec()
             if isinstance(self._view, QuestionView):
                 waits.known.append(self._known_at - pressed)
@@ -132,7 +133,7 @@ class Sitting(QObject):
         return waits
 
     def close(self) -> None:
-        self._page.chosen.disconnect(self._answer)
+        self._page.answered.disconnect(self._answer)
         self._runner.close()
         self._bridge.close()
 
@@ -156,9 +157,11 @@ class Sitting(QObject):
         if not self._page.on_screen:
             self._page.repaint()
 
-    @Slot(object, object, object, object, object)
-    def _answer(self, request: int, reply: str, strength: object, seconds: float, full_picture: bool) -> None:
-        self._runner.answer(request, reply, strength, seconds=seconds, full_picture=full_picture)  # type: ignore[arg-type]
+    @Slot(object)
+    def _answer(self, given: GivenAnswer) -> None:
+        self._runner.answer(
+            given.request, given.reply, given.strength, seconds=given.seconds, full_picture=given.full_picture
+        )
 
 
 def answering(page: QuestionPage, study: Study, thought: float, answers: int, seed: int, folder: Path) -> Waits:

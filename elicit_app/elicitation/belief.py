@@ -19,7 +19,7 @@ LEVEL = 0.9  # of all intervals
 ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 200.0, 1_000.0  # effective draws
 _SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
 _REFIT_PARTICLES = 160  # enough to predict one side or the other
-_REFIT_ROUNDS, _REFIT_SWEEPS = 3, 4  # the sampler adapts itself anew in every round
+_REFIT_ROUNDS, _REFIT_SWEEPS = 3, 6  # the sampler adapts itself anew in every round
 
 
 @dataclass(frozen=True, eq=False)

@@ -149,11 +149,11 @@ class IntervalPosterior(Posterior):
 
     def _start(self, answers: Evidence, newest: Evidence) -> Matrix | None:
         """Return the sites so far with an empty one where the newest answer stands: at the end of its kind."""
-        if len(answers) + len(self.prior.order) != self.site.shape[1] + len(newest):
+        if answers.n_answers + len(self.prior.order) != self.site.shape[1] + newest.n_answers:
             return None
-        if not len(newest):
+        if not newest.n_answers:
             return self.site
-        place = len(answers.choices.gain) - 1 if len(newest.choices.gain) else len(answers) - 1
+        place = len(answers.choices.gain) - 1 if len(newest.choices.gain) else answers.n_answers - 1
         return np.insert(self.site, place, [_LEAST, 0.0], axis=1)
 
     def _fitted(self, answers: Evidence, rng: np.random.Generator, h: int, n: int, start: Matrix | None) -> Self:

@@ -22,7 +22,7 @@ PILE_SPREAD = 1.0  # of what the mistakes of one pile have in common
 STRUCTURED_ABOVE = 5  # classes: with more than this, "auto" lets errors of one row or column share strength
 
 DEGREES = 4.0  # of the Student t that a log-weight follows
-_FARTHEST = 40.0  # squared normal score beyond which nothing grows: nobody lives there, and no number overflows
+_FARTHEST = 30.0  # squared normal score beyond which nothing grows: nobody lives there, and no number overflows
 _BEND = (DEGREES - 5 / 6) / (DEGREES - 2 / 3 + 0.1 / DEGREES) ** 2
 
 
@@ -155,6 +155,11 @@ class WeightPrior:
             return np.asarray(self.parts[0].spread * np.eye(self.size))
         same = sum(part.spread**2 * (part.labels[:, None] == part.labels) for part in self.parts)
         return np.asarray(np.linalg.cholesky(same))
+
+    @cached_property
+    def covariance(self) -> Matrix:
+        """Return the covariance of the log-weights, shape (m, m): that of a Student t with 4 degrees of freedom."""
+        return np.asarray(DEGREES / (DEGREES - 2) * self.factor @ self.factor.T)
 
     def log_weights(self, x: Matrix) -> Matrix:
         """Return the log-weights, shape (..., m), of standard normal coordinates x, shape (..., m)."""

@@ -121,7 +121,9 @@ class Evidence(NamedTuple):
     choices: Choices
     points: EqualPoints
 
-    def __len__(self) -> int:
+    @property
+    def n_answers(self) -> int:
+        """Return how many answers say something."""
         return len(self.choices.gain) + len(self.points.cell)
 
 
@@ -206,7 +208,7 @@ def rounding_cell(count: int, most: int) -> tuple[float, float]:
         rungs = power * np.append(np.insert(_LADDER, 0, 0.5), 10.0)
         at = int(place[0]) + 1
         low, high = np.sqrt(rungs[at - 1 : at + 1] * rungs[at : at + 2])
-        low = max(low, 0.5)
+        low = 0.5 if count == 1 else low
     else:
         step = next(step for step in (100, 50, 10, 5, 1) if count % step == 0 and count > step)
         low, high = count - step / 2, count + step / 2
@@ -271,6 +273,8 @@ class ResponseModel:
         Of the lapse probability; above the score `careless_above` it rises by `careless_slope` more a unit.
     rho : float or None
         Where the growth of the noise is known; None infers it.
+    lapse : float or None
+        Where the lapse probability is known; None infers it.
     """
 
     moments: Matrix
@@ -288,6 +292,7 @@ class ResponseModel:
     careless_above: float = 0.0
     careless_slope: float = 0.0
     rho: float | None = None
+    lapse: float | None = None
 
     @classmethod
     def of_people(cls, prior: WeightPrior, gains: Matrix, rng: np.random.Generator) -> ResponseModel:
@@ -320,7 +325,7 @@ class ResponseModel:
             sure_slope=10.0,
             log_tie=float(np.log(0.02)),
             logit_lapse=-7.5,
-            careless_above=1.3,
+            careless_above=1.42,
             careless_slope=7.0,
             rho=0.0,
         )
@@ -340,7 +345,7 @@ class ResponseModel:
             np.exp(np.minimum(log_sensitivity, 30.0)),
             np.exp(self.log_tie + self.tie_spread * z[:, 1]),
             np.exp(self.log_gap + self.gap_spread * z[:, 2]),
-            sigmoid(odds),
+            sigmoid(odds) if self.lapse is None else np.full(len(z), self.lapse),
             ndtr(1.5 * z[:, 4] - 0.5) if self.rho is None else np.full(len(z), self.rho),
             np.exp(-0.1 + 0.2 * z[:, 5]),
             np.exp(np.log(0.6) + 0.4 * z[:, 6]),

@@ -13,7 +13,9 @@ from elicit_app.session.procedures import WrongPairing
 from elicit_app.session.results.judging import count, prevalence
 from elicit_app.session.results.result import consequences
 from elicit_app.study.writing import unwritten
-from metrics import ElicitedMetric, Provenance
+from metrics import ElicitedMetric, Provenance, Quality
+from metrics.elicited.family import family_of
+from metrics.elicited.metric_parts import intervals_around
 
 
 def check_has_costs(family: str) -> None:
@@ -54,7 +56,7 @@ def metric_of(simulation: Simulation) -> ElicitedMetric:
         outcome.weights,
         outcome.family,
         name=f"{study.title}, simulated expert",
-        intervals=outcome.intervals,
+        intervals=intervals_around(family_of(outcome.family).costs(outcome.weights), outcome.intervals),
         samples=outcome.samples,
         prevalence=prevalence(study, count(study)),
         population=study.population,
@@ -70,6 +72,7 @@ def metric_of(simulation: Simulation) -> ElicitedMetric:
             answers_digest=_digest(simulation),
             expert="simulated",
         ),
+        quality=Quality(simulated=True),
     )
 
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer
@@ -76,4 +80,26 @@ def run(ref: str | None = None, places: Places | None = None) -> int:
         window.flow.announce(ref)
         QTimer.singleShot(0, lambda: window.flow.open(ref))
     window.show()
-    return app.exec()
+    with _interrupted_by_ctrl_c(window):
+        code = app.exec()
+    if not window.at_rest:
+        # Something is still computed that nobody needs; Python would wait for its thread.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+@contextmanager
+def _interrupted_by_ctrl_c(window: Window) -> Iterator[None]:
+    """Let Ctrl+C in the terminal close the window, as its own button does."""
+    before = signal.signal(signal.SIGINT, lambda *_: window.close())
+    # Python looks for signals between two of its own steps; while Qt waits there are none.
+    awake = QTimer()
+    awake.timeout.connect(lambda: None)
+    awake.start(100)
+    try:
+        yield
+    finally:
+        awake.stop()
+        signal.signal(signal.SIGINT, before)

@@ -14,6 +14,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.elements.surfaces import Notice, Section
+from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogAxis, LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
@@ -56,8 +57,11 @@ class ExpertPlot(LogPlot):
         """Show `rows` for the experts `names`; `yardstick` is the mistake they are compared with, in the singular."""
         self._rows, self._names, self._yardstick = tuple(rows), (*names, _EVERYBODY), yardstick
         self._axis = LogAxis.around(_numbers(rows))
-        self.setAccessibleName(f"How bad each expert finds each mistake, compared with one {yardstick}")
-        self.setAccessibleDescription(" ".join(self._sentence(row) for row in rows))
+        tell(
+            self,
+            name=f"How bad each expert finds each mistake, compared with one {yardstick}",
+            more=" ".join(self._sentence(row) for row in rows),
+        )
         self.updateGeometry()
         self.update()
 
@@ -156,7 +160,7 @@ class ExpertPlot(LogPlot):
         plotting.dot(painter, colours.ink, colours.surface, columns.x(axis, rate.ratio), y)
         painter.setFont(font(Role.BODY, weight=600 if pooled else 400))
         painter.setPen(colours.ink)
-        fitting = QFontMetricsF(painter.font()).elidedText(name, Qt.TextElideMode.ElideMiddle, columns.names)
+        fitting = elided(name, QFontMetricsF(painter.font()), columns.names)
         painter.drawText(QRectF(0, room.top(), columns.names + 2, room.height()), _LEFT, fitting)
         painter.setFont(font(Role.STRONG))
         painter.drawText(
@@ -227,10 +231,11 @@ def furthest(mistakes: tuple[MistakeRates, ...]) -> tuple[MistakeRates, ...]:
 
 
 class ComparePage(ScrolledPage):
-    """Shows a `ComparisonView`. Emits `save_wanted` and `back_wanted`."""
+    """Shows a `ComparisonView`. Emits `save_requested` and `back_requested`."""
 
-    save_wanted = Signal()
-    back_wanted = Signal()
+    notice: Notice
+    save_requested = Signal()
+    back_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -253,9 +258,9 @@ class ComparePage(ScrolledPage):
         self.back = LinkButton("Back")
         self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(1)
-        self.save.clicked.connect(self.save_wanted)
-        self.back.clicked.connect(self.back_wanted)
-        leave_by_escape(self, self.back_wanted.emit)
+        self.save.clicked.connect(self.save_requested)
+        self.back.clicked.connect(self.back_requested)
+        leave_by_escape(self, self.back_requested.emit)
         self.settle()
 
     def show_view(self, view: ComparisonView) -> None:

@@ -18,6 +18,7 @@ from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import application, make_window
 from elicit_app.gui.flow.between_sessions import Places
+from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.window import Window
 from elicit_app.problem import Problem
 from elicit_app.session.procedures import ProcedureSetting
@@ -217,14 +218,14 @@ class Script:
             pages.results.prevalence.shares.box.setValue(_COMMON_REDS)
             yield
         pages.results.compare.click()
-        self._until(lambda: pages.is_made("compare") and pages.shown is pages.compare)
+        self._until(lambda: pages.shown is pages.compare)
         yield
 
     def _practice(self) -> Iterator[None]:
         pages = self._pages
         self._until(lambda: pages.shown is pages.practice)
         yield
-        pages.practice.answers.given.emit("right", None)
+        pages.practice.answers.given.emit(Pressed("right"))
         yield
         pages.practice.feedback.next.click()
         pages.practice.skip.click()
@@ -257,7 +258,7 @@ class Script:
         self._until(lambda: not pages.start.current.isHidden())
         yield
         next(row for row in pages.start.recent.rows if row.view.line.startswith("Stopped")).click()
-        self._until(lambda: self._pages.is_made("recap") and pages.shown is pages.recap)
+        self._until(lambda: pages.shown is pages.recap)
         yield
         self._flow.show_help()
         yield
@@ -290,7 +291,7 @@ class Script:
             seconds = float(np.exp(self._rng.normal(2.3, 0.5)))
             answered = view.request
             page = self._pages.question
-            page.chosen.emit(view.request, _REPLIES[answer.choice], answer.strength, seconds, False)
+            page.answered.emit(GivenAnswer(view.request, _REPLIES[answer.choice], answer.strength, seconds, False))
 
     def _another_expert(self, folder: Path) -> None:
         """Let somebody who minds other mistakes finish the same study."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QByteArray, QSize, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut
-from PySide6.QtWidgets import QMainWindow, QStackedWidget, QWidget
+from PySide6.QtCore import QByteArray, QSize, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QStyle, QWidget
 
 from elicit_app.gui.flow.between_sessions import Flow, Places
 from elicit_app.gui.flow.pages import Pages
@@ -14,6 +14,7 @@ from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings, save_settings
 
 SIZE = QSize(1280, 800)
+_BORDER = 6
 
 
 class Window(QMainWindow):
@@ -39,6 +40,7 @@ class Window(QMainWindow):
         super().__init__(parent)
         self.setWindowTitle("elicit")
         self._places = places
+        self.at_rest = True
         self._stack = QStackedWidget()
         self.setCentralWidget(self._stack)
         self.pages = Pages(self._stack)
@@ -55,16 +57,36 @@ class Window(QMainWindow):
         self._place(settings)
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        """Disappear at once; what is still computed is not waited for (`Flow.close`)."""
         self._keep(self.flow.settings)
-        self.flow.close()
+        self.hide()
+        self.at_rest = self.flow.close()
         super().closeEvent(event)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        # Only a shown window knows the frame that the system puts around it.
+        QTimer.singleShot(0, self, self._fit_screen)
+
     def _place(self, settings: Settings) -> None:
-        """Take the size and place of the last time, or what fits on the screen."""
+        """Take the size and place of the last time, or what fits on the screen with the usual frame."""
         if settings.geometry and self.restoreGeometry(QByteArray.fromBase64(settings.geometry.encode())):
             return
         screen = QGuiApplication.primaryScreen()
-        self.resize(SIZE if screen is None else SIZE.boundedTo(screen.availableSize()))
+        if screen is not None:
+            title = self.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight)
+            self.resize(SIZE.boundedTo(screen.availableSize() - QSize(2 * _BORDER, title + _BORDER)))
+
+    def _fit_screen(self) -> None:
+        """Become smaller where the window and its frame are larger than the screen has room for."""
+        screen = self.screen()
+        if screen is None or self.isMaximized() or self.isFullScreen():
+            return
+        room, frame = screen.availableGeometry(), self.frameGeometry()
+        over = frame.size() - frame.size().boundedTo(room.size())
+        if not over.isNull():
+            self.resize(self.size() - over)
+            self.move(room.topLeft())
 
     def _keep(self, settings: object) -> None:
         assert isinstance(settings, Settings)

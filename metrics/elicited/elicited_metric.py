@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.elicited import metric_checks
+from metrics.elicited import metric_parts as parts
 from metrics.elicited.family import family_of
-from metrics.elicited.judging import Judging
 from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
+from metrics.elicited.release import ReleaseList, release_factors, release_list
 from metrics.errors import InputError
 from metrics.inputs.arguments import number_array, square_matrix, whole_number
-from metrics.inputs.class_names import class_name, class_names
-from metrics.inputs.tables import matrix_by_name
+from metrics.inputs.class_names import LabelledWeights, class_indices, class_name, class_names, indices_of
+from metrics.inputs.probabilities import Probabilities, probability_array
+from metrics.inputs.tables import column_names, demand_order, matrix_by_name, places_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from metrics.probabilistic.concern import MetaPatternConcernScore
 
 Floats = NDArray[np.float64]
 
@@ -30,7 +33,7 @@ _LARGEST_POPULATION = 10**12
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ElicitedMetric(Judging):
+class ElicitedMetric:
     """Costs of mistakes with where they come from. Made by `from_weights`, `from_cost_matrix` or `load`.
 
     Labels of data are compared with `classes` as text, so a metric with the classes "0" and "1" judges integer labels.
@@ -93,14 +96,14 @@ class ElicitedMetric(Judging):
 
     def __post_init__(self) -> None:
         k = len(class_names(self.classes))
-        checked: dict[str, Any] = {"weights": metric_checks.checked_weights(self.weights, self.family, k)}
-        checked["cost_matrix"] = metric_checks.checked_costs(self.cost_matrix, checked["weights"], self.family)
+        checked: dict[str, Any] = {"weights": parts.checked_weights(self.weights, self.family, k)}
+        checked["cost_matrix"] = parts.checked_costs(self.cost_matrix, checked["weights"], self.family)
         if self.intervals is not None:
-            checked["intervals"] = metric_checks.checked_intervals(self.intervals, k)
+            checked["intervals"] = parts.checked_intervals(self.intervals, k)
         if self.samples is not None:
-            checked["samples"] = metric_checks.checked_samples(self.samples, self.family, len(checked["weights"]))
+            checked["samples"] = parts.checked_samples(self.samples, self.family, len(checked["weights"]))
         if self.prevalence is not None:
-            checked["prevalence"] = metric_checks.checked_prevalence(self.prevalence, k)
+            checked["prevalence"] = parts.checked_prevalence(self.prevalence, k)
         if self.population is not None:
             checked["population"] = whole_number(self.population, "population", 1, _LARGEST_POPULATION)
         if not isinstance(self.name, str):
@@ -108,9 +111,9 @@ class ElicitedMetric(Judging):
         if not isinstance(self.created, datetime) or self.created.tzinfo is None:
             raise InputError("created: a time with a time zone was expected, such as datetime.now(UTC)")
         for mistake in self.consequences:
-            metric_checks.checked_mistake(mistake.true, mistake.predicted, self.classes, "consequences")
+            parts.checked_mistake(mistake.true, mistake.predicted, self.classes, "consequences")
         if self.yardstick is not None:
-            metric_checks.checked_mistake(*self.yardstick, self.classes, "yardstick")
+            parts.checked_mistake(*self.yardstick, self.classes, "yardstick")
         checked.update(created=self.created.astimezone(UTC), labels=self.labels or self.classes)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -223,16 +226,6 @@ class ElicitedMetric(Judging):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read an elicited metric file.
 
-        Parameters
-        ----------
-        path : path-like
-            A ``*.metric.json`` file.
-
-        Returns
-        -------
-        ElicitedMetric
-            After its worked example came out.
-
         Raises
         ------
         MetricFileError
@@ -245,12 +238,7 @@ class ElicitedMetric(Judging):
         return metric_from_text(read_text(path), str(path), cls)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write an elicited metric file, in one step: it is complete or as it was before.
-
-        Parameters
-        ----------
-        path : path-like
-            A ``*.metric.json`` file; one that exists is replaced.
+        """Write an elicited metric file (``*.metric.json``), in one step: it is complete or as it was before.
 
         Raises
         ------
@@ -265,19 +253,11 @@ class ElicitedMetric(Judging):
         """Return the text of the elicited metric file."""
         from metrics.elicited.metric_file import metric_text
 
-        return metric_text(self, {name: getattr(self, name) for name in MetricDetails.__optional_keys__})
+        return metric_text(self)
 
     @classmethod
     def from_json(cls, text: str, source: str = "The text") -> Self:
-        """Read the text of an elicited metric file, and refuse what `load` refuses.
-
-        Parameters
-        ----------
-        text : str
-            JSON.
-        source : str
-            What an error calls it.
-        """
+        """Read the text of an elicited metric file, which errors call `source`; what `load` refuses is refused."""
         from metrics.elicited.metric_file import metric_from_text
 
         return metric_from_text(text, source, cls)
@@ -295,6 +275,225 @@ class ElicitedMetric(Judging):
         from metrics.display.matrices import plot_cost_matrix
 
         return plot_cost_matrix(self, ax)
+
+    @cached_property
+    def class_weight(self) -> LabelledWeights:
+        """Return label -> weight of the true class, mean 1: how much the class's worst error matters.
+
+        A dict, as scikit-learn's estimators take it; labels are found as text.
+        """
+        values = family_of(self.family).class_weight(self.weights)
+        return LabelledWeights(zip(self.labels, map(float, values), strict=True))
+
+    def release_factors(self) -> NDArray[np.float64]:
+        """Return the release factors of the Meta Pattern Concern Score, shape (k, k); 1 is full concern."""
+        return release_factors(self.cost_matrix)
+
+    def release_list(self) -> ReleaseList:
+        """Return the paper's two-level form: a list R of class indices, one factor, and the error of the fit."""
+        return release_list(self.release_factors())
+
+    def decision_threshold(self, pos_label: object) -> float:
+        """Return the probability from which calling a case positive costs least (two classes).
+
+        Parameters
+        ----------
+        pos_label : label
+            The positive class.
+
+        Returns
+        -------
+        float
+            C[n, p] / (C[n, p] + C[p, n]) in [0, 1], n and p the negative and the positive class.
+
+        Raises
+        ------
+        InputError
+            With more than two classes, or where `pos_label` is none of them.
+        """
+        if len(self.classes) != 2:
+            raise InputError(f"a decision threshold exists for two classes, the metric has {len(self.classes)}.")
+        positive = int(indices_of([pos_label], self.classes, "pos_label")[0])
+        false_alarm, miss = self.cost_matrix[1 - positive, positive], self.cost_matrix[positive, 1 - positive]
+        return float(false_alarm / (false_alarm + miss))
+
+    def score(self, y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean cost per case of predictions, in units of the worst mistake; lower is better.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n,)
+            Labels of any type, compared with the classes as text.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the cases.
+
+        Returns
+        -------
+        float
+            In [0, 1]; 0 where every prediction is right.
+
+        Raises
+        ------
+        InputError
+            Where a label is no class of the metric or the lengths differ.
+        """
+        from metrics.classification.costs import misclassification_cost
+
+        true, predicted = self._indices(y_true, "y_true"), self._indices(y_pred, "y_pred")
+        return misclassification_cost(true, predicted, self.cost_matrix, sample_weight=sample_weight)
+
+    def expected_score(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        labels: Sequence[object] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean cost per case expected under predicted probabilities; lower is better.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels of any type, compared with the classes as text.
+        y_proba : array-like of shape (n, m)
+            Probabilities; rows sum to 1.
+        labels : sequence of m labels, optional
+            What the columns stand for, such as an estimator's ``classes_``; a class left out has probability 0. By
+            default what the columns of a frame are named after, else the classes of the metric in their order.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the cases.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+
+        Raises
+        ------
+        InputError
+            Where a label is no class of the metric, or the probabilities are none.
+        """
+        from metrics.classification.costs import expected_misclassification_cost
+
+        true, proba, columns = self._aligned(y_true, y_proba, labels)
+        costs = self.cost_matrix[np.ix_(columns, columns)]
+        return expected_misclassification_cost(true, proba, costs, sample_weight=sample_weight)
+
+    def decide(self, y_proba: ArrayLike, *, labels: Sequence[object] | None = None) -> NDArray[Any]:
+        """Return the decisions of least expected cost.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (n, m)
+            Probabilities; rows sum to 1.
+        labels : sequence of m labels, optional
+            What the columns stand for, such as an estimator's ``classes_``; only these are decided for. By default the
+            classes of the metric in their order.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Elements of `labels`; of equal costs the earlier label.
+
+        Raises
+        ------
+        InputError
+            Where a label is no class of the metric, or the probabilities are none.
+        """
+        from metrics.classification.decisions import cost_sensitive_decisions
+
+        proba, columns = self._table(y_proba, labels)
+        names: Any = [self.labels[j] for j in columns] if labels is None else labels
+        return cost_sensitive_decisions(proba, self.cost_matrix[np.ix_(columns, columns)], labels=names)
+
+    def meta_pattern_concern_score(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        labels: Sequence[object] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> MetaPatternConcernScore:
+        """Return the Meta Pattern Concern Score with this metric's release factors and class weights.
+
+        All classes count, in 50 intervals.
+
+        Parameters
+        ----------
+        y_true, y_proba, labels, sample_weight
+            As in `expected_score`, and refused as there.
+
+        Returns
+        -------
+        MetaPatternConcernScore
+            A float, lower is better: the mean over the cases, each weighted with its true class's weight. It carries
+            the patterns, see `metrics.meta_pattern_concern_score`.
+        """
+        from metrics.probabilistic.concern import meta_pattern_concern_score
+
+        true, proba, columns = self._aligned(y_true, y_proba, labels)
+        return meta_pattern_concern_score(
+            true,
+            proba,
+            release_factors=self.release_factors()[np.ix_(columns, columns)],
+            class_weight=family_of(self.family).class_weight(self.weights)[columns],
+            sample_weight=sample_weight,
+        )
+
+    def as_scorer(self) -> Any:
+        """Return a scikit-learn scorer: the negated mean cost of an estimator's predictions, greater is better.
+
+        It goes where scikit-learn takes ``scoring``: `cross_val_score`, `GridSearchCV`, `TunedThresholdClassifierCV`.
+        An estimator's classes are matched as text; ``set_score_request(sample_weight=True)`` routes weights.
+
+        Returns
+        -------
+        callable
+            ``scorer(estimator, X, y, sample_weight=None)``.
+        """
+        from sklearn.metrics import make_scorer
+
+        return make_scorer(self.score, greater_is_better=False)
+
+    def _indices(self, labels: ArrayLike, name: str) -> NDArray[np.intp]:
+        return class_indices(labels, self.classes, name)
+
+    def _columns(self, labels: Sequence[object]) -> NDArray[np.intp]:
+        """Return the class index of each label that names a column; all different."""
+        class_names(labels)
+        return indices_of(labels, self.classes, "labels")
+
+    def _table(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> tuple[Probabilities, NDArray[np.intp]]:
+        """Return the probabilities and the class index of each column.
+
+        The probability of one of two classes alone is refused: scikit-learn means the class that sorts last.
+        """
+        if labels is None:
+            named = column_names(y_proba)
+            places = None if named is None else places_of(named, self.classes)
+            columns = np.arange(len(self.classes)) if places is None else np.argsort(places)
+        else:
+            columns = self._columns(labels)
+            demand_order(y_proba, [self.classes[j] for j in columns], "y_proba")
+        proba = probability_array(y_proba, flat="refused")
+        if proba.shape[1] != len(columns):
+            raise InputError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")
+        return proba, columns
+
+    def _aligned(
+        self, y_true: ArrayLike, y_proba: ArrayLike, labels: Sequence[object] | None
+    ) -> tuple[NDArray[np.intp], Probabilities, NDArray[np.intp]]:
+        """Return the column of each true label, the probabilities, and the class of each column, all k of them.
+
+        The probabilities are copied only where `labels` leaves classes out; these become columns of zeros at the end.
+        """
+        proba, columns = self._table(y_proba, labels)
+        missing = np.setdiff1d(np.arange(len(self.classes)), columns)
+        if len(missing):
+            columns = np.concatenate([columns, missing])
+            proba = np.hstack([proba, np.zeros((len(proba), len(missing)), dtype=proba.dtype)])
+        return np.argsort(columns)[self._indices(y_true, "y_true")], proba, columns
 
 
 def _numbers(values: ArrayLike | None, name: str) -> Floats | None:

@@ -75,6 +75,7 @@ class MetricDocument(_Part):
     provenance: Provenance
     quality: Quality = Quality()
     worked_example: WorkedExample
+    digest: str | None = Field(default=None, description="SHA-256 of all other fields; see `document_digest`")
 
 
 def metric_schema() -> dict[str, Any]:

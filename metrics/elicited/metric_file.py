@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +16,20 @@ from pydantic import ValidationError
 
 from metrics.classification.costs import mean_cost
 from metrics.elicited.family import error_cells
-from metrics.elicited.judging import Judging
-from metrics.elicited.metric_checks import TOLERANCE, frozen
 from metrics.elicited.metric_document import FORMAT, ORIENTATION, MetricDocument, Release
-from metrics.elicited.metric_migrations import CURRENT_VERSION, migrate
+from metrics.elicited.metric_parts import TOLERANCE, MetricDetails, frozen
 from metrics.errors import InputError
 from metrics.files.json_text import json_text, strict_json
 
-M = TypeVar("M", bound=Judging)
+CURRENT_VERSION = 1
+
+if TYPE_CHECKING:
+    from metrics.elicited.elicited_metric import ElicitedMetric
+
+Metric = TypeVar("Metric", bound="ElicitedMetric")
+Step = Callable[[dict[str, Any]], dict[str, Any]]
+
+STEPS: Mapping[int, Step] = {}
 
 # What pydantic finds, in our words; {x} are values of the finding's context.
 _FINDINGS = {
@@ -54,16 +61,15 @@ class MetricFileError(InputError):
     """An elicited metric file that cannot be trusted: one sentence with the file, the field and what was expected."""
 
 
-def metric_text(metric: Judging, details: Mapping[str, Any]) -> str:
+def metric_text(metric: ElicitedMetric) -> str:
     """Return the text of the elicited metric file of a metric.
 
     Parameters
     ----------
-    metric : Judging
-        Classes and costs.
-    details : mapping of str to object
-        All fields of `MetricDetails`, as an `ElicitedMetric` holds them.
+    metric : ElicitedMetric
+        What is written.
     """
+    details = {name: getattr(metric, name) for name in MetricDetails.__optional_keys__}
     k = len(metric.classes)
     releases, factor, error = metric.release_list()
     counts = worked_counts(k)
@@ -91,8 +97,30 @@ def metric_text(metric: Judging, details: Mapping[str, Any]) -> str:
         "yardstick": None if details["yardstick"] is None else list(details["yardstick"]),
         "worked_example": {"counts": counts.tolist(), "mean_cost": mean_cost(counts, metric.cost_matrix)},
     }
-    document = MetricDocument.model_validate(fields)
-    return json_text(document.model_dump(mode="json", by_alias=True))
+    content = MetricDocument.model_validate(fields).model_dump(mode="json", by_alias=True, exclude={"digest"})
+    return json_text({**content, "digest": document_digest(content)})
+
+
+def document_digest(document: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what a document holds, whatever the order of its fields and the way numbers are written.
+
+    Parameters
+    ----------
+    document : mapping
+        The file's JSON object; its field ``digest`` does not count.
+    """
+    content = {name: _plain_numbers(value) for name, value in document.items() if name != "digest"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _plain_numbers(value: Any) -> Any:
+    """Return JSON with 1.0 as 1, because not every program tells them apart."""
+    if isinstance(value, dict):
+        return {key: _plain_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -117,7 +145,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise MetricFileError(f"{path}: byte {error.start} is not UTF-8 text; a JSON file was expected.") from None
 
 
-def metric_from_text(text: str, source: str, make: Callable[..., M]) -> M:
+def metric_from_text(text: str, source: str, make: type[Metric]) -> Metric:
     """Make a metric of the text of an elicited metric file, after everything in it was checked.
 
     Parameters
@@ -126,8 +154,8 @@ def metric_from_text(text: str, source: str, make: Callable[..., M]) -> M:
         The JSON text.
     source : str
         What an error calls it: the path.
-    make : callable
-        Takes the fields of `ElicitedMetric` as keywords.
+    make : type
+        `ElicitedMetric` or a class made of it.
 
     Raises
     ------
@@ -135,14 +163,55 @@ def metric_from_text(text: str, source: str, make: Callable[..., M]) -> M:
         In one sentence.
     """
     try:
-        document = _checked_document(strict_json(text))
+        raw = strict_json(text)
+        document = _checked_document(raw)
         metric = make(**_fields(document))
         _check_what_follows(document, metric)
+        _check_intervals(metric)
+        if document.digest is not None and document.digest != document_digest(raw):
+            raise InputError("digest: does not fit the rest of the file; the file was changed, export it again")
     except ValidationError as error:
         raise MetricFileError(f"{source}: {_in_words(error)}.") from None
     except ValueError as error:
         raise MetricFileError(f"{source}: {str(error).removesuffix('.')}.") from None
     return metric
+
+
+def migrate(
+    document: dict[str, Any], steps: Mapping[int, Step] = STEPS, current: int = CURRENT_VERSION
+) -> dict[str, Any]:
+    """Bring a document to the current version.
+
+    Parameters
+    ----------
+    document : dict
+        What the file holds; it is not changed.
+    steps : mapping of int to callable
+        For each older version the step to the next.
+    current : int
+        The version to arrive at.
+
+    Returns
+    -------
+    dict
+        The document of version `current`.
+
+    Raises
+    ------
+    ValueError
+        Where the version is missing, is no whole number >= 1, or is newer than `current`.
+    """
+    version = document.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ValueError(f"field version holds {version!r}; a whole number from 1 to {current} was expected")
+    if version > current:
+        raise ValueError(
+            f"the file has version {version}, this program reads versions up to {current}; "
+            "update the program, or ask for a file of the older version"
+        )
+    for number in range(version, current):
+        document = {**steps[number](dict(document)), "version": number + 1}
+    return document
 
 
 def worked_counts(k: int) -> NDArray[np.int64]:
@@ -177,7 +246,7 @@ def _fields(document: MetricDocument) -> dict[str, Any]:
     }
 
 
-def _check_what_follows(document: MetricDocument, metric: Judging) -> None:
+def _check_what_follows(document: MetricDocument, metric: ElicitedMetric) -> None:
     """Refuse a document whose other numbers do not follow from its weights and costs."""
     k = len(document.classes)
     counts = frozen(document.worked_example.counts, "worked_example.counts", (k, k))
@@ -202,7 +271,21 @@ def _check_what_follows(document: MetricDocument, metric: Judging) -> None:
     _check_release_list(document.release, metric)
 
 
-def _check_release_list(release: Release, metric: Judging) -> None:
+def _check_intervals(metric: ElicitedMetric) -> None:
+    """Refuse a cost outside its own interval."""
+    if metric.intervals is None:
+        return
+    low, high, costs = metric.intervals[..., 0], metric.intervals[..., 1], metric.cost_matrix
+    outside = error_cells(len(costs)) & ((costs < low - TOLERANCE) | (costs > high + TOLERANCE))
+    if outside.any():
+        i, j = map(int, np.argwhere(outside)[0])
+        raise InputError(
+            f"intervals: row {i}, column {j} holds [{low[i, j]:g}, {high[i, j]:g}], but the cost there is "
+            f"{costs[i, j]:g}; one of them was changed"
+        )
+
+
+def _check_release_list(release: Release, metric: ElicitedMetric) -> None:
     """Refuse a list R that is not as far from the factors as the file says."""
     two_level = np.ones_like(metric.cost_matrix)
     for names in release.releases:

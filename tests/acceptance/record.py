@@ -28,7 +28,7 @@ _VOLATILE = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)"), "<time>"),
     (re.compile(rf"\d+ ({_MONTHS}) \d{{4}}(, \d\d:\d\d UTC)?"), "<date>"),
     (re.compile(r'("digest":")[0-9a-f]{64}(?="\})'), r"\1<digest>"),
-    (re.compile(r'("answers_digest": ")[0-9a-f]{64}'), r"\1<digest>"),
+    (re.compile(r'("(?:answers_)?digest": ")[0-9a-f]{64}'), r"\1<digest>"),
     (re.compile(r"(Answers, SHA-256(?:</th><td>|\W+))[0-9a-f]{16}"), r"\1<digest>"),
     (re.compile(r'"software":\{[^}]*\}'), '"software":<software>'),
     (re.compile(r'("version": "|elicit )\d+\.\d+\.\d+[\w.+]*'), r"\1<version>"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.belief import ParticlePosterior, Posterior
 from elicit_app.elicitation.choosing import best_pair, information
 from elicit_app.elicitation.pairs import PairSet
 from elicit_app.elicitation.prior import WeightPrior
@@ -15,8 +15,8 @@ from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
 
 SEEDS = st.integers(0, 2**20)
 GRADED = st.booleans()
-MODEL = ResponseModel(0.05)
 PRIOR = WeightPrior.of("lpm", 3)
+MODEL = ResponseModel(np.eye(6), np.ones(11))
 
 
 def any_belief(seed: int, response: ResponseModel = MODEL, least: float = 0.0) -> Posterior:
@@ -24,14 +24,15 @@ def any_belief(seed: int, response: ResponseModel = MODEL, least: float = 0.0) -
     rng = np.random.default_rng(seed)
     size = PRIOR.size + N_PARAMETERS
     spread = least + rng.exponential()
-    return Posterior(PRIOR, response, rng.standard_normal(size) + spread * rng.standard_normal((60, size)))
+    draws = rng.standard_normal(size) + spread * rng.standard_normal((60, size))
+    return ParticlePosterior(PRIOR, response, draws, 60.0)
 
 
 def sharp(logs: np.ndarray) -> Posterior:
     """Return a belief of these log-weights (n, m) about a person who never errs and sees no ties."""
-    response = ResponseModel(1e-9, log_tie=-40.0, lapse=0.0)
-    draws = np.hstack([logs / PRIOR.factor[0, 0], np.zeros((len(logs), N_PARAMETERS))])
-    return Posterior(PRIOR, response, draws)
+    response = ResponseModel(np.eye(6), np.ones(11), log_sensitivity=25.0, log_tie=-40.0, lapse=0.0, rho=0.0)
+    draws = np.hstack([PRIOR.coordinates(logs), np.zeros((len(logs), N_PARAMETERS))])
+    return ParticlePosterior(PRIOR, response, draws, float(len(logs)))
 
 
 def gains_of(seed: int, n: int = 12) -> np.ndarray:

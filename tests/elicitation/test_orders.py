@@ -67,8 +67,8 @@ def test_what_states_no_order_is_refused_with_the_classes(text):
         ([order((1, 1), (0, 1))], "lpm", "1:1 is no mistake"),
         ([order((1, 0), (1, 0))], "lpm", "compares a mistake with itself. State"),
         ([order((1, 0), (1, 2))], "dlpm", "in this family all wrong answers for the same truth are equally bad"),
-        ([order((1, 0), (0, 1)), order((0, 1), (1, 0))], "lpm", "in a circle"),
-        ([order((0,), (1,)), order((1,), (2,)), order((2,), (0,))], "dlpm", "in a circle"),
+        ([order((1, 0), (0, 1)), order((0, 1), (1, 0))], "lpm", "contradict each other"),
+        ([order((0,), (1,)), order((1,), (2,)), order((2,), (0,))], "dlpm", "contradict each other"),
     ],
 )
 def test_orders_that_make_no_sense_are_refused_in_words(stated, family, says):

@@ -178,7 +178,7 @@ class TestImagined:
         small = pool_of(2, 1).matrices
         matrices = np.zeros((len(small), 4, 4))
         matrices[:, :2, :2] = small
-        pool = Pool(matrices, matrices, POPULATION)
+        pool = Pool(matrices, matrices, matrices, POPULATION)
         ends = np.stack(imagined(pool, WeightPrior.of("lpm", 4), 4, 20, np.random.default_rng(1)))
         assert not ends[..., 2:, :].any()
         assert not ends[..., 2:].any()

@@ -4,14 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm, t
 
 from elicit_app.elicitation.prior import (
     COLUMN_SPREAD,
     OWN_SPREAD,
+    PILE_SPREAD,
     ROW_SPREAD,
     SPREAD,
     NeverWorse,
     WeightPrior,
+    heavy_tailed,
+    normal_scores,
 )
 from elicit_app.problem import Problem
 from metrics.elicited.family import family_of
@@ -109,16 +113,45 @@ class TestStructure:
 
     @settings(deadline=None, max_examples=40)
     @given(st.sampled_from(["iid", "structured"]), SEEDS)
-    def test_log_weights_are_the_factor_times_the_coordinates(self, structure, seed):
+    def test_coordinates_and_log_weights_are_inverse_to_each_other(self, structure, seed):
         prior = WeightPrior.of("lpm", 3, structure)
         x = np.random.default_rng(seed).standard_normal((5, prior.size))
-        np.testing.assert_allclose(prior.log_weights(x), [prior.factor @ row for row in x], atol=1e-12)
+        logs = prior.log_weights(x)
+        np.testing.assert_allclose(logs, [prior.factor @ heavy_tailed(row) for row in x], atol=1e-12)
+        np.testing.assert_allclose(prior.coordinates(logs), x, atol=1e-9)
 
-    def test_nine_cost_ratios_in_ten_lie_between_1_to_16_and_16_to_1(self):
+    def test_nine_cost_ratios_in_ten_lie_between_1_to_20_and_20_to_1_and_two_in_a_hundred_beyond_200(self):
         prior = WeightPrior.of("lpm", 3)
-        logs = prior.log_weights(np.random.default_rng(1).standard_normal((40_000, 6)))
-        inside = np.abs(logs[:, 0] - logs[:, 4]) <= np.log(16)
-        assert inside.mean() == pytest.approx(0.9, abs=0.01)
+        logs = prior.log_weights(np.random.default_rng(1).standard_normal((200_000, 6)))
+        apart = np.abs(logs[:, 0] - logs[:, 4])
+        assert (apart <= np.log(20)).mean() == pytest.approx(0.9, abs=0.02)
+        assert (apart > np.log(200)).mean() == pytest.approx(0.02, abs=0.005)
+
+    def test_scores_are_those_of_a_student_t_with_four_degrees(self):
+        for p in (0.001, 0.05, 0.3, 0.5, 0.9, 0.999):
+            exact = t.ppf(p, 4)
+            assert heavy_tailed(np.array(norm.ppf(p))) == pytest.approx(exact, rel=0.03, abs=1e-9)
+
+    @settings(deadline=None, max_examples=40)
+    @given(st.floats(-6, 6))
+    def test_scores_can_be_taken_back(self, z):
+        assert normal_scores(heavy_tailed(np.array(z))) == pytest.approx(z, abs=1e-9)
+
+
+class TestPiles:
+    PILES = (((0, 1), (2, 0)), ((1, 2),))
+
+    def test_mistakes_of_one_pile_share_strength_and_those_in_no_pile_are_one(self):
+        covariance = WeightPrior.of("lpm", 3, piles=self.PILES).covariance
+        piles = [0, 2, 2, 1, 0, 2]  # of (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)
+        same = np.equal.outer(piles, piles) & ~np.eye(6, dtype=bool)
+        off = ~np.eye(6, dtype=bool)
+        assert (covariance[same] == 2 * PILE_SPREAD**2).all()
+        np.testing.assert_array_equal(covariance[off & ~same], 0)
+
+    def test_a_mistake_in_two_piles_is_refused_in_words(self):
+        with pytest.raises(Problem, match="two piles"):
+            WeightPrior.of("lpm", 3, piles=[[(0, 1)], [(0, 1), (1, 2)]])
 
 
 class TestOrders:
@@ -152,7 +185,7 @@ class TestOrders:
         ranked[[mistakes(k).index(cell) for cell in ranking]] = np.arange(prior.size)
         assert prior.allowed(ranked[None]).all()
         low, high = places[0]
-        with pytest.raises(Problem, match="circle"):
+        with pytest.raises(Problem, match="contradict"):
             WeightPrior.of("lpm", k, constraints=[*orders, NeverWorse(ranking[high], ranking[low])])
 
     @settings(deadline=None, max_examples=40)
@@ -164,7 +197,7 @@ class TestOrders:
             NeverWorse(one, other) for one, other in zip(round_trip, [*round_trip[1:], round_trip[0]], strict=True)
         ]
         WeightPrior.of("lpm", k, constraints=orders[:-1])
-        with pytest.raises(Problem, match="circle; take one of them back"):
+        with pytest.raises(Problem, match="contradict each other; take one of them back"):
             WeightPrior.of("lpm", k, constraints=orders)
 
     @pytest.mark.parametrize("mistake", [(0, 0), (0, 3), (3, 0), (-1, 0)])

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.belief import ParticlePosterior, Posterior
 from elicit_app.elicitation.driver import run
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle
-from elicit_app.elicitation.prior import SPREAD, WeightPrior
+from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Answer, Choice, Purpose
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
@@ -29,8 +29,9 @@ COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
 
 def belief_of(logs: np.ndarray, family: str = "lpm", k: int = 3) -> Posterior:
     """Return a belief of these log-weights (n, m)."""
-    draws = np.hstack([logs / SPREAD, np.zeros((len(logs), N_PARAMETERS))])
-    return Posterior(WeightPrior.of(family, k, "iid"), ResponseModel(0.05), draws)
+    prior = WeightPrior.of(family, k, "iid")
+    draws = np.hstack([prior.coordinates(logs), np.zeros((len(logs), N_PARAMETERS))])
+    return ParticlePosterior(prior, ResponseModel(np.eye(prior.size), np.ones(11)), draws, float(len(logs)))
 
 
 def around(centre: np.ndarray, spread: float, n: int = 400, seed: int = 1) -> Posterior:

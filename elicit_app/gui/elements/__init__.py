@@ -34,7 +34,8 @@ from elicit_app.gui.elements.painting import (
     paint_key_caps,
     side_colours,
 )
-from elicit_app.gui.elements.surfaces import Card, Divider, Label, ProgressBar, Surface
+from elicit_app.gui.elements.surfaces import Card, Divider, ProgressBar, Surface
+from elicit_app.gui.elements.texts import Label, StressedLabel, elided, tell
 
 __all__ = [
     "AnswerButton",
@@ -56,8 +57,10 @@ __all__ = [
     "Page",
     "PrimaryButton",
     "ProgressBar",
+    "StressedLabel",
     "Surface",
     "box",
+    "elided",
     "focus_ring",
     "key_cap_size",
     "key_caps_width",
@@ -65,4 +68,5 @@ __all__ = [
     "paint_glyph",
     "paint_key_caps",
     "side_colours",
+    "tell",
 ]

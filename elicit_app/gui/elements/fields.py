@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.painting import Glyph, Square, box, paint_glyph
-from elicit_app.gui.elements.surfaces import Label
+from elicit_app.gui.elements.texts import Label, tell
 
 HEIGHT = 36
 """Height of a field in pixels at the base font."""
@@ -76,7 +76,7 @@ class ListBox(QComboBox):
     def __init__(self, name: str, widest: int = 0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._widest = widest
-        self.setAccessibleName(name)
+        tell(self, name=name)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(8)
         across = QSizePolicy.Policy.Maximum if widest else QSizePolicy.Policy.Preferred
@@ -112,7 +112,7 @@ class NumberBox(QSpinBox):
 
     def __init__(self, name: str, low: int, high: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName(name)
+        tell(self, name=name)
         self.setRange(low, high)
         self.setGroupSeparatorShown(True)
         prepare_spin(self)
@@ -215,7 +215,7 @@ class CountedField(QWidget):
         across.setContentsMargins(0, 0, 0, 0)
         across.setSpacing(theme.S)
         self.field = Field()
-        self.field.setAccessibleName(name)
+        tell(self.field, name=name)
         self._count = Label(role=theme.Role.CAPTION, ink=theme.INK2, wrap=False, align=Qt.AlignmentFlag.AlignRight)
         across.addWidget(self.field, 1)
         across.addWidget(self._count)
@@ -256,8 +256,7 @@ class _Explained(QWidget):
         self._title.setText(text)
         self._explanation.setText(explanation)
         self._explanation.setVisible(bool(explanation))
-        self.button.setAccessibleName(text)
-        self.button.setAccessibleDescription(explanation)
+        tell(self.button, name=text, more=explanation)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self.button.isEnabled():
@@ -290,5 +289,5 @@ def named(name: str, widget: QWidget, *, focus: QWidget | None = None) -> QVBoxL
     column.addWidget(label)
     column.addWidget(widget)
     if not (focus or widget).accessibleName():
-        (focus or widget).setAccessibleName(name)
+        tell(focus or widget, name=name)
     return column

@@ -21,17 +21,26 @@ from PySide6.QtWidgets import (
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.painting import box
-from elicit_app.gui.elements.surfaces import Label
+from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.texts import Label
 
 
 class Page(QWidget):
     """Base of the pages: call `settle` at the end of `__init__`; `arrange` comes with every new breakpoint or font."""
+
+    notice: Notice | None = None
+    """The band that says what could not be done; a page without one leaves that to the error page."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAutoFillBackground(True)
         self._settled = False
         self._last: tuple[theme.Breakpoint, int] | None = None
+
+    @property
+    def first_focus(self) -> QWidget:
+        """Return what takes the focus when the page is shown: the page itself, so that nothing is preselected."""
+        return self
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Arrange the widgets for this much room; the base class does nothing."""

@@ -1,97 +1,17 @@
-"""Texts, cards, bands, dividers and the quiet bar of progress."""
+"""Cards, bands, dividers and the quiet bar of progress."""
 
 from __future__ import annotations
 
-import html
 from enum import Enum
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import OutlineButton
 from elicit_app.gui.elements.painting import Glyph, GlyphSign, box, focus_ring
-
-
-class Label(QLabel):
-    """A text in one of the roles of the type scale; it follows font and palette by itself.
-
-    Parameters
-    ----------
-    text : str
-        Plain text; it wraps unless `wrap` is false.
-    role : theme.Role
-        Size and weight.
-    ink : QPalette.ColorRole
-        theme.INK, theme.INK2 or theme.INK3.
-    wrap : bool
-        A label that does not wrap keeps the window from becoming narrower than its text: only for short ones.
-    align : Qt.AlignmentFlag
-        Horizontal place of the text.
-    """
-
-    def __init__(
-        self,
-        text: str = "",
-        role: theme.Role = theme.Role.BODY,
-        ink: QPalette.ColorRole = theme.INK,
-        *,
-        wrap: bool = True,
-        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(text, parent)
-        self._role, self._compact = role, False
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setWordWrap(wrap)
-        self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
-        self.setForegroundRole(ink)
-        self._refresh()
-        app = QApplication.instance()
-        if isinstance(app, QGuiApplication):
-            app.fontChanged.connect(self._refresh)
-
-    @property
-    def role(self) -> theme.Role:
-        """Return the role of the text."""
-        return self._role
-
-    def set_role(self, role: theme.Role, *, compact: bool | None = None) -> None:
-        """Change the role, and whether the page is compact."""
-        self._role = role
-        self._compact = self._compact if compact is None else compact
-        self._refresh()
-
-    def set_compact(self, compact: bool) -> None:
-        """Take the size for a compact page, or for a wide one."""
-        self._compact = compact
-        self._refresh()
-
-    def _refresh(self) -> None:
-        self.setFont(theme.font(self._role, compact=self._compact))
-
-
-class StressedLabel(Label):
-    """A text with some parts stressed; the words of a study are shown as they are."""
-
-    def __init__(
-        self,
-        role: theme.Role = theme.Role.BODY,
-        ink: QPalette.ColorRole = theme.INK,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(role=role, ink=ink, parent=parent)
-        self.setTextFormat(Qt.TextFormat.RichText)
-
-    def say(self, *parts: str) -> None:
-        """Show `parts` one after another: the first plain, the second stressed, the third plain, and so on."""
-        weights = (400, 600)
-        spans = (
-            f'<span style="font-weight:{weights[i % 2]}">{html.escape(part)}</span>' for i, part in enumerate(parts)
-        )
-        self.setText("".join(spans))
-        self.setAccessibleName("".join(parts))
+from elicit_app.gui.elements.texts import Label, tell
 
 
 class Surface(Enum):
@@ -164,7 +84,7 @@ class ProgressBar(QProgressBar):
     def set_share(self, share: float, words: str) -> None:
         """Show the share done, in [0, 1], and say it: "About half known, 5 to 8 questions left"."""
         self.setValue(round(1000 * min(1.0, max(0.0, share))))
-        self.setAccessibleName(words)
+        tell(self, name=words)
 
     def sizeHint(self) -> QSize:
         return QSize(theme.em(160), HEIGHT)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtWidgets import QWidget
 
+from elicit_app.gui.elements import Page
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.comparing import Comparing
 from elicit_app.gui.flow.pages import Pages
@@ -20,11 +23,15 @@ from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
-    from elicit_app.gui.pages.reading import Trouble
+    from elicit_app.gui.pages.aside import HelpPage, SettingsPage
+    from elicit_app.gui.pages.reading import ErrorPage, OpeningPage, Trouble
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
 SESSION_ENDING = ".session.jsonl"
+
+PATIENCE = 0.7
+"""Seconds that leaving waits for what is being computed."""
 
 
 class Places(NamedTuple):
@@ -61,7 +68,7 @@ class Flow(QObject):
         self.preparation = Preparation(pages, self.background, dialogs, places.data, self)
         self.comparing = Comparing(pages, self.background, dialogs, self)
         self._session_flow: SessionFlow | None = None
-        self._before_aside: QWidget | None = None
+        self._before_aside: Page | None = None
         self._connect_start()
         self._connect_preparation()
         self._connect_comparing()
@@ -76,11 +83,31 @@ class Flow(QObject):
         self._pages.show(self._pages.start)
         self.background.run(self._overview, self._pages.start.show_view, self._say_on_start)
 
-    def close(self) -> None:
-        """Close what is open; nothing has to be saved."""
-        if self._session_flow is not None:
-            self._session_flow.close()
-        self.background.close()
+    def close(self) -> bool:
+        """Close what is open; nothing has to be saved.
+
+        Returns
+        -------
+        bool
+            True where everything has come to its end. False where something is still computed after most of a second:
+            nothing of it is needed any more, and whoever ends the program need not wait. What was answered is in the
+            session file in either case; for that alone it waits as long as the disk takes.
+        """
+        session = self._session_flow
+        unwritten = session.unwritten() if session is not None else lambda: False
+        close_session_file = session.let_go() if session is not None else lambda: None
+        self.background.stop()
+
+        def close_all() -> None:
+            close_session_file()
+            self.background.close()
+
+        closing = threading.Thread(target=close_all, daemon=True)
+        closing.start()
+        give_up = time.monotonic() + PATIENCE
+        while closing.is_alive() and (time.monotonic() < give_up or unwritten()):
+            closing.join(0.02)
+        return not closing.is_alive()
 
     def _overview(self) -> object:
         from elicit_app.gui.start.overview import overview
@@ -92,13 +119,13 @@ class Flow(QObject):
 
     def _connect_start(self) -> None:
         page = self._pages.start
-        page.study_wanted.connect(self.open)
-        page.session_wanted.connect(self.open)
+        page.study_requested.connect(self.open)
+        page.session_requested.connect(self.open)
         page.files_dropped.connect(self.open_files)
-        page.choose_wanted.connect(self.choose_files)
-        page.folder_wanted.connect(self.choose_folder)
-        page.help_wanted.connect(self.show_help)
-        page.settings_wanted.connect(self.show_settings)
+        page.choose_requested.connect(self.choose_files)
+        page.folder_requested.connect(self.choose_folder)
+        page.help_requested.connect(self.show_help)
+        page.settings_requested.connect(self.show_settings)
 
     def _connect_preparation(self) -> None:
         preparation = self.preparation
@@ -115,8 +142,8 @@ class Flow(QObject):
         comparing.reading.connect(lambda: self._say_opening("Comparing experts", "Their answers are read."))
         comparing.failed.connect(self._comparing_trouble)
         comparing.left.connect(self.show_start)
-        self.preparation.compare_wanted.connect(comparing.compare)
-        self._pages.start.compare_wanted.connect(lambda path: comparing.compare(Path(path)))
+        self.preparation.compare_requested.connect(comparing.compare)
+        self._pages.start.compare_requested.connect(lambda path: comparing.compare(Path(path)))
 
     # --- opening
 
@@ -167,11 +194,14 @@ class Flow(QObject):
             self.open(str(folder))
 
     def _say_opening(self, title: str, sentence: str) -> None:
+        self._opening_page.say(title, sentence)
+        self._pages.show(self._opening_page)
+
+    @cached_property
+    def _opening_page(self) -> OpeningPage:
         page = self._pages.opening
-        if self._pages.first_use("opening"):
-            page.start_wanted.connect(self.show_start)
-        page.say(title, sentence)
-        self._pages.show(page)
+        page.start_requested.connect(self.show_start)
+        return page
 
     def _opened(self, study: Study, source: Path) -> None:
         if study.kind == "file":
@@ -207,7 +237,7 @@ class Flow(QObject):
             flow = SessionFlow(self._pages, self.background, self._dialogs, self)
             flow.left.connect(self.show_start)
             flow.troubled.connect(self._session_problem)
-            flow.compare_wanted.connect(self.comparing.compare)
+            flow.compare_requested.connect(self.comparing.compare)
             flow.use_settings(self.settings)
             self._session_flow = flow
         return self._session_flow
@@ -241,17 +271,21 @@ class Flow(QObject):
         self._show_trouble(Trouble("The session cannot go on", sentence))
 
     def _show_trouble(self, trouble: Trouble) -> None:
+        self._error_page.show_trouble(trouble)
+        self._pages.show(self._error_page)
+
+    @cached_property
+    def _error_page(self) -> ErrorPage:
         page = self._pages.error
-        if self._pages.first_use("error"):
-            page.choose_wanted.connect(self._choose_again)
-            page.again_wanted.connect(lambda path: self.open(str(path)))
-            page.format_wanted.connect(self._show_format)
-            page.start_wanted.connect(self.show_start)
-        page.show_trouble(trouble)
-        self._pages.show(page)
+        page.choose_requested.connect(self._choose_again)
+        page.again_requested.connect(lambda path: self.open(str(path)))
+        page.format_requested.connect(self._show_format)
+        page.start_requested.connect(self.show_start)
+        return page
 
     def _choose_again(self) -> None:
-        if self._pages.error.source is not None and self._pages.error.source.is_dir():
+        source = self._error_page.source
+        if source is not None and source.is_dir():
             self.choose_folder()
         else:
             self.choose_files()
@@ -261,26 +295,32 @@ class Flow(QObject):
     @Slot()
     def show_help(self) -> None:
         """Show the help page; its button leads back to where one was."""
+        self._aside(self._help_page)
+
+    @cached_property
+    def _help_page(self) -> HelpPage:
         page = self._pages.help
-        if self._pages.first_use("help"):
-            page.back_wanted.connect(self._back)
-        self._aside(page)
+        page.back_requested.connect(self._back)
+        return page
 
     def _show_format(self) -> None:
         self.show_help()
-        self._pages.help.show_file_format()
+        self._help_page.show_file_format()
 
     @Slot()
     def show_settings(self) -> None:
         """Show the settings; their button leads back to where one was."""
-        page = self._pages.settings
-        if self._pages.first_use("settings"):
-            page.changed.connect(self._change_settings)
-            page.back_wanted.connect(self._back)
-        page.show_settings(self.settings, str(self._places.settings))
-        self._aside(page)
+        self._settings_page.show_settings(self.settings, str(self._places.settings))
+        self._aside(self._settings_page)
 
-    def _aside(self, page: QWidget) -> None:
+    @cached_property
+    def _settings_page(self) -> SettingsPage:
+        page = self._pages.settings
+        page.changed.connect(self._change_settings)
+        page.back_requested.connect(self._back)
+        return page
+
+    def _aside(self, page: Page) -> None:
         shown = self._pages.shown
         if shown not in (self._pages.help, self._pages.settings):
             self._before_aside = shown

@@ -100,9 +100,13 @@ class Background(QObject):
 
     def close(self) -> None:
         """Wait for the work at hand, drop the rest."""
+        self.stop()
+        self._worker.shutdown(wait=True, cancel_futures=True)
+
+    def stop(self) -> None:
+        """Take nothing more, and wait for nothing."""
         self._open = False
         self.forget()
-        self._worker.shutdown(wait=True, cancel_futures=True)
 
     def _finished(self, request: int, future: Future[Any], dropped: Callable[[Any], None] | None) -> None:
         """On the worker's thread: pass the result on, or let go of it."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
 
+from elicit_app.gui.elements import Page
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
+    from elicit_app.gui.compare import ComparePage
     from elicit_app.session.experts.compared import ComparisonView
 
 ENDING = ".metric.json"
@@ -40,7 +42,7 @@ class Comparing(QObject):
     def __init__(self, pages: Pages, background: Background, dialogs: Dialogs, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._pages, self._background, self._dialogs = pages, background, dialogs
-        self._before: QWidget | None = None
+        self._before: Page | None = None
         self._path = Path()
         self._view: ComparisonView | None = None
 
@@ -51,13 +53,16 @@ class Comparing(QObject):
         self._background.run(lambda: _compared(path), self._show, self.failed.emit)
 
     def _show(self, view: ComparisonView) -> None:
-        page = self._pages.compare
-        if self._pages.first_use("compare"):
-            page.back_wanted.connect(self._back)
-            page.save_wanted.connect(self._save)
         self._view = view
-        page.show_view(view)
-        self._pages.show(page)
+        self._page.show_view(view)
+        self._pages.show(self._page)
+
+    @cached_property
+    def _page(self) -> ComparePage:
+        page = self._pages.compare
+        page.back_requested.connect(self._back)
+        page.save_requested.connect(self._save)
+        return page
 
     def _back(self) -> None:
         if self._before is None or self._before is self._pages.start:
@@ -68,7 +73,7 @@ class Comparing(QObject):
     def _save(self) -> None:
         from elicit_app.gui.flow.saving import with_ending
 
-        view, page = self._view, self._pages.compare
+        view, page = self._view, self._page
         if view is None:
             return
         name = re.sub(r"[^\w]+", "-", view.pooled.name.lower()).strip("-")[:80] or "pooled"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
 
-from elicit_app.elicitation.questions import Strength
 from elicit_app.gui.flow.bridge import Background, Bridge
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import Dialogs
@@ -17,14 +18,24 @@ from elicit_app.gui.start.overview import titled
 from elicit_app.problem import Problem
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
-from elicit_app.session.views.asked import QuestionView, RecapView, Reply, ReviewView, SittingOverView, UnsavedView
+from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
 from elicit_app.session.views.outcome import ProblemView, ResultView, View
+
+if TYPE_CHECKING:
+    from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
+    from elicit_app.gui.question import QuestionPage
+    from elicit_app.gui.question.answers import GivenAnswer
+    from elicit_app.gui.question.practice import PracticePage
+    from elicit_app.gui.results.page import ResultsPage
+    from elicit_app.gui.review.page import Meant, ReviewPage
+
+P = ParamSpec("P")
 
 
 class SessionFlow(QObject):
     """Runs one session at a time. Emits `left` when the expert goes back to the start, and `troubled` with a sentence.
 
-    Emits `compare_wanted` with the session file, to see other experts beside this one.
+    Emits `compare_requested` with the session file, to see other experts beside this one.
 
     Parameters
     ----------
@@ -38,7 +49,7 @@ class SessionFlow(QObject):
 
     left = Signal()
     troubled = Signal(object)
-    compare_wanted = Signal(object)
+    compare_requested = Signal(object)
 
     def __init__(self, pages: Pages, background: Background, dialogs: Dialogs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +59,8 @@ class SessionFlow(QObject):
         self._runner: SessionRunner | None = None
         self._bridge: Bridge | None = None
         self._result: ResultView | None = None
+        # How long the session file was when something was asked for; None once the answer to that is shown.
+        self._size_before: int | None = None
 
     @property
     def running(self) -> bool:
@@ -57,9 +70,12 @@ class SessionFlow(QObject):
     def use_settings(self, settings: Settings) -> None:
         """Take over how questions are shown."""
         self._settings = settings
-        if self._pages.is_made("question"):
-            self._pages.question.set_animated(settings.animation)
-            self._pages.question.set_numbers_only(settings.numbers_only)
+        if self._runner is not None:
+            self._apply_settings()
+
+    def _apply_settings(self) -> None:
+        self._question_page.set_animated(self._settings.animation)
+        self._question_page.set_numbers_only(self._settings.numbers_only)
 
     # --- beginning and ending
 
@@ -67,10 +83,7 @@ class SessionFlow(QObject):
         """Begin a new session with the practice questions."""
         self.close()
         self._session = session
-        page = self._pages.practice
-        if self._pages.first_use("practice"):
-            page.finished.connect(self._practised)
-            page.skipped.connect(self._run_unpractised)
+        page = self._practice_page
         page.card.set_numbers_only(self._settings.numbers_only)
         self._pages.show(page)
         page.begin(session.study, session.setting.resolved_family)
@@ -83,15 +96,25 @@ class SessionFlow(QObject):
 
     def close(self) -> None:
         """Close the session; everything answered is on the disk."""
+        self.let_go()()
+
+    def let_go(self) -> Callable[[], None]:
+        """Forget the session, and return what closes it: that waits for what is being computed, on any thread."""
         runner, bridge, session = self._runner, self._bridge, self._session
         self._runner = self._bridge = self._session = self._result = None
-        if runner is not None:
-            runner.close()
-        elif session is not None:
-            session.close()
         if bridge is not None:
             bridge.close()
             bridge.deleteLater()
+        if runner is not None:
+            return runner.close
+        return session.close if session is not None else lambda: None
+
+    def unwritten(self) -> Callable[[], bool]:
+        """Return what tells whether something that was asked for is not yet in the session file."""
+        session, size = self._session, self._size_before
+        if session is None or size is None:
+            return lambda: False
+        return lambda: _size(session.path) == size
 
     def _practised(self) -> None:
         if self._session is None or self._runner is not None:
@@ -108,11 +131,11 @@ class SessionFlow(QObject):
 
     def _run(self, *, recap: bool = False) -> None:
         assert self._session is not None
-        self._connect_question()
-        self._pages.question.begin(self._session.study, self._session.setting.resolved_family)
+        self._question_page.begin(self._session.study, self._session.setting.resolved_family)
         self._bridge = Bridge(self)
         self._bridge.view.connect(self.show_view)
         self._runner = SessionRunner(self._session, self._bridge.listen)
+        self._apply_settings()
         self._runner.start(recap=recap)
 
     # --- views
@@ -120,113 +143,137 @@ class SessionFlow(QObject):
     @Slot(object)
     def show_view(self, view: View) -> None:
         """Show a view on its page."""
-        session = self._session
+        session, self._size_before = self._session, None
         if session is None:
             return
         if isinstance(view, QuestionView):
-            self._pages.show(self._pages.question)
-            self._pages.question.show_question(view)
+            self._pages.show(self._question_page)
+            self._question_page.show_question(view)
         elif isinstance(view, RecapView):
-            self._connect_recap()
-            self._pages.recap.show_view(view, titled(session.study.title, session.state.begun.expert))
-            self._pages.show(self._pages.recap)
+            self._recap_page.show_view(view, titled(session.study.title, session.state.begun.expert))
+            self._pages.show(self._recap_page)
         elif isinstance(view, UnsavedView):
-            self._pages.question.show_unsaved(view)
+            self._question_page.show_unsaved(view)
         elif isinstance(view, SittingOverView):
-            self._connect_sitting_over()
-            self._pages.sitting_over.show_view(view)
-            self._pages.show(self._pages.sitting_over)
+            self._sitting_over_page.show_view(view)
+            self._pages.show(self._sitting_over_page)
         elif isinstance(view, ReviewView):
-            self._connect_review()
-            self._pages.review.show_review(view, session.study.wording, session.setting.resolved_family)
-            self._pages.show(self._pages.review)
+            self._review_page.show_review(view, session.study.wording, session.setting.resolved_family)
+            self._pages.show(self._review_page)
         elif isinstance(view, ResultView):
             self._result = view
-            self._connect_results()
-            self._pages.results.show_result(view, session.study, session.state.begun.expert or "")
-            self._pages.show(self._pages.results)
+            self._results_page.show_result(view, session.study, session.state.begun.expert or "")
+            self._pages.show(self._results_page)
         else:
             self._say_problem(view)
 
     def _say_problem(self, view: ProblemView) -> None:
         """Say it on the page that stands, or where there is none yet, on its own."""
-        page: QWidget = self._pages.shown
-        notice = getattr(page, "banner", None) or getattr(page, "notice", None)
+        notice = self._pages.shown.notice
         if notice is not None:
             notice.say(view.sentence)
         else:
             self.troubled.emit(view.sentence)
 
+    # --- the pages, each connected once, when it is first shown
+
+    def _to_runner(self, act: Callable[Concatenate[SessionRunner, P], None]) -> Callable[P, None]:
+        """Return a slot that asks for `act` in whatever session is open then."""
+
+        def slot(*args: P.args, **kwargs: P.kwargs) -> None:
+            if self._runner is not None:
+                self._note_request()
+                act(self._runner, *args, **kwargs)
+
+        return slot
+
+    def _note_request(self) -> None:
+        if self._session is not None:
+            self._size_before = _size(self._session.path)
+
+    @cached_property
+    def _practice_page(self) -> PracticePage:
+        page = self._pages.practice
+        page.finished.connect(self._practised)
+        page.skipped.connect(self._run_unpractised)
+        return page
+
+    @cached_property
+    def _question_page(self) -> QuestionPage:
+        page = self._pages.question
+        page.answered.connect(self._answer)
+        page.undo_requested.connect(self._to_runner(SessionRunner.undo))
+        page.redo_requested.connect(self._to_runner(SessionRunner.redo))
+        page.stop_requested.connect(self._to_runner(SessionRunner.stop))
+        page.retry_requested.connect(self._to_runner(SessionRunner.retry))
+        page.start_requested.connect(self._leave)
+        return page
+
+    @cached_property
+    def _recap_page(self) -> RecapPage:
+        page = self._pages.recap
+        page.go_on_requested.connect(self._to_runner(SessionRunner.go_on))
+        page.start_requested.connect(self._leave)
+        return page
+
+    @cached_property
+    def _sitting_over_page(self) -> SittingOverPage:
+        page = self._pages.sitting_over
+        page.stop_requested.connect(self._to_runner(SessionRunner.stop))
+        page.more_requested.connect(self._to_runner(SessionRunner.more))
+        page.undo_requested.connect(self._to_runner(SessionRunner.undo))
+        page.retry_requested.connect(self._to_runner(SessionRunner.retry))
+        page.start_requested.connect(self._leave)
+        return page
+
+    @cached_property
+    def _review_page(self) -> ReviewPage:
+        page = self._pages.review
+        page.finish_requested.connect(self._to_runner(SessionRunner.finish))
+        page.more_requested.connect(self._to_runner(SessionRunner.more))
+        page.undo_requested.connect(self._to_runner(SessionRunner.undo))
+        page.redo_requested.connect(self._to_runner(SessionRunner.redo))
+        page.retry_requested.connect(self._to_runner(SessionRunner.retry))
+        page.look_again_requested.connect(self._to_runner(SessionRunner.look_again))
+        page.take_out_requested.connect(self._to_runner(SessionRunner.take_out))
+        page.resolve_requested.connect(self._resolve)
+        page.start_requested.connect(self._leave)
+        return page
+
+    @cached_property
+    def _results_page(self) -> ResultsPage:
+        page = self._pages.results
+        page.more_requested.connect(self._to_runner(SessionRunner.more))
+        page.review_requested.connect(self._to_runner(SessionRunner.review))
+        page.retry_requested.connect(self._to_runner(SessionRunner.retry))
+        page.look_again_requested.connect(self._to_runner(SessionRunner.look_again))
+        page.start_requested.connect(self._leave)
+        page.export_requested.connect(self._export)
+        page.compare_requested.connect(self._compare)
+        return page
+
     # --- what is pressed
 
-    def _connect_question(self) -> None:
-        if not self._pages.first_use("question"):
-            return
-        page = self._pages.question
-        page.chosen.connect(self._answer)
-        page.undo_requested.connect(lambda: self._ask("undo"))
-        page.redo_requested.connect(lambda: self._ask("redo"))
-        page.stop_requested.connect(lambda: self._ask("stop"))
-        page.retry_requested.connect(lambda: self._ask("retry"))
-        page.leave_requested.connect(self._leave)
-        self.use_settings(self._settings)
-
-    def _connect_recap(self) -> None:
-        if not self._pages.first_use("recap"):
-            return
-        self._pages.recap.go_on_wanted.connect(lambda: self._ask("go_on"))
-        self._pages.recap.start_wanted.connect(self._leave)
-
-    def _connect_sitting_over(self) -> None:
-        if not self._pages.first_use("sitting over"):
-            return
-        page = self._pages.sitting_over
-        page.start_wanted.connect(self._leave)
-        page.stop_wanted.connect(lambda: self._ask("stop"))
-        page.more_wanted.connect(lambda: self._ask("more"))
-        page.undo_wanted.connect(lambda: self._ask("undo"))
-        page.retry_wanted.connect(lambda: self._ask("retry"))
-
-    def _connect_review(self) -> None:
-        if not self._pages.first_use("review"):
-            return
-        page = self._pages.review
-        page.start_wanted.connect(self._leave)
-        page.finish_wanted.connect(lambda: self._ask("finish"))
-        page.more_wanted.connect(lambda: self._ask("more"))
-        page.undo_wanted.connect(lambda: self._ask("undo"))
-        page.redo_wanted.connect(lambda: self._ask("redo"))
-        page.retry_wanted.connect(lambda: self._ask("retry"))
-        page.look_at.connect(lambda number: self._ask("look_again", number))
-        page.take_out.connect(lambda number: self._ask("take_out", number))
-        page.meant.connect(lambda meant: self._ask("resolve", meant.pair, meant.kept))
-
-    def _connect_results(self) -> None:
-        if not self._pages.first_use("results"):
-            return
-        page = self._pages.results
-        page.more_wanted.connect(lambda: self._ask("more"))
-        page.review_wanted.connect(lambda: self._ask("review"))
-        page.retry_wanted.connect(lambda: self._ask("retry"))
-        page.look_at.connect(lambda number: self._ask("look_again", number))
-        page.start_wanted.connect(self._leave)
-        page.export_wanted.connect(self._export)
-        page.compare_wanted.connect(self._compare)
+    def _resolve(self, meant: Meant) -> None:
+        if self._runner is not None:
+            self._note_request()
+            self._runner.resolve(meant.pair, meant.kept)
 
     def _compare(self) -> None:
         if self._session is not None:
-            self.compare_wanted.emit(self._session.path)
+            self.compare_requested.emit(self._session.path)
 
-    def _ask(self, request: str, *arguments: object) -> None:
+    @Slot(object)
+    def _answer(self, given: GivenAnswer) -> None:
         if self._runner is not None:
-            getattr(self._runner, request)(*arguments)
-
-    @Slot(object, object, object, object, object)
-    def _answer(
-        self, request: int, reply: Reply, strength: Strength | None, seconds: float | None, full_picture: bool
-    ) -> None:
-        if self._runner is not None:
-            self._runner.answer(request, reply, strength, seconds=seconds, full_picture=full_picture)
+            self._note_request()
+            self._runner.answer(
+                given.request,
+                given.reply,
+                given.strength,
+                seconds=given.seconds,
+                full_picture=given.full_picture,
+            )
 
     def _leave(self) -> None:
         self.close()
@@ -238,7 +285,7 @@ class SessionFlow(QObject):
         from elicit_app.gui.flow.saving import proposed_name, save_format, sklearn_lines, with_ending
         from elicit_app.gui.results.files import ANSWERS, COPIED, format_of
 
-        view, page, session = self._result, self._pages.results, self._session
+        view, page, session = self._result, self._results_page, self._session
         if view is None or session is None:
             return
         if key == COPIED:
@@ -257,6 +304,14 @@ class SessionFlow(QObject):
             lambda saved: page.notice.say(f"Saved: {saved}", good=True),
             lambda problem: page.notice.say(problem.sentence),
         )
+
+
+def _size(path: Path) -> int:
+    """Return the length of a file; 0 where it is gone."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def _export_answers(session: Session, path: Path) -> Path:

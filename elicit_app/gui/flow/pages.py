@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 
+from elicit_app.gui.elements import Page
 from elicit_app.gui.start.page import StartPage
 
 if TYPE_CHECKING:
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from elicit_app.gui.setup.begin_page import BeginPage
     from elicit_app.gui.setup.study_page import StudyPage
 
-P = TypeVar("P", bound=QWidget)
+P = TypeVar("P", bound=Page)
 
 
 class Pages:
-    """All pages, on one stack; whoever takes a page first connects it.
+    """All pages, on one stack.
 
     Parameters
     ----------
@@ -35,32 +36,20 @@ class Pages:
 
     def __init__(self, stack: QStackedWidget) -> None:
         self._stack = stack
-        self._used: set[str] = set()
-
-    def is_made(self, name: str) -> bool:
-        """Tell whether the page called `name` has been shown before."""
-        return name in self.__dict__
-
-    def first_use(self, name: str) -> bool:
-        """Tell whether a page is taken for the first time: then it has to be connected, once."""
-        new = name not in self._used
-        self._used.add(name)
-        return new
 
     @property
-    def shown(self) -> QWidget:
+    def shown(self) -> Page:
         """Return the page that is shown."""
         page = self._stack.currentWidget()
-        assert page is not None, "the stack always has the start page"
+        assert isinstance(page, Page), "the stack always has the start page"
         return page
 
-    def show(self, page: QWidget) -> None:
-        """Turn to `page`; the focus goes to what it wants first, else to the page itself: nothing is preselected."""
+    def show(self, page: Page) -> None:
+        """Turn to `page`; the focus goes to what it wants first."""
         if page is self._stack.currentWidget() and page.isVisible():
             return
         self._stack.setCurrentWidget(page)
-        first = getattr(page, "first_focus", None)
-        (first if isinstance(first, QWidget) else page).setFocus()
+        page.first_focus.setFocus()
 
     def _add(self, page: P) -> P:
         self._stack.addWidget(page)

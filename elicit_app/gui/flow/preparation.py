@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,8 @@ from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
-    from elicit_app.gui.setup.begin_page import Beginning
-    from elicit_app.gui.setup.study_page import EditedStudy
+    from elicit_app.gui.setup.begin_page import Beginning, BeginPage
+    from elicit_app.gui.setup.study_page import EditedStudy, StudyPage
     from elicit_app.gui.start.rows import ContinueView
     from elicit_app.session.journal.listing import SessionSummary
     from elicit_app.session.session import Session
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 class Preparation(QObject):
     """Emits `saved` with a study whose words were saved, `preparing`, then `began` with a session, and `left`.
 
-    Emits `resumed` with the file of a session that is gone on with instead, and `compare_wanted` with one of
+    Emits `resumed` with the file of a session that is gone on with instead, and `compare_requested` with one of
     the sessions to compare.
 
     Parameters
@@ -52,7 +53,7 @@ class Preparation(QObject):
     began = Signal(object)
     resumed = Signal(object)
     left = Signal()
-    compare_wanted = Signal(object)
+    compare_requested = Signal(object)
 
     def __init__(
         self, pages: Pages, background: Background, dialogs: Dialogs, data: Path, parent: QObject | None = None
@@ -65,46 +66,51 @@ class Preparation(QObject):
 
     def edit_words(self, study: Study, folder: Path | None) -> None:
         """Show the words of `study`; `folder` is proposed for a new one, None leaves it where it is."""
+        self._words_page.show_study(study, folder)
+        self._pages.show(self._words_page)
+
+    @cached_property
+    def _words_page(self) -> StudyPage:
         page = self._pages.study
-        if self._pages.first_use("study"):
-            page.save_wanted.connect(self._save_words)
-            page.choose_wanted.connect(self._choose_place)
-            page.start_wanted.connect(self.left)
-        page.show_study(study, folder)
-        self._pages.show(page)
+        page.save_requested.connect(self._save_words)
+        page.choose_requested.connect(self._choose_place)
+        page.start_requested.connect(self.left)
+        return page
 
     def _choose_place(self) -> None:
-        page = self._pages.study
+        page = self._words_page
         chosen = self._dialogs.new_folder(page, Path(page.place.path.text() or "study"))
         if chosen is not None:
             page.place.path.setText(str(chosen))
 
     @Slot(object)
     def _save_words(self, edited: EditedStudy) -> None:
-        page = self._pages.study
-        self._background.run(lambda: _saved(edited), self.saved.emit, page.say_problem)
+        self._background.run(lambda: _saved(edited), self.saved.emit, self._words_page.say_problem)
 
     def ask_before(self, study: Study) -> None:
         """Show what is asked before the first question."""
         from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
 
-        page = self._pages.begin
-        if self._pages.first_use("begin"):
-            page.begin_wanted.connect(self._begin)
-            page.words_wanted.connect(self._change_words)
-            page.session_wanted.connect(self.resumed)
-            page.start_wanted.connect(self.left)
-            page.compare_wanted.connect(self._compare)
-        self._study = study
+        page, self._study = self._begin_page, study
         folder = sessions_folder(study, self._data)
         sessions = sessions_of(folder, study.digest)
         self._experts = finished_experts(sessions)
         page.show_study(study, str(folder), self.draw_seed(), _to_go_on_with(sessions), len(self._experts))
         self._pages.show(page)
 
+    @cached_property
+    def _begin_page(self) -> BeginPage:
+        page = self._pages.begin
+        page.begin_requested.connect(self._begin)
+        page.words_requested.connect(self._change_words)
+        page.session_requested.connect(self.resumed)
+        page.start_requested.connect(self.left)
+        page.compare_requested.connect(self._compare)
+        return page
+
     def _compare(self) -> None:
         if self._experts:
-            self.compare_wanted.emit(self._experts[-1].path)
+            self.compare_requested.emit(self._experts[-1].path)
 
     def _change_words(self) -> None:
         if self._study is not None:
@@ -118,8 +124,8 @@ class Preparation(QObject):
         )
 
     def _could_not_begin(self, problem: Problem) -> None:
-        self._pages.show(self._pages.begin)
-        self._pages.begin.say_problem(problem.sentence)
+        self._pages.show(self._begin_page)
+        self._begin_page.say_problem(problem.sentence)
 
 
 def _to_go_on_with(sessions: tuple[SessionSummary, ...]) -> ContinueView | None:

@@ -49,9 +49,9 @@ _EXAMPLE = "y_true,proba_melanoma,proba_naevus,proba_keratosis\nmelanoma,0.71,0.
 
 
 class HelpPage(ScrolledPage):
-    """Emits `back_wanted`."""
+    """Emits `back_requested`."""
 
-    back_wanted = Signal()
+    back_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,10 +66,13 @@ class HelpPage(ScrolledPage):
         self.body.addWidget(self._file)
         self.body.addWidget(_section("What is stored", Label(_STORED)))
         self.body.addStretch(1)
-        self.done.clicked.connect(self.back_wanted)
-        leave_by_escape(self, self.back_wanted.emit)
-        self.first_focus: QWidget = self.done
+        self.done.clicked.connect(self.back_requested)
+        leave_by_escape(self, self.back_requested.emit)
         self.settle()
+
+    @property
+    def first_focus(self) -> QWidget:
+        return self.done
 
     def show_file_format(self) -> None:
         """Scroll to what a predictions file looks like."""
@@ -115,10 +118,10 @@ _APPEARANCES: tuple[tuple[Appearance, str], ...] = (
 
 
 class SettingsPage(ScrolledPage):
-    """Emits `changed` with the new `Settings`, and `back_wanted`."""
+    """Emits `changed` with the new `Settings`, and `back_requested`."""
 
     changed = Signal(object)
-    back_wanted = Signal()
+    back_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -146,9 +149,9 @@ class SettingsPage(ScrolledPage):
         row.addStretch(1)
         self.body.addLayout(row)
         self.body.addStretch(1)
-        self.done.clicked.connect(self.back_wanted)
-        leave_by_escape(self, self.back_wanted.emit)
-        self.back.clicked.connect(self.back_wanted)
+        self.done.clicked.connect(self.back_requested)
+        leave_by_escape(self, self.back_requested.emit)
+        self.back.clicked.connect(self.back_requested)
         self.text_size.activated.connect(self._changed)
         for check in (self.animation, self.numbers_only):
             check.box.clicked.connect(self._changed)

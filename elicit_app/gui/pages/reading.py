@@ -27,9 +27,9 @@ from elicit_app.problem import Finding, Problem
 
 
 class OpeningPage(ScrolledPage):
-    """Emits `start_wanted`."""
+    """Emits `start_requested`."""
 
-    start_wanted = Signal()
+    start_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -40,7 +40,7 @@ class OpeningPage(ScrolledPage):
             self.body.addWidget(widget)
         self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(2)
-        self.back.clicked.connect(self.start_wanted)
+        self.back.clicked.connect(self.start_requested)
         self.settle()
 
     def say(self, title: str, sentence: str) -> None:
@@ -89,12 +89,12 @@ class Trouble(NamedTuple):
 
 
 class ErrorPage(ScrolledPage):
-    """Emits `choose_wanted`, `again_wanted` with the path, `format_wanted` and `start_wanted`."""
+    """Emits `choose_requested`, `again_requested` with the path, `format_requested` and `start_requested`."""
 
-    choose_wanted = Signal()
-    again_wanted = Signal(object)
-    format_wanted = Signal()
-    start_wanted = Signal()
+    choose_requested = Signal()
+    again_requested = Signal(object)
+    format_requested = Signal()
+    start_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -114,8 +114,8 @@ class ErrorPage(ScrolledPage):
         self.primary.clicked.connect(self._go_on)
         self.again.clicked.connect(self._read_again)
         self.copy.clicked.connect(self._copy)
-        self.format.clicked.connect(self.format_wanted)
-        self.back.clicked.connect(self.start_wanted)
+        self.format.clicked.connect(self.format_requested)
+        self.back.clicked.connect(self.start_requested)
         again = QShortcut(QKeySequence("F5"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
         again.activated.connect(self._read_again)
         self.settle()
@@ -161,11 +161,11 @@ class ErrorPage(ScrolledPage):
         self.body.addStretch(2)
 
     def _go_on(self) -> None:
-        (self.choose_wanted if self._trouble.choose else self.start_wanted).emit()
+        (self.choose_requested if self._trouble.choose else self.start_requested).emit()
 
     def _read_again(self) -> None:
         if self._trouble.source is not None:
-            self.again_wanted.emit(self._trouble.source)
+            self.again_requested.emit(self._trouble.source)
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._trouble.text)

@@ -27,10 +27,11 @@ _PAD = 28
 
 
 class RecapPage(ScrolledPage):
-    """Shows a `RecapView`. Emits `go_on_wanted` and `start_wanted`."""
+    """Shows a `RecapView`. Emits `go_on_requested` and `start_requested`."""
 
-    go_on_wanted = Signal()
-    start_wanted = Signal()
+    notice: Notice
+    go_on_requested = Signal()
+    start_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,8 +82,8 @@ class RecapPage(ScrolledPage):
         self._row.setDirection(down if breakpoint_.large else across)
 
     def _connect(self) -> None:
-        self.go_on.clicked.connect(self.go_on_wanted)
-        self.back.clicked.connect(self.start_wanted)
+        self.go_on.clicked.connect(self.go_on_requested)
+        self.back.clicked.connect(self.start_requested)
         for key in ("Return", "Enter"):
             shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.setAutoRepeat(False)
@@ -110,14 +111,15 @@ def _part(name: str, said: Label) -> QWidget:
 class SittingOverPage(ScrolledPage):
     """Shows a `SittingOverView`.
 
-    Emits `stop_wanted`, `more_wanted`, `undo_wanted`, `retry_wanted` and `start_wanted`.
+    Emits `stop_requested`, `more_requested`, `undo_requested`, `retry_requested` and `start_requested`.
     """
 
-    stop_wanted = Signal()
-    more_wanted = Signal()
-    undo_wanted = Signal()
-    retry_wanted = Signal()
-    start_wanted = Signal()
+    notice: Notice
+    stop_requested = Signal()
+    more_requested = Signal()
+    undo_requested = Signal()
+    retry_requested = Signal()
+    start_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -143,19 +145,19 @@ class SittingOverPage(ScrolledPage):
         self._row.addWidget(self.undo)
         inside.addLayout(self._row)
         self.back = LinkButton("Stop for now, back to the start")
-        self.back.clicked.connect(self.start_wanted)
+        self.back.clicked.connect(self.start_requested)
         self.head.addWidget(self.notice)
         self.body.addStretch(1)
         self.body.addWidget(card)
         self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(2)
-        self.stop.clicked.connect(self.stop_wanted)
-        self.more.clicked.connect(self.more_wanted)
-        self.undo.clicked.connect(self.undo_wanted)
-        self.notice.pressed.connect(self.retry_wanted)
+        self.stop.clicked.connect(self.stop_requested)
+        self.more.clicked.connect(self.more_requested)
+        self.undo.clicked.connect(self.undo_requested)
+        self.notice.pressed.connect(self.retry_requested)
         undo = QShortcut(QKeySequence("Ctrl+Z"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
         undo.setAutoRepeat(False)
-        undo.activated.connect(self.undo_wanted)
+        undo.activated.connect(self.undo_requested)
         self.settle()
 
     def show_view(self, view: SittingOverView) -> None:

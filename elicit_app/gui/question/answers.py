@@ -3,29 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QWidget
 
-from elicit_app.elicitation.questions import Strength
+from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.gui import theme
 from elicit_app.gui.elements import AnswerButton, Button, EqualButton, MinorButton
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.measures import GAP, Plan
 from elicit_app.session.views.asked import Reply
 
 
-class Answers(QWidget):
-    """Three answers and five finer ones, in the columns of the ledger.
+class Pressed(NamedTuple):
+    """What a key or a button of the answers says: a side, equal or unsure, and how strongly a side is preferred."""
 
-    Signals
-    -------
-    given : (reply, strength)
-        "left", "right", "equal" or "unsure"; slightly, clearly or None.
+    reply: Reply
+    strength: Strength | None = None
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """An answer as the page hands it on.
+
+    Parameters
+    ----------
+    request : int
+        The number of the view it answers.
+    reply : {"left", "right", "equal", "unsure"}
+        What was answered; left is A.
+    strength : Strength or None
+        Slightly or clearly, with a side.
+    seconds : float
+        Since the question was painted.
+    full_picture : bool
+        Whether the full picture was seen.
+    moved : Moved or None
+        The count that was moved, where both results were made equally bad; its first side is the left one.
+    reason : str
+        What the person typed about the answer, or empty.
     """
 
-    given = Signal(object, object)
+    request: int
+    reply: Reply
+    strength: Strength | None
+    seconds: float
+    full_picture: bool
+    moved: Moved | None = None
+    reason: str = ""
+
+
+class Answers(QWidget):
+    """Three answers and five finer ones, in the columns of the ledger. Emits `given` with a `Pressed`."""
+
+    given = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,10 +81,9 @@ class Answers(QWidget):
             (self.slightly_b, "slightly B", "Shift and right arrow", "right", Strength.SLIGHTLY),
             (self.clearly_b, "clearly B", "Control and right arrow", "right", Strength.CLEARLY),
         ):
-            button.setAccessibleName(name)
-            button.setAccessibleDescription(keys)
-            button.setToolTip("" if button in (self.a, self.equal, self.b) else f"{name}: {keys.lower()}")
-            button.clicked.connect(lambda _=False, r=reply, s=strength: self.given.emit(r, s))
+            spelled_out = button in (self.a, self.equal, self.b)
+            tell(button, name=name, more=keys, tooltip="" if spelled_out else f"{name}: {keys.lower()}")
+            button.clicked.connect(lambda _=False, r=reply, s=strength: self.given.emit(Pressed(r, s)))
 
     @property
     def buttons(self) -> tuple[Button, ...]:
@@ -126,18 +160,18 @@ class Answers(QWidget):
         self.unsure.setGeometry(spans[1][0], y, spans[1][1], frame.minor)
 
 
-ANSWER_KEYS: dict[str, tuple[Reply, Strength | None]] = {
-    "Left": ("left", None),
-    "1": ("left", None),
-    "Right": ("right", None),
-    "2": ("right", None),
-    "Down": ("equal", None),
-    "0": ("equal", None),
-    "S": ("unsure", None),
-    "Shift+Left": ("left", Strength.SLIGHTLY),
-    "Shift+Right": ("right", Strength.SLIGHTLY),
-    "Ctrl+Left": ("left", Strength.CLEARLY),
-    "Ctrl+Right": ("right", Strength.CLEARLY),
+ANSWER_KEYS = {
+    "Left": Pressed("left"),
+    "1": Pressed("left"),
+    "Right": Pressed("right"),
+    "2": Pressed("right"),
+    "Down": Pressed("equal"),
+    "0": Pressed("equal"),
+    "S": Pressed("unsure"),
+    "Shift+Left": Pressed("left", Strength.SLIGHTLY),
+    "Shift+Right": Pressed("right", Strength.SLIGHTLY),
+    "Ctrl+Left": Pressed("left", Strength.CLEARLY),
+    "Ctrl+Right": Pressed("right", Strength.CLEARLY),
 }
 
 
@@ -150,6 +184,6 @@ def bind(page: QWidget, key: str, action: Callable[[], object]) -> QShortcut:
     return shortcut
 
 
-def bind_answers(page: QWidget, answer: Callable[[Reply, Strength | None], object]) -> list[QShortcut]:
+def bind_answers(page: QWidget, answer: Callable[[Pressed], object]) -> list[QShortcut]:
     """Let the keys of the answers give them."""
-    return [bind(page, key, partial(answer, reply, strength)) for key, (reply, strength) in ANSWER_KEYS.items()]
+    return [bind(page, key, partial(answer, choice)) for key, choice in ANSWER_KEYS.items()]

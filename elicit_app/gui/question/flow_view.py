@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph, side_colours
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.flow_paint import (
     SIGN,
     FlowPainter,
@@ -45,7 +46,7 @@ class FullPicture(QLabel):
         self.condensed = branches(left, right, wording, condensed=True)
         few = len(left) <= MOST_CLASSES
         self.full = branches(left, right, wording) if few else self.condensed
-        self.setAccessibleName(". ".join(_spoken(branch) for branch in self.full))
+        tell(self, name=". ".join(_spoken(branch) for branch in self.full))
         self.update()
 
     def needed_height(self, width: int) -> int:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGroupBox, QLabel, QWidget
 from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Badge, Divider, FlatButton, Glyph, GlyphSign, Label, box, focus_ring, side_colours
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.flow_view import FlowList, FlowView, FullPicture
 from elicit_app.gui.question.measures import Plan, plan
 from elicit_app.gui.question.row import LedgerRow, digits_width
@@ -97,7 +98,7 @@ class Legend(QLabel):
     def show_case(self, case: str) -> None:
         """Take the word for one case: "patient"."""
         self._one = f"one {case}"
-        self.setAccessibleName(f"A grey square: {self._one}. {_OUTLINED.capitalize()}.")
+        tell(self, name=f"A grey square: {self._one}. {_OUTLINED.capitalize()}.")
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -192,7 +193,7 @@ class LedgerCard(QGroupBox):
         """Show a pair: its words, its matrices for the full picture, and the card's name for a screen reader."""
         self._view = view
         self._memory.see([count for row in view.rows for count in (row.left, row.right)])
-        self.setAccessibleName(name)
+        tell(self, name=name)
         for form in (self._wide_flow, self._flow_list):
             form.show_pair(left, right, wording)
         self.legend.show_case(wording.case)

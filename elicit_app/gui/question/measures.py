@@ -13,6 +13,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 from elicit_app.gui import theme
 from elicit_app.gui.theme import Breakpoint, Role, em
+from elicit_app.session.words.direction import isolated
 
 GAP = 12
 """Between the answers A, "About equal" and B."""
@@ -207,7 +208,7 @@ _FEWEST_LETTERS = 4
 def breakable(text: str, metrics: QFontMetricsF, width: float) -> str:
     """Return `text` with soft hyphens inside the words that are wider than `width`, so that they wrap uncut."""
     words = []
-    for word in text.split(" "):
+    for word in isolated(text).split(" "):
         whole = metrics.horizontalAdvance(word)
         if whole <= width:
             words.append(word)

@@ -8,14 +8,15 @@ from PySide6.QtCore import QElapsedTimer, QPropertyAnimation, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPaintEvent
 from PySide6.QtWidgets import QGraphicsOpacityEffect, QHBoxLayout, QVBoxLayout, QWidget
 
-from elicit_app.elicitation.questions import Family, Strength
+from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Glyph, Label, OutlineButton, PrimaryButton, Surface
 from elicit_app.gui.elements.surfaces import Notice
-from elicit_app.gui.question.answers import bind, bind_answers
+from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.question.answers import GivenAnswer, Pressed, bind, bind_answers
 from elicit_app.gui.question.pair_page import PairPage, TopBar
 from elicit_app.gui.theme import Breakpoint, em
-from elicit_app.session.views.asked import QuestionView, Reply, UnsavedView
+from elicit_app.session.views.asked import QuestionView, UnsavedView
 from elicit_app.session.words.ledger import ledger
 from elicit_app.session.words.sentences import IMAGINED, progress_words, undo_words
 from elicit_app.study.model import Study
@@ -55,7 +56,7 @@ class BreakCard(Card):
     def offer(self, answers: int) -> None:
         """Offer a break after this many answers."""
         self._sentence.setText(f"{answers} answers, all kept. Take a break?")
-        self.setAccessibleName(self._sentence.text())
+        tell(self, name=self._sentence.text())
 
 
 LOCK_MS = 350
@@ -75,25 +76,25 @@ class QuestionPage(PairPage):
 
     Signals
     -------
-    chosen : (request, reply, strength, seconds, full_picture)
-        An answer: the view's request, "left", "right", "equal" or "unsure", `Strength` or None, seconds since the
-        question was painted, and whether the full picture was seen.
-    undo_requested, redo_requested, stop_requested, retry_requested, leave_requested : ()
+    answered : GivenAnswer
+        An answer.
+    undo_requested, redo_requested, stop_requested, retry_requested, start_requested : ()
         Take back or put back an answer; stop and see the result; write again; stop for now.
     """
 
-    chosen = Signal(object, object, object, object, object)
+    notice: Notice
+    answered = Signal(object)
     undo_requested = Signal()
     redo_requested = Signal()
     stop_requested = Signal()
     retry_requested = Signal()
-    leave_requested = Signal()
+    start_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None, *, lock_ms: int = LOCK_MS) -> None:
         self.undo = FlatButton("Undo", glyph=Glyph.UNDO)
         self.stop = OutlineButton("Stop and see the result")
         super().__init__(TopBar((self.undo, self.stop), ("Undo", "Stop")), parent=parent)
-        self.banner = Notice(parent=self)
+        self.notice = Notice(parent=self)
         self.break_card = BreakCard(self)
         self.break_card.hide()
         self._study: Study | None = None
@@ -117,9 +118,9 @@ class QuestionPage(PairPage):
         self.answers.given.connect(self._answer)
         self.undo.clicked.connect(self._undo)
         self.stop.clicked.connect(self.stop_requested)
-        self.banner.pressed.connect(self.retry_requested)
+        self.notice.pressed.connect(self.retry_requested)
         self.break_card.went_on.connect(self._go_on)
-        self.break_card.left.connect(self.leave_requested)
+        self.break_card.left.connect(self.start_requested)
         self.card.fold.toggle.clicked.connect(self.toggle_full_picture)
         self._fade.finished.connect(lambda: self._opacity.setEnabled(False))
         bind_answers(self, self._answer)
@@ -159,7 +160,7 @@ class QuestionPage(PairPage):
         self._question = view
         self._answered = False
         self._since_painted.invalidate()
-        self.banner.say("")
+        self.notice.say("")
         if self._fresh:
             self._fresh = False
             self.card.show_full(view.full_picture)
@@ -181,9 +182,9 @@ class QuestionPage(PairPage):
             self.show_question(view.question)
         self._answered = True
         self._set_answerable(False)
-        self.banner.say(view.sentence, button="Try again")
+        self.notice.say(view.sentence, button="Try again")
         self.place()
-        self.banner.button.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.notice.button.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_progress(self, view: QuestionView, study: Study) -> None:
         if view.again is not None:
@@ -195,8 +196,7 @@ class QuestionPage(PairPage):
             takes_back = "Take back the last change"
             if view.undoes != "change":
                 takes_back = undo_words(view.previous, study.wording, self._family)
-        self.undo.setToolTip(takes_back)
-        self.undo.setAccessibleDescription(takes_back)
+        tell(self.undo, tooltip=takes_back, more=takes_back)
         self.undo.setEnabled(view.again is not None or view.undoes == "change" or view.previous is not None)
 
     def _set_answerable(self, answerable: bool) -> None:
@@ -221,7 +221,7 @@ class QuestionPage(PairPage):
         self.card.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def under_bar(self) -> QWidget | None:
-        return self.banner
+        return self.notice
 
     def arrange(self, breakpoint_: Breakpoint) -> None:
         self.undo.set_keys(*(() if breakpoint_.compact or breakpoint_.large else ("Ctrl+Z",)))
@@ -246,12 +246,12 @@ class QuestionPage(PairPage):
         waiting = not self.on_screen or self._since_painted.elapsed() < self._lock_ms
         return self._question is None or self._answered or waiting or not self.break_card.isHidden()
 
-    def _answer(self, reply: Reply, strength: Strength | None) -> None:
+    def _answer(self, choice: Pressed) -> None:
         if self.locked or self._question is None:
             return
         self._answered = True
         seconds = self._since_painted.elapsed() / 1000
-        self.chosen.emit(self._question.request, reply, strength, seconds, self._saw_full)
+        self.answered.emit(GivenAnswer(self._question.request, *choice, seconds, self._saw_full))
 
     def _undo(self) -> None:
         if self._question is not None and self.undo.isEnabled():

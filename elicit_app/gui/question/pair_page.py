@@ -10,6 +10,7 @@ from elicit_app.elicitation.questions import Counts
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Label, Page, ProgressBar
 from elicit_app.gui.elements.page import QuietScrollBar
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import Answers
 from elicit_app.gui.question.ledger_card import LedgerCard
 from elicit_app.gui.question.measures import Plan, frame, plan, sizes
@@ -44,7 +45,7 @@ class TopBar(QWidget):
         self._texts = tuple(action.text() for action in actions)
         for action in actions:
             action.setParent(self)
-            action.setAccessibleName(action.text())
+            tell(action, name=action.text())
         self._room = Breakpoint(False, False, False)
 
     def show_progress(self, strong: str, quiet: str, share: float, spoken: str) -> None:
@@ -167,8 +168,7 @@ class PairPage(Page):
         """Take the words of a study: its longest one decides how wide the middle column must be."""
         wording = study.wording
         real = f"Scaled from {counted(len(study.models[0].y_true), wording)}" if study.models else ""
-        self.headline.setToolTip(real)
-        self.headline.setAccessibleDescription(real)
+        tell(self.headline, tooltip=real, more=real)
         names = [mistake.name for mistake in (*wording.mistakes.values(), *wording.any_mistake)]
         self._words = tuple(
             {word for name in (*names, *wording.class_one, *wording.class_many) for word in name.split()}

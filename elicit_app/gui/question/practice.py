@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from elicit_app.elicitation.questions import Family, Strength
+from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Glyph, GlyphSign, Label, OutlineButton, PrimaryButton, Surface
-from elicit_app.gui.question.answers import bind, bind_answers
+from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.question.answers import Pressed, bind, bind_answers
 from elicit_app.gui.question.pair_page import PairPage, TopBar
 from elicit_app.gui.theme import Breakpoint
-from elicit_app.session.views.asked import Reply
 from elicit_app.session.warm_up import (
     Feedback,
     PracticePair,
@@ -59,7 +59,7 @@ class FeedbackCard(Card):
         self.again.setVisible(not feedback.right)
         self.headline.setText(feedback.headline)
         self.sentence.setText(feedback.sentence)
-        self.setAccessibleName(f"{feedback.headline}. {feedback.sentence}")
+        tell(self, name=f"{feedback.headline}. {feedback.sentence}")
         self._parts.activate()
 
     def arrange(self, room: Breakpoint) -> None:
@@ -132,11 +132,11 @@ class PracticePage(PairPage):
         self.answers.setVisible(shown)
         self.feedback.setVisible(not shown)
 
-    def _answer(self, reply: Reply, strength: Strength | None) -> None:
+    def _answer(self, choice: Pressed) -> None:
         """Say what there was to see; how strong the preference is makes no difference here."""
         if self._study is None or not self.feedback.isHidden():
             return
-        said = practice_feedback(self._pairs[self._number], reply, self._study, self._family)
+        said = practice_feedback(self._pairs[self._number], choice.reply, self._study, self._family)
         self.feedback.say(said)
         self._show_answers(False)
         self.place()

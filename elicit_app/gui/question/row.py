@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, Label, paint_glyph, side_colours
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.measures import Plan, Sizes, breakable, plan
 from elicit_app.gui.question.squares import OUTLINE, SMALLEST_OF_FIVE, Bar, Scale
 from elicit_app.gui.theme import Breakpoint, Role, em, font
@@ -79,7 +80,7 @@ class CountBar(QLabel):
     def show_row(self, row: Row, sizes: Sizes, scale: Scale | None, digits: float) -> None:
         """Show one side of a row, without squares where `scale` is None; `digits` is the width kept for the number."""
         self._row, self._sizes, self._scale, self._digits = row, sizes, scale, digits
-        self.setAccessibleName(row.spoken(self._side))
+        tell(self, name=row.spoken(self._side))
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -217,8 +218,7 @@ class LedgerRow(QWidget):
             label.set_role(role, compact=size.compact)
             label.setText(breakable(text, QFontMetricsF(label.font()), self._words_width()))
         self.consequence.setVisible(size.says_consequence and bool(said))
-        self.setToolTip("" if size.says_consequence else said)
-        self.setAccessibleDescription(said)
+        tell(self, tooltip="" if size.says_consequence else said, more=said)
 
     def show_bars(self, row: Row, scale: Scale | None, digits: float) -> None:
         """Paint the bars in this scale, or no squares at all; `digits` is the width kept for the numbers."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.words.ledger import Strip
 
@@ -139,7 +140,7 @@ class StripBand(QLabel):
     def show_strip(self, strip: Strip, room: Breakpoint) -> None:
         """Show a sentence in the size for the room there is."""
         self._strip, self._room = strip, room
-        self.setAccessibleName(strip.sentence)
+        tell(self, name=strip.sentence)
         self.update()
 
     def sizeHint(self) -> QSize:

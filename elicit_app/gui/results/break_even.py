@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QSlider, QWidget
 
 from elicit_app.gui.elements.painting import focus_ring
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogAxis, ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
@@ -66,8 +67,7 @@ class BreakEvenTrack(QSlider):
     def show_scale(self, scale: Scale, segments: tuple[Segment, ...]) -> None:
         """Show who is cheapest along `scale`."""
         self._scale, self._segments = scale, segments
-        self.setAccessibleName(scale.question)
-        self.setAccessibleDescription(self._description())
+        tell(self, name=scale.question, more=self._description())
         self.update()
 
     @property

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Label
 from elicit_app.gui.elements.painting import box
 from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.texts import elided, show_tooltip, tell
 from elicit_app.gui.results.files import FilesCard
 from elicit_app.gui.theme import XS, Role, Tokens, em, font, tokens
 from elicit_app.session.views.outcome import ResultView
@@ -45,8 +46,7 @@ class MatrixGrid(QLabel):
     def show_cells(self, classes: Sequence[str], cells: Sequence[Sequence[Cell]], name: str) -> None:
         """Show `cells` (k rows of k); `name` is the accessible name."""
         self._classes, self._cells = tuple(classes), tuple(tuple(row) for row in cells)
-        self.setAccessibleName(name)
-        self.setAccessibleDescription(" ".join(cell.sentence for row in cells for cell in row if cell.sentence))
+        tell(self, name=name, more=" ".join(cell.sentence for row in cells for cell in row if cell.sentence))
         self.updateGeometry()
         self.update()
 
@@ -58,7 +58,7 @@ class MatrixGrid(QLabel):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            QToolTip.showText(event.globalPos(), self._sentence_at(QPointF(event.pos())), self)
+            show_tooltip(event.globalPos(), self._sentence_at(QPointF(event.pos())), self)
             return True
         return super().event(event)
 
@@ -114,7 +114,7 @@ class MatrixGrid(QLabel):
     def _fitting(self, painter: QPainter, index: int, width: float, lines: int = 1) -> str:
         metrics, name = QFontMetricsF(painter.font()), self._classes[index]
         room = width if lines == 1 or " " not in name else width * 1.7
-        return metrics.elidedText(name, Qt.TextElideMode.ElideRight, room)
+        return elided(name, metrics, room)
 
     def _paint_cell(self, painter: QPainter, colours: Tokens, cell: Cell, room: QRectF, diagonal: bool) -> None:
         fill = colours.sunken if diagonal else colours.surface
@@ -267,9 +267,9 @@ class WeightsCard(Card):
 
 
 class CostsPane(QWidget):
-    """The third tab of the result. Emits `export_wanted` with a format, `answers_wanted` and `save_wanted`."""
+    """The third tab of the result. Emits `export_requested` with a format, `answers_requested` and `save_requested`."""
 
-    export_wanted = Signal(object)
+    export_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -281,7 +281,7 @@ class CostsPane(QWidget):
         self.costs = MatrixCard("Cost matrix", rows)
         self.releases = MatrixCard("Release factors for MPCS", within)
         self.weights, self.files = WeightsCard(), FilesCard()
-        self.files.export_wanted.connect(self.export_wanted)
+        self.files.export_requested.connect(self.export_requested)
         self._classes, self._last = 0, theme.Breakpoint(False, False, False)
 
     def show_result(self, view: ResultView, study: Study) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label, OutlineButton
+from elicit_app.gui.elements.texts import tell
 from elicit_app.session.views.outcome import ResultView
 
 
@@ -59,9 +60,9 @@ def format_of(key: str) -> FileFormat:
 
 
 class FilesCard(Card):
-    """Emits `export_wanted` with the key of a format."""
+    """Emits `export_requested` with the key of a format."""
 
-    export_wanted = Signal(object)
+    export_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -111,10 +112,13 @@ class FilesCard(Card):
         across.addLayout(words, 1)
         for each in row.formats:
             button = OutlineButton(each.button)
-            button.setAccessibleName(
-                f"{each.button.rstrip('…')} {row.name}" if len(row.formats) == 1 else f"Save {each.button.rstrip('…')}"
+            tell(
+                button,
+                name=f"{each.button.rstrip('…')} {row.name}"
+                if len(row.formats) == 1
+                else f"Save {each.button.rstrip('…')}",
             )
-            button.clicked.connect(lambda _=False, key=each.key: self.export_wanted.emit(key))
+            button.clicked.connect(lambda _=False, key=each.key: self.export_requested.emit(key))
             self._buttons[each.key] = button
             buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         across.addLayout(buttons)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
@@ -48,7 +49,7 @@ def text_between(
     painter: QPainter, left: float, right: float, room: QRectF, text: str, align: Qt.AlignmentFlag = LEFT
 ) -> None:
     """Paint `text` between two columns, shortened in its middle where it does not fit."""
-    fitting = QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideMiddle, right - left)
+    fitting = elided(text, QFontMetricsF(painter.font()), right - left)
     painter.drawText(QRectF(left, room.top(), right - left, room.height()), align, fitting)
 
 
@@ -88,8 +89,11 @@ class ModelTable(QLabel):
         self._models, self._cases, self._yardsticks = tuple(models), cases, yardsticks
         ends = [end for model in models for end in (model.difference, *(model.difference_range or ()))]
         self._axis = LinearAxis.around(ends)
-        self.setAccessibleName(f"Models by their cost per {cases}, in {yardsticks}")
-        self.setAccessibleDescription(" ".join(sentence(model, yardsticks) for model in models))
+        tell(
+            self,
+            name=f"Models by their cost per {cases}, in {yardsticks}",
+            more=" ".join(sentence(model, yardsticks) for model in models),
+        )
         self.updateGeometry()
         self.update()
 
@@ -232,7 +236,7 @@ class ModelTable(QLabel):
 
     def _paint_name(self, painter: QPainter, colours: Tokens, at: Columns, model: ModelView, room: QRectF) -> None:
         metrics = QFontMetricsF(painter.font())
-        name = metrics.elidedText(model.name, Qt.TextElideMode.ElideMiddle, at.cost - at.name - em(8))
+        name = elided(model.name, metrics, at.cost - at.name - em(8))
         if at.mpcs is not None:
             text_between(painter, at.name, at.cost, room, name)
             return

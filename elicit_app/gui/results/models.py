@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.break_even import BreakEvenTrack, Scale
 from elicit_app.gui.results.model_table import ModelTable
 from elicit_app.gui.results.plotting import slider_axis
@@ -63,7 +64,7 @@ class WhatIfCard(Card):
         self._back.setText(f"Back to {two_digits(ratio.ratio)}")
         axis = slider_axis(ratio)
         question = f"How many {yardstick.many} one {mistake.one} counts as"
-        self.box.setAccessibleName(question)
+        tell(self.box, name=question)
         scale = Scale(axis, question, plausible=ratio.ninety)
         self.track.show_scale(scale, self._lines.segments(axis.low, axis.high))
         self._typed(ratio.ratio)

@@ -10,6 +10,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton, focus_ring
 from elicit_app.gui.elements.page import Header, ScrolledPage
 from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results.costs import CostsPane
 from elicit_app.gui.results.files import METRIC, TOO_FEW
 from elicit_app.gui.results.models import ModelsPane
@@ -63,9 +64,7 @@ class TabStrip(QTabBar):
         chosen = index == self.currentIndex()
         painter.setFont(theme.font(theme.Role.STRONG if chosen else theme.Role.LABEL))
         painter.setPen(colours.ink if chosen else colours.ink2)
-        text = QFontMetricsF(painter.font()).elidedText(
-            self.tabText(index), Qt.TextElideMode.ElideRight, room.width() + 1
-        )
+        text = elided(self.tabText(index), QFontMetricsF(painter.font()), room.width() + 1)
         painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         if chosen:
             painter.fillRect(QRectF(room.left(), self.height() - 3, room.width(), 3), colours.ink)
@@ -76,17 +75,19 @@ class TabStrip(QTabBar):
 class ResultsPage(ScrolledPage):
     """Shows a `ResultView`.
 
-    Emits `more_wanted`, `export_wanted` with the key of a format, `look_at` with the number of an answer,
-    `start_wanted`, `review_wanted`, `compare_wanted` and `retry_wanted` (after something could not be written).
+    Emits `more_requested`, `export_requested` with the key of a format, `look_again_requested` with the number of
+    an answer, `start_requested`, `review_requested`, `compare_requested` and `retry_requested` (after something
+    could not be written).
     """
 
-    more_wanted = Signal()
-    export_wanted = Signal(object)
-    look_at = Signal(object)
-    start_wanted = Signal()
-    review_wanted = Signal()
-    retry_wanted = Signal()
-    compare_wanted = Signal()
+    notice: Notice
+    more_requested = Signal()
+    export_requested = Signal(object)
+    look_again_requested = Signal(object)
+    start_requested = Signal()
+    review_requested = Signal()
+    retry_requested = Signal()
+    compare_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,7 +97,7 @@ class ResultsPage(ScrolledPage):
         self._header.add_action(self.save)
         self.notice = Notice()
         self.tabs = TabStrip("What you told us", "Which model", "Other prevalence", "Costs and files")
-        self.tabs.setAccessibleName("Parts of the result")
+        tell(self.tabs, name="Parts of the result")
         for widget in (self._header, self.notice, self.tabs):
             self.head.addWidget(widget)
         self.told, self.models, self.prevalence, self.costs = ToldPane(), ModelsPane(), PrevalencePane(), CostsPane()
@@ -115,7 +116,7 @@ class ResultsPage(ScrolledPage):
         answers = "1 answer" if view.answers == 1 else f"{view.answers} answers"
         self._header.say(f"Result: {study.title}", ", ".join(part for part in (expert, answers, view.date) if part))
         self.save.setEnabled(view.can_export)
-        self.save.setToolTip("" if view.can_export else TOO_FEW)
+        tell(self.save, tooltip="" if view.can_export else TOO_FEW)
         self.more.setVisible(view.can_continue)
         self.compare.setVisible(view.experts > 1)
         self.compare.setText(f"Compare the {view.experts} experts who have finished")
@@ -141,9 +142,9 @@ class ResultsPage(ScrolledPage):
         foot = QHBoxLayout()
         back, review = LinkButton("Back to the start"), LinkButton("Look at the answers")
         self.compare = LinkButton("Compare experts")
-        self.compare.clicked.connect(self.compare_wanted)
-        back.clicked.connect(self.start_wanted)
-        review.clicked.connect(self.review_wanted)
+        self.compare.clicked.connect(self.compare_requested)
+        back.clicked.connect(self.start_requested)
+        review.clicked.connect(self.review_requested)
         foot.addWidget(back)
         foot.addStretch(1)
         foot.addWidget(self.compare)
@@ -152,11 +153,11 @@ class ResultsPage(ScrolledPage):
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._turn)
-        self.more.clicked.connect(self.more_wanted)
-        self.save.clicked.connect(lambda: self.export_wanted.emit(METRIC.key))
-        self.costs.export_wanted.connect(self.export_wanted)
-        self.told.look_at.connect(self.look_at)
-        self.notice.pressed.connect(self.retry_wanted)
+        self.more.clicked.connect(self.more_requested)
+        self.save.clicked.connect(lambda: self.export_requested.emit(METRIC.key))
+        self.costs.export_requested.connect(self.export_requested)
+        self.told.look_again_requested.connect(self.look_again_requested)
+        self.notice.pressed.connect(self.retry_requested)
 
     def _turn(self, index: int) -> None:
         # Panes are hidden, not stacked: a stack is as high as its tallest page, and a short one would scroll.

@@ -9,6 +9,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label
 from elicit_app.gui.elements.fields import ListBox, NumberBox
 from elicit_app.gui.elements.surfaces import Section
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.break_even import BreakEvenTrack, Scale
 from elicit_app.gui.results.model_table import ModelTable
 from elicit_app.gui.results.plotting import ShareAxis
@@ -95,7 +96,7 @@ class SharesCard(Section):
         axis = ShareAxis.around(float(self._scenarios.own[true]), self._scenarios.population)
         many, population = self._study.wording.class_many[true], self._scenarios.population
         question = f"How many of {counted(population, self._study.wording)} are {many}"
-        self.box.setAccessibleName(question)
+        tell(self.box, name=question)
         scale = Scale(axis, question, lambda share: f"{share * population:,.0f}", own=float(self._scenarios.own[true]))
         lines = self._scenarios.lines(self._shares, true)
         self.track.show_scale(scale, lines.segments(axis.low, axis.high))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogAxis, LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
@@ -62,8 +63,11 @@ class RatioPlot(LogPlot):
         """Show `rows`; `yardstick` is the mistake the others are compared with, in the singular."""
         self._rows, self._yardstick = tuple(rows), yardstick
         self._axis = LogAxis.around(_numbers(rows))
-        self.setAccessibleName(f"How bad each mistake is, compared with one {yardstick}")
-        self.setAccessibleDescription(" ".join(row.sentence for row in rows))
+        tell(
+            self,
+            name=f"How bad each mistake is, compared with one {yardstick}",
+            more=" ".join(row.sentence for row in rows),
+        )
         self.updateGeometry()
         self.update()
 

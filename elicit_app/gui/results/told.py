@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QSiz
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
 from elicit_app.gui.elements.fields import DecimalBox
-from elicit_app.gui.elements.surfaces import Block, StressedLabel
+from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.ratio_plot import RatioPlot, rows_of
 from elicit_app.session.views.figures import HeldOutView, TrustView
@@ -56,7 +57,7 @@ class Tally(QLabel):
     def __init__(self, right: int, total: int, strong: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._right, self._total, self._strong = right, total, strong
-        self.setAccessibleName(f"{right} of {total} predicted")
+        tell(self, name=f"{right} of {total} predicted")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -78,9 +79,9 @@ class Tally(QLabel):
 
 
 class TrustCard(Card):
-    """The panel beside the result. Emits `look_at` with the number of the answer a finding is about."""
+    """The panel beside the result. Emits `look_again_requested` with the number of the answer a finding is about."""
 
-    look_at = Signal(object)
+    look_again_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -126,7 +127,7 @@ class TrustCard(Card):
             words.addWidget(Label(finding.detail, theme.Role.NOTE, theme.INK2))
         if finding.question is not None:
             link = LinkButton(f"Look at question {finding.question}")
-            link.clicked.connect(lambda _=False, number=finding.question: self.look_at.emit(number))
+            link.clicked.connect(lambda _=False, number=finding.question: self.look_again_requested.emit(number))
             words.addWidget(link, 0, Qt.AlignmentFlag.AlignLeft)
         across.addLayout(words, 1)
         return row
@@ -217,9 +218,9 @@ class SentenceCard(Card):
 
 
 class ToldPane(QWidget):
-    """The first tab of the result. Emits `look_at` with the number of an answer."""
+    """The first tab of the result. Emits `look_again_requested` with the number of an answer."""
 
-    look_at = Signal(object)
+    look_again_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -241,7 +242,7 @@ class ToldPane(QWidget):
         left.addWidget(self._sentence)
         left.addWidget(plot_card, 1)
         self._trust = TrustCard()
-        self._trust.look_at.connect(self.look_at)
+        self._trust.look_again_requested.connect(self.look_again_requested)
         self._across.addLayout(left, 1)
         self._across.addWidget(self._trust)
 

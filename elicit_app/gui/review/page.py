@@ -26,6 +26,7 @@ from elicit_app.gui.elements import (
 )
 from elicit_app.gui.elements.page import Header, ScrolledPage
 from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.review.table import AnswersModel, AnswersTable, answer_words
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.views.asked import AnsweredView, ReviewView
@@ -73,9 +74,9 @@ class _Said(QWidget):
 
 
 class ContradictionCard(Card):
-    """Emits `meant` with a `Meant`."""
+    """Emits `resolve_requested` with a `Meant`."""
 
-    meant = Signal(object)
+    resolve_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.IMPORTANT, parent)
@@ -111,7 +112,7 @@ class ContradictionCard(Card):
             policy = button.sizePolicy()
             policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
             button.setSizePolicy(policy)
-            button.clicked.connect(lambda _=False, kept=kept: self.meant.emit(Meant(self._pair, kept)))
+            button.clicked.connect(lambda _=False, kept=kept: self.resolve_requested.emit(Meant(self._pair, kept)))
 
     @property
     def buttons(self) -> dict[Kept, Button]:
@@ -166,19 +167,21 @@ NOTHING_CHOSEN = "Choose an answer to look at it again"
 class ReviewPage(ScrolledPage):
     """Shows a `ReviewView`.
 
-    Emits `finish_wanted`, `more_wanted`, `look_at` and `take_out` with the number of an answer, `meant` with what was
-    decided about two answers, `undo_wanted`, `redo_wanted`, `retry_wanted` and `start_wanted`.
+    Emits `finish_requested`, `more_requested`, `look_again_requested` and `take_out_requested` with the number of
+    an answer, `resolve_requested` with what was decided about two answers, `undo_requested`, `redo_requested`,
+    `retry_requested` and `start_requested`.
     """
 
-    finish_wanted = Signal()
-    more_wanted = Signal()
-    look_at = Signal(object)
-    take_out = Signal(object)
-    meant = Signal(object)
-    undo_wanted = Signal()
-    redo_wanted = Signal()
-    retry_wanted = Signal()
-    start_wanted = Signal()
+    notice: Notice
+    finish_requested = Signal()
+    more_requested = Signal()
+    look_again_requested = Signal(object)
+    take_out_requested = Signal(object)
+    resolve_requested = Signal(object)
+    undo_requested = Signal()
+    redo_requested = Signal()
+    retry_requested = Signal()
+    start_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -210,8 +213,7 @@ class ReviewPage(ScrolledPage):
         takes_back = "Take back the last change"
         if view.undoes == "answer":
             takes_back = undo_words(view.answers[-1], wording, family)
-        self.undo.setToolTip(takes_back)
-        self.undo.setAccessibleDescription(takes_back)
+        tell(self.undo, tooltip=takes_back, more=takes_back)
         self.contradiction.setVisible(bool(view.contradictions))
         if view.contradictions:
             first, second = (view.answers[index] for index in view.contradictions[0])
@@ -250,19 +252,19 @@ class ReviewPage(ScrolledPage):
         self.foot.addLayout(row)
 
     def _connect(self) -> None:
-        self.more.clicked.connect(self.more_wanted)
-        self.finish.clicked.connect(self.finish_wanted)
-        self.notice.pressed.connect(self.retry_wanted)
-        self.contradiction.meant.connect(self.meant)
+        self.more.clicked.connect(self.more_requested)
+        self.finish.clicked.connect(self.finish_requested)
+        self.notice.pressed.connect(self.retry_requested)
+        self.contradiction.resolve_requested.connect(self.resolve_requested)
         self.table.chosen.connect(self._choose)
-        self.table.opened.connect(self.look_at)
-        self.again.clicked.connect(lambda: self.look_at.emit(self.table.number))
-        self.out.clicked.connect(lambda: self.take_out.emit(self.table.number))
+        self.table.opened.connect(self.look_again_requested)
+        self.again.clicked.connect(lambda: self.look_again_requested.emit(self.table.number))
+        self.out.clicked.connect(lambda: self.take_out_requested.emit(self.table.number))
         self.copy.clicked.connect(self._copy)
-        self.undo.clicked.connect(self.undo_wanted)
-        self.back.clicked.connect(self.start_wanted)
+        self.undo.clicked.connect(self.undo_requested)
+        self.back.clicked.connect(self.start_requested)
         scope = Qt.ShortcutContext.WidgetWithChildrenShortcut
-        for keys, signal in (("Ctrl+Z", self.undo_wanted), ("Ctrl+Shift+Z", self.redo_wanted)):
+        for keys, signal in (("Ctrl+Z", self.undo_requested), ("Ctrl+Shift+Z", self.redo_requested)):
             shortcut = QShortcut(QKeySequence(keys), self, context=scope)
             shortcut.setAutoRepeat(False)
             shortcut.activated.connect(signal)

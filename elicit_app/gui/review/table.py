@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_glyph
+from elicit_app.gui.elements.texts import tell
 from elicit_app.session.views.asked import AnsweredView, Fit
 from elicit_app.session.words.sentences import preference
 from elicit_app.study.model import Wording
@@ -176,7 +177,7 @@ class AnswersTable(QTableView):
         self._model, self._compact = model, False
         self.setModel(model)
         self.setItemDelegate(_Row(self, model))
-        self.setAccessibleName("All answers, newest first")
+        tell(self, name="All answers, newest first")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

@@ -13,6 +13,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton, OutlineButton
 from elicit_app.gui.elements.fields import CheckRow, ListBox, NumberBox, named
 from elicit_app.gui.elements.surfaces import Block, Section
+from elicit_app.gui.elements.texts import tell
 from elicit_app.problem import Problem
 from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.steps import SITTING
@@ -121,7 +122,7 @@ class OrdersSection(Section):
         stated = self._stated.get(self._family, [])
         for order in stated:
             said, out = Label(self._words(order), theme.Role.LABEL), LinkButton("Take it out")
-            out.setAccessibleName(f"Take out: {self._words(order)}")
+            tell(out, name=f"Take out: {self._words(order)}")
             out.clicked.connect(lambda _=False, order=order: self._take_out(order))
             row = QHBoxLayout()
             row.setSpacing(12)

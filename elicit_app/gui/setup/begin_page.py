@@ -13,6 +13,7 @@ from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryBut
 from elicit_app.gui.elements.fields import ChoiceRow, Field
 from elicit_app.gui.elements.page import Header, ScrolledPage
 from elicit_app.gui.elements.surfaces import Block, Notice, Section
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.asking import AskingSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.session.journal.events import Guess
@@ -57,7 +58,7 @@ class GuessesSection(Section):
         for row, key in enumerate(keys_to_guess(study, family)):
             mistake = mistake_of_key(study, key)
             field = _GuessField(typed.get(key, ""), "no idea")
-            field.setAccessibleName(f"One {mistake.one} is as bad as how many {yardstick.many}")
+            tell(field, name=f"One {mistake.one} is as bad as how many {yardstick.many}")
             grid.addWidget(Label(f"One {mistake.one} is as bad as", theme.Role.LABEL), row, 0)
             grid.addWidget(field, row, 1)
             unit = Label(yardstick.many, ink=theme.INK2)
@@ -136,15 +137,16 @@ class FamilySection(Section):
 class BeginPage(ScrolledPage):
     """What is asked before the first question.
 
-    Emits `begin_wanted` with a `Beginning`, `session_wanted` with the file of one to go on with, `words_wanted` (to
-    change the words), `compare_wanted` and `start_wanted`.
+    Emits `begin_requested` with a `Beginning`, `session_requested` with the file of one to go on with,
+    `words_requested` (to change the words), `compare_requested` and `start_requested`.
     """
 
-    begin_wanted = Signal(object)
-    session_wanted = Signal(object)
-    words_wanted = Signal()
-    start_wanted = Signal()
-    compare_wanted = Signal()
+    notice: Notice
+    begin_requested = Signal(object)
+    session_requested = Signal(object)
+    words_requested = Signal()
+    start_requested = Signal()
+    compare_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -158,7 +160,7 @@ class BeginPage(ScrolledPage):
         self.head.addWidget(self.header)
         self.head.addWidget(self.notice)
         self.expert = Field(hint="Your name, or a group’s; may stay empty")
-        self.expert.setAccessibleName("Who is answering")
+        tell(self.expert, name="Who is answering")
         self._who = Section("Who is answering?", "Only to tell sessions apart. It is written beside the answers.")
         self._who.column.addWidget(self.expert)
         self.family, self.guesses, self.asking = FamilySection(), GuessesSection(), AskingSection()
@@ -176,14 +178,13 @@ class BeginPage(ScrolledPage):
         row.addWidget(self.words)
         self.body.addLayout(row)
         self.body.addStretch(1)
-        self.first_focus: QWidget = self.expert
         self.begin.clicked.connect(self._begin)
         self.begin_anew.clicked.connect(self._begin)
-        self.current.open_wanted.connect(self.session_wanted)
+        self.current.open_requested.connect(self.session_requested)
         self.expert.returnPressed.connect(self._begin)
-        self.words.clicked.connect(self.words_wanted)
-        self.compare.clicked.connect(self.compare_wanted)
-        self.back.clicked.connect(self.start_wanted)
+        self.words.clicked.connect(self.words_requested)
+        self.compare.clicked.connect(self.compare_requested)
+        self.back.clicked.connect(self.start_requested)
         self.family.changed.connect(self._family_changed)
         self.asking.procedure_changed.connect(self._procedure_changed)
         self.settle()
@@ -210,7 +211,6 @@ class BeginPage(ScrolledPage):
         self.current.setVisible(current is not None)
         self.begin.setVisible(current is None)
         self.begin_anew.setVisible(current is not None)
-        self.first_focus = self.expert if current is None else self.current.button
         if current is not None:
             self.current.show_view(current)
         self.header.say(study.title, "Two practice questions come first; they do not count.")
@@ -225,6 +225,10 @@ class BeginPage(ScrolledPage):
             f"Every answer is written to {folder} the moment you give it, with the time it took. "
             "There is nothing to save, and nothing leaves this computer."
         )
+
+    @property
+    def first_focus(self) -> QWidget:
+        return self.current.button if self.current.isVisibleTo(self) else self.expert
 
     def say_problem(self, sentence: str) -> None:
         """Show why it cannot begin like this."""
@@ -275,4 +279,4 @@ class BeginPage(ScrolledPage):
         setting = self.asking.setting(self._family, self._seed)
         if setting.procedure == "bayes":
             setting = setting.model_copy(update={"never_worse": orders})
-        self.begin_wanted.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))
+        self.begin_requested.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))

@@ -33,6 +33,7 @@ from elicit_app.gui.elements import Card, Label, Surface, box
 from elicit_app.gui.elements.fields import CountedField, Field, named
 from elicit_app.gui.elements.page import QuietScrollBar
 from elicit_app.gui.elements.surfaces import Section
+from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.session.words.ledger import ARROW
 from elicit_app.study.model import Mistake, Study, Wording
 from elicit_app.study.wording import LONGEST_CONSEQUENCE, default_wording
@@ -158,7 +159,7 @@ class _Row(QStyledItemDelegate):
         painter.setFont(theme.font(theme.Role.BODY))
         painter.setPen(colours.ink)
         inside = room.adjusted(8, 0, -8, 0)
-        text = QFontMetricsF(painter.font()).elidedText(str(index.data()), Qt.TextElideMode.ElideRight, inside.width())
+        text = elided(str(index.data()), QFontMetricsF(painter.font()), inside.width())
         painter.drawText(inside, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
 
 
@@ -239,10 +240,10 @@ class MistakesSection(Section):
         self._study: Study | None = None
         self._key: Key | None = None
         self.search = Field(hint="Search: a class, a word")
-        self.search.setAccessibleName("Search among the mistakes")
+        tell(self.search, name="Search among the mistakes")
         self.model, self.list, self.words = MistakeList(), QListView(), MistakeWords()
         self.list.setModel(self.model)
-        self.list.setAccessibleName("Mistakes")
+        tell(self.list, name="Mistakes")
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.list.setUniformItemSizes(True)

@@ -15,6 +15,7 @@ from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryBut
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
 from elicit_app.gui.elements.page import Header, ScrolledPage
 from elicit_app.gui.elements.surfaces import Block, Notice, Section
+from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.mistakes import MistakesSection, flow, with_nouns
 from elicit_app.problem import Problem
 from elicit_app.study.counting import POPULATIONS, population_for, prevalence_of
@@ -175,8 +176,8 @@ class NounsSection(Section):
             grid.addWidget(Label(head, theme.Role.NOTE, theme.INK2), 0, column)
         for at, name in enumerate(study.classes, start=1):
             one, many = Field(), Field()
-            one.setAccessibleName(f"One {name}")
-            many.setAccessibleName(f"Several {name}")
+            tell(one, name=f"One {name}")
+            tell(many, name=f"Several {name}")
             grid.addWidget(Label(name, theme.Role.LABEL), at, 0)
             grid.addWidget(one, at, 1)
             grid.addWidget(many, at, 2)
@@ -231,9 +232,9 @@ class YardstickSection(Section):
 
 
 class PlaceSection(Section):
-    """Where a new study is kept. Emits `choose_wanted`."""
+    """Where a new study is kept. Emits `choose_requested`."""
 
-    choose_wanted = Signal()
+    choose_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         sentence = (
@@ -241,9 +242,9 @@ class PlaceSection(Section):
         )
         super().__init__("Where it is kept", sentence, parent)
         self.path = Field()
-        self.path.setAccessibleName("Folder of the study")
+        tell(self.path, name="Folder of the study")
         choose = OutlineButton("Choose…")
-        choose.clicked.connect(self.choose_wanted)
+        choose.clicked.connect(self.choose_requested)
         row = QHBoxLayout()
         row.setSpacing(theme.S)
         row.addWidget(self.path, 1)
@@ -252,11 +253,12 @@ class PlaceSection(Section):
 
 
 class StudyPage(ScrolledPage):
-    """Edits a study. Emits `save_wanted` with an `EditedStudy`, `choose_wanted` and `start_wanted`."""
+    """Edits a study. Emits `save_requested` with an `EditedStudy`, `choose_requested` and `start_requested`."""
 
-    save_wanted = Signal(object)
-    choose_wanted = Signal()
-    start_wanted = Signal()
+    notice: Notice
+    save_requested = Signal(object)
+    choose_requested = Signal()
+    start_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -280,11 +282,14 @@ class StudyPage(ScrolledPage):
         self.mistakes.edited.connect(self._edited)
         for section in (self.yardstick, self.population):
             section.edited.connect(self._edited)
-        self.place.choose_wanted.connect(self.choose_wanted)
-        self.first_focus = self.nouns.name
+        self.place.choose_requested.connect(self.choose_requested)
         self.save.clicked.connect(self._save)
-        self.back.clicked.connect(self.start_wanted)
+        self.back.clicked.connect(self.start_requested)
         self.settle()
+
+    @property
+    def first_focus(self) -> QWidget:
+        return self.nouns.name
 
     def show_study(self, study: Study, folder: Path | None) -> None:
         """Edit `study`; `folder` is proposed for a new one, None leaves it where it is."""
@@ -342,4 +347,4 @@ class StudyPage(ScrolledPage):
         if self.place.isVisible() and not typed:
             self.say_problem(Problem("Say which folder the study is to be kept in."))
             return
-        self.save_wanted.emit(EditedStudy(study, Path(typed).expanduser() if self.place.isVisible() else None))
+        self.save_requested.emit(EditedStudy(study, Path(typed).expanduser() if self.place.isVisible() else None))

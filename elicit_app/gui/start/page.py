@@ -40,19 +40,20 @@ class StartView:
 class StartPage(ScrolledPage):
     """Shows a `StartView`.
 
-    Emits `study_wanted` and `session_wanted` with what to open, `compare_wanted` with one of the sessions to compare,
-    `files_dropped` with paths, `choose_wanted`,
-    `folder_wanted`, `help_wanted` and `settings_wanted`.
+    Emits `study_requested` and `session_requested` with what to open, `compare_requested` with one of the sessions
+    to compare, `files_dropped` with paths, `choose_requested`, `folder_requested`, `help_requested` and
+    `settings_requested`.
     """
 
-    study_wanted = Signal(object)
-    session_wanted = Signal(object)
-    compare_wanted = Signal(object)
+    notice: Notice
+    study_requested = Signal(object)
+    session_requested = Signal(object)
+    compare_requested = Signal(object)
     files_dropped = Signal(object)
-    choose_wanted = Signal()
-    folder_wanted = Signal()
-    help_wanted = Signal()
-    settings_wanted = Signal()
+    choose_requested = Signal()
+    folder_requested = Signal()
+    help_requested = Signal()
+    settings_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,7 +64,7 @@ class StartPage(ScrolledPage):
             "Compare about 15 pairs of results. Your answers become a score that judges models as you would."
         )
         self.notice, self.current, self.drop = Notice(), ContinueCard(), DropCard()
-        self.examples, self.recent = RowCard(lambda row: self.study_wanted.emit(row.ref)), RowCard(self._open_recent)
+        self.examples, self.recent = RowCard(lambda row: self.study_requested.emit(row.ref)), RowCard(self._open_recent)
         self.folder, self.all_recent = LinkButton("Open a study folder…"), LinkButton("Show all")
         self.help, self.settings = LinkButton("Help"), LinkButton("Settings")
         self._lists = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -150,11 +151,11 @@ class StartPage(ScrolledPage):
         self.foot.addLayout(row)
 
     def _connect(self) -> None:
-        self.current.open_wanted.connect(self.session_wanted)
-        self.drop.choose_wanted.connect(self.choose_wanted)
-        self.folder.clicked.connect(self.folder_wanted)
-        self.help.clicked.connect(self.help_wanted)
-        self.settings.clicked.connect(self.settings_wanted)
+        self.current.open_requested.connect(self.session_requested)
+        self.drop.choose_requested.connect(self.choose_requested)
+        self.folder.clicked.connect(self.folder_requested)
+        self.help.clicked.connect(self.help_requested)
+        self.settings.clicked.connect(self.settings_requested)
         self.all_recent.clicked.connect(self._show_all)
         for key in ("Return", "Enter"):
             shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -162,7 +163,7 @@ class StartPage(ScrolledPage):
             shortcut.activated.connect(self._enter)
 
     def _open_recent(self, row: RowView) -> None:
-        (self.compare_wanted if row.compares else self.session_wanted).emit(row.ref)
+        (self.compare_requested if row.compares else self.session_requested).emit(row.ref)
 
     def _enter(self) -> None:
         """Press what has the focus; where nothing has, go on."""

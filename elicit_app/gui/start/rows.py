@@ -24,6 +24,7 @@ from elicit_app.gui.elements import (
     paint_glyph,
 )
 from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.texts import elided, tell
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class ContinueView:
 
 
 class ContinueCard(Card):
-    """Go on where you stopped. Emits `open_wanted` with the session file."""
+    """Go on where you stopped. Emits `open_requested` with the session file."""
 
-    open_wanted = Signal(object)
+    open_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.IMPORTANT, parent)
@@ -70,7 +71,7 @@ class ContinueCard(Card):
         self.button = PrimaryButton("Continue", keys=("Enter",))
         self._across.addLayout(words, 1)
         self._across.addWidget(self.button)
-        self.button.clicked.connect(lambda: self.open_wanted.emit(self._ref))
+        self.button.clicked.connect(lambda: self.open_requested.emit(self._ref))
 
     def show_view(self, view: ContinueView) -> None:
         """Show the session to go on with."""
@@ -89,9 +90,9 @@ class ContinueCard(Card):
 
 
 class DropCard(Card):
-    """A new study from predictions files. Emits `choose_wanted`; the page takes what is dropped."""
+    """A new study from predictions files. Emits `choose_requested`; the page takes what is dropped."""
 
-    choose_wanted = Signal()
+    choose_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Surface.DROP, parent)
@@ -109,7 +110,7 @@ class DropCard(Card):
             self._across.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)
         self._first, self._compact = False, False
         for button in (self.outline, self.primary):
-            button.clicked.connect(self.choose_wanted)
+            button.clicked.connect(self.choose_requested)
 
     def set_first(self, first: bool) -> None:
         """Make this the primary action, where there is nothing to go on with."""
@@ -166,8 +167,11 @@ class RowButton(QPushButton):
     def __init__(self, view: RowView, parent: QWidget | None = None) -> None:
         super().__init__(view.title, parent)
         self._view, self._compact = view, False
-        self.setAccessibleName(", ".join(part for part in (view.title, view.line, view.aside) if part))
-        self.setToolTip(f"{view.title}\n{view.line}")
+        tell(
+            self,
+            name=", ".join(part for part in (view.title, view.line, view.aside) if part),
+            tooltip=f"{view.title}\n{view.line}",
+        )
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAutoDefault(False)
@@ -223,7 +227,7 @@ class RowButton(QPushButton):
 
     @staticmethod
     def _fit(painter: QPainter, text: str, room: QRectF) -> str:
-        return QFontMetricsF(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        return elided(text, QFontMetricsF(painter.font()), room.width())
 
 
 class RowCard(Card):

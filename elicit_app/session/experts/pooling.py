@@ -20,6 +20,7 @@ from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.family import family_of
+from metrics.elicited.metric_parts import intervals_around
 
 HOW = "geometric mean of the cost ratios"
 # Draws of different experts are independent; which goes with which must not depend on how either was drawn.
@@ -187,7 +188,9 @@ def _intervals(draws: Matrix, costs: Matrix, metrics: Sequence[ElicitedMetric]) 
         if metric.intervals is not None:
             intervals[..., 1] = np.where(np.isinf(metric.intervals[..., 1]), np.inf, intervals[..., 1])
             intervals[..., 0] = np.where(metric.intervals[..., 0] == 0, 0.0, intervals[..., 0])
-    return intervals
+    widened = intervals_around(costs / costs.max(), intervals)
+    assert widened is not None
+    return widened
 
 
 def _common_prevalence(metrics: Sequence[ElicitedMetric]) -> Matrix | None:

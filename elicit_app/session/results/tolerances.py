@@ -64,18 +64,16 @@ def cost_intervals(procedure: Procedure, outcome: Outcome, yardstick: tuple[int,
         As `ElicitedMetric` takes them.
     """
     from metrics.elicited.family import family_of
+    from metrics.elicited.metric_parts import intervals_around
 
-    tolerance = tolerance_of(procedure, outcome)
-    if tolerance is None:
-        return outcome.intervals
-    family = family_of(outcome.family)
+    family, tolerance = family_of(outcome.family), tolerance_of(procedure, outcome)
     costs = family.costs(outcome.weights)
     unit, cost = family.index(*yardstick, len(costs)), costs[yardstick]
-    if not cost > 0:
-        return outcome.intervals
+    if tolerance is None or not cost > 0:
+        return intervals_around(costs, outcome.intervals)
     low, high = (family.on_errors(ends[:, unit] * cost) for ends in (tolerance.low, tolerance.high))
     low[yardstick] = high[yardstick] = cost
-    return np.stack([np.minimum(low, costs), np.maximum(high, costs)], axis=-1)
+    return intervals_around(costs, np.stack([low, high], axis=-1))
 
 
 def _of_frontier(outcome: Outcome, epsilon: float) -> Tolerance:

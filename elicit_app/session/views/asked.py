@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from elicit_app.elicitation.questions import Counts, Progress, Purpose, Strength
+from elicit_app.elicitation.questions import Counts, Progress, Proposal, Purpose, Strength
 
 Side = Literal["left", "right"]
 Reply = Literal["left", "right", "equal", "unsure"]
@@ -34,7 +34,9 @@ class QuestionView:
     the cap; `can_redo` tells whether an undone answer can be put back; `note` is a sentence
     about the procedure, or empty. `undoes` is what Undo would take back; for an answer it is `previous`.
     `again` is the number of the answer that is looked at again: the reply changes it, Undo leaves it as it was.
-    `full_picture` is whether the full picture was on at the answer before.
+    `full_picture` is whether the full picture was on at the answer before. `proposal` is the count that may be moved
+    until both results are equally bad, in the order of the screen: its first side is the left one. `reversed_rows`
+    tells that the ledger's rows stand in the reverse of study order, so that no mistake is always the upper one.
     """
 
     request: int
@@ -54,6 +56,8 @@ class QuestionView:
     undoes: Literal["answer", "change", "nothing"] = "answer"
     again: int | None = None
     full_picture: bool = False
+    proposal: Proposal | None = None
+    reversed_rows: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -159,7 +159,7 @@ def check_exports(qtbot, window, dialogs, tmp_path):
 
 
 def check_the_start_page_remembers(qtbot, window):
-    window.pages.results.start_wanted.emit()
+    window.pages.results.start_requested.emit()
     start = window.pages.start
     on(qtbot, window, start)
     qtbot.waitUntil(lambda: any("dermatology" in row.text() for row in start.recent.rows), timeout=20_000)

@@ -8,6 +8,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui import theme
+from elicit_app.gui.question.answers import Pressed
 from elicit_app.gui.question.practice import PracticePage
 
 
@@ -79,7 +80,7 @@ def test_feedback_takes_the_place_of_the_answers(qtbot, qapp, long_words, size, 
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Left):
         page.begin(long_words, "dlpm")
         before = page.answers.mapTo(page, QPoint(0, page.answers.height())).y()
-        page.answers.given.emit("right" if key == Qt.Key.Key_Right else "left", None)
+        page.answers.given.emit(Pressed("right" if key == Qt.Key.Key_Right else "left"))
         after = page.feedback.mapTo(page, QPoint(0, page.feedback.height())).y()
         assert page.answers_scroll or abs(after - before) <= 2
         assert page.feedback.width() == theme.content_width(size[0])
@@ -91,5 +92,5 @@ def test_the_page_fits_800_by_600(practice) -> None:
     least = practice.minimumSizeHint()
     assert least.width() <= 800
     assert least.height() <= 600
-    practice.answers.given.emit("left", None)
+    practice.answers.given.emit(Pressed("left"))
     assert practice.minimumSizeHint().height() <= 600

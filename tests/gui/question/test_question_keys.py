@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QShortcut
@@ -17,7 +19,7 @@ K, M = Qt.Key, Qt.KeyboardModifier
 
 def answers(page) -> list[tuple[object, ...]]:
     given: list[tuple[object, ...]] = []
-    page.chosen.connect(lambda *answer: given.append(answer))
+    page.answered.connect(lambda answer: given.append(astuple(answer)[:5]))
     return given
 
 
@@ -216,22 +218,22 @@ def test_an_answer_that_could_not_be_written_waits(qtbot, page, ask, pairs) -> N
     page.show_question(view)
     qtbot.waitUntil(lambda: page.on_screen)
     page.show_unsaved(UnsavedView("This answer could not be written (the disk is full).", view))
-    assert page.banner.isVisible()
-    assert page.banner.sentence.endswith("(the disk is full).")
+    assert page.notice.isVisible()
+    assert page.notice.sentence.endswith("(the disk is full).")
     qtbot.keyClick(page, K.Key_Left)
     assert not given
-    qtbot.mouseClick(page.banner.button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.notice.button, Qt.MouseButton.LeftButton)
     assert tried
     page.show_question(ask(left, right, 8))
     qtbot.waitUntil(lambda: page.on_screen)
-    assert not page.banner.isVisible()
+    assert not page.notice.isVisible()
     qtbot.keyClick(page, K.Key_Left)
     assert [answer[0] for answer in given] == [108]
 
 
 def test_a_break_is_offered_before_the_question(qtbot, page, ask, pairs) -> None:
     given, left_for_now = answers(page), []
-    page.leave_requested.connect(lambda: left_for_now.append(True))
+    page.start_requested.connect(lambda: left_for_now.append(True))
     _, left, right = pairs["three"]
     page.show_question(ask(left, right, 13, offer_break=True))
     assert page.break_card.accessibleName() == "12 answers, all kept. Take a break?"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtGui import QFont, QFontMetricsF, QTextDocumentFragment
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
@@ -17,6 +17,11 @@ from elicit_app.gui.question.measures import breakable
 from elicit_app.gui.question.row import CountBar
 
 SIZES = ((1280, 800), (1280, 700), (1024, 720), (800, 600))
+
+
+def tip(widget: QWidget) -> str:
+    """Return the text of a tooltip as it is read."""
+    return QTextDocumentFragment.fromHtml(widget.toolTip()).toPlainText()
 
 
 def shown(qtbot, study, view, size=(1280, 800), family="lpm") -> QuestionPage:
@@ -218,7 +223,7 @@ def test_dense_rows_keep_the_consequence_in_tooltip_and_description(qtbot, ask, 
     study, left, right = pairs["ten"]
     row = shown(qtbot, study, ask(left, right), (800, 600)).card.rows[0]
     assert not row.consequence.isVisible()
-    assert row.toolTip() == row.accessibleDescription() == "Sent home. Found later, harder to treat."
+    assert tip(row) == row.accessibleDescription() == "Sent home. Found later, harder to treat."
 
 
 def test_values_change_and_widgets_stay(qtbot, ask, pairs) -> None:

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QFontMetricsF, QGuiApplication
+from PySide6.QtGui import QFontMetricsF, QGuiApplication, QTextDocumentFragment
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import LinkButton
@@ -20,6 +21,11 @@ from elicit_app.session.view_builders import review_view
 from elicit_app.study import open_study
 
 COSTS = np.array([[0, 4.0, 9.0], [0.6, 0, 2.0], [1.0, 0.3, 0]])
+
+
+def tip(widget: QWidget) -> str:
+    """Return the text of a tooltip as it is read."""
+    return QTextDocumentFragment.fromHtml(widget.toolTip()).toPlainText()
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +60,10 @@ def review(qtbot, views, study):
 
 
 def test_undo_says_whether_it_takes_back_an_answer_or_a_change(review, views, study):
-    assert review.undo.toolTip() == "Take back the last change", "an answer was taken out"
+    assert tip(review.undo) == "Take back the last change", "an answer was taken out"
     review.show_review(replace(views[0], undoes="answer"), study.wording, "lpm")
-    assert review.undo.toolTip().startswith(f"Take back answer {len(views[0].answers)}: ")
-    assert review.undo.accessibleDescription() == review.undo.toolTip()
+    assert tip(review.undo).startswith(f"Take back answer {len(views[0].answers)}: ")
+    assert review.undo.accessibleDescription() == tip(review.undo)
 
 
 @pytest.fixture
@@ -84,8 +90,8 @@ def test_answers_stand_newest_first_in_words_without_sides(review):
 
 def test_the_chosen_answer_is_looked_at_with_enter_and_taken_out_with_a_button_only(review, qtbot):
     asked, out = [], []
-    review.look_at.connect(asked.append)
-    review.take_out.connect(out.append)
+    review.look_again_requested.connect(asked.append)
+    review.take_out_requested.connect(out.append)
     assert review.chosen.text() == NOTHING_CHOSEN
     assert not review.again.isEnabled()
     review.table.setFocus()
@@ -105,8 +111,8 @@ def test_the_chosen_answer_is_looked_at_with_enter_and_taken_out_with_a_button_o
 
 def test_undo_and_redo_have_their_keys_on_the_review(review, qtbot):
     undone, redone = [], []
-    review.undo_wanted.connect(lambda: undone.append(1))
-    review.redo_wanted.connect(lambda: redone.append(1))
+    review.undo_requested.connect(lambda: undone.append(1))
+    review.redo_requested.connect(lambda: redone.append(1))
     control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
     QTest.keyClick(review.table, Qt.Key.Key_Z, control)
     QTest.keyClick(review.table, Qt.Key.Key_Z, control | shift)
@@ -182,12 +188,12 @@ def test_too_few_answers_switch_the_files_off_except_the_answers(qtbot, views, s
     enabled = {key for key, button in page.costs.files.buttons.items() if button.isEnabled()}
     assert enabled == {"answers"}
     assert not page.save.isEnabled()
-    assert "five answers" in page.save.toolTip()
+    assert "five answers" in tip(page.save)
 
 
 def test_a_reservation_leads_to_its_question(results, views):
     asked = []
-    results.look_at.connect(asked.append)
+    results.look_again_requested.connect(asked.append)
     about = [finding.question for finding in views[1].trust if finding.question is not None]
     for link in results.told._trust.findChildren(LinkButton):
         link.click()

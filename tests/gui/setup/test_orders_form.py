@@ -24,7 +24,7 @@ def page(qtbot, tmp_path):
     page = BeginPage()
     qtbot.addWidget(page)
     page.begun = []
-    page.begin_wanted.connect(page.begun.append)
+    page.begin_requested.connect(page.begun.append)
     page.show_study(WINE, str(tmp_path), 3)
     page.resize(1280, 800)
     page.show()

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 import metrics
 from metrics import Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
 from metrics.elicited.metric_document import MetricDocument, metric_schema
-from metrics.elicited.metric_migrations import CURRENT_VERSION, migrate
+from metrics.elicited.metric_file import CURRENT_VERSION, migrate
 from metrics.files.atomic_write import write_atomically
 
 CREATED = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -176,6 +176,15 @@ CORRUPTIONS = {
     "no time zone": (lambda d: d.update(created="2026-01-01T00:00:00"), "field created must have a time zone"),
     "consequence": (lambda d: d["consequences"][0].update(true="wart"), "'wart' is no class of the metric"),
     "right answer": (lambda d: d.update(yardstick=["naevus", "naevus"]), "is a right answer"),
+    "cost outside its interval": (
+        lambda d: d["intervals"][1].__setitem__(0, [0.2, 0.3]),
+        r"row 1, column 0 holds \[0.2, 0.3\], but the cost there is",
+    ),
+    "another population": (lambda d: d.update(population=123), "digest: does not fit the rest of the file"),
+    "another prevalence": (lambda d: d.update(prevalence=[0.2, 0.3, 0.5]), "digest: does not fit"),
+    "another yardstick": (lambda d: d["yardstick"].reverse(), "digest: does not fit"),
+    "another draw": (lambda d: d["samples"][0].__setitem__(0, d["samples"][1][0]), "digest: does not fit"),
+    "another digest": (lambda d: d.update(digest="0" * 64), "digest: does not fit"),
     "tally": (lambda d: d["quality"]["repeats_agreed"].update(agreed=4), "4 of 3"),
 }
 
@@ -316,3 +325,34 @@ def test_a_metric_cannot_be_changed_in_place():
         with pytest.raises(ValueError, match="read-only"):
             getattr(metric, name)[0] = 0
     assert replace(metric, name="other").name == "other"
+
+
+def test_a_file_without_a_digest_is_read_as_older_ones_are(tmp_path):
+    def older(document):
+        del document["digest"]
+        for name in ("purpose", "provisional", "never_asked", "linear", "simulated"):
+            del document["quality"][name]
+
+    assert ElicitedMetric.load(changed(tmp_path, older)).quality.provisional is None
+
+
+def test_the_digest_does_not_depend_on_layout_order_or_how_numbers_are_written(tmp_path):
+    def rewritten(document):
+        for name in reversed([*document]):
+            document[name] = document.pop(name)
+        document["cost_matrix"] = [[int(x) if x in (0, 1) else x for x in row] for row in document["cost_matrix"]]
+
+    same(ElicitedMetric.load(changed(tmp_path, rewritten)), full_metric())
+
+
+def test_what_speaks_about_the_answers_comes_back(tmp_path):
+    quality = Quality(
+        purpose="choose between these models",
+        provisional="the choice is settled, the costs are not",
+        never_asked=(("naevus", "melanoma"), ("melanoma", None)),
+        linear="the larger of two",
+        simulated=True,
+    )
+    path = tmp_path / "skin.metric.json"
+    full_metric(quality=quality).save(path)
+    assert ElicitedMetric.load(path).quality == quality

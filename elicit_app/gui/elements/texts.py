@@ -1,0 +1,125 @@
+"""Texts, and the one way in which text from a file becomes a tooltip or a name: always as text, never as markup.
+
+Qt reads a tooltip or a label that looks like markup as markup, and then opens the files it names. Labels are plain;
+everything else that Qt shows goes through `tell`.
+"""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.session.words.direction import isolated
+
+
+def tell(widget: QWidget, *, tooltip: str | None = None, name: str | None = None, more: str | None = None) -> None:
+    """Give `widget` a tooltip, its accessible name, or (`more`) its accessible description; None leaves it."""
+    if tooltip is not None:
+        widget.setToolTip(tooltip_text(tooltip))
+    if name is not None:
+        widget.setAccessibleName(isolated(name))
+    if more is not None:
+        widget.setAccessibleDescription(isolated(more))
+
+
+def tooltip_text(text: str) -> str:
+    """Return `text` for a tooltip: escaped, its lines kept; empty stays empty."""
+    lines = "<br>".join(html.escape(line) for line in isolated(text).split("\n"))
+    return f"<qt>{lines}</qt>" if text else ""
+
+
+def show_tooltip(place: QPoint, text: str, widget: QWidget) -> None:
+    """Show a tooltip over a part of a painted widget; `place` is on the screen."""
+    QToolTip.showText(place, tooltip_text(text), widget)
+
+
+def elided(text: str, metrics: QFontMetricsF, width: float) -> str:
+    """Return `text` cut in its middle to `width` pixels: the ends of long names tell them apart."""
+    return metrics.elidedText(isolated(text), Qt.TextElideMode.ElideMiddle, width)
+
+
+class Label(QLabel):
+    """A text in one of the roles of the type scale; it follows font and palette by itself.
+
+    Parameters
+    ----------
+    text : str
+        Plain text; it wraps unless `wrap` is false.
+    role : theme.Role
+        Size and weight.
+    ink : QPalette.ColorRole
+        theme.INK, theme.INK2 or theme.INK3.
+    wrap : bool
+        A label that does not wrap keeps the window from becoming narrower than its text: only for short ones.
+    align : Qt.AlignmentFlag
+        Horizontal place of the text.
+    """
+
+    def __init__(
+        self,
+        text: str = "",
+        role: theme.Role = theme.Role.BODY,
+        ink: QPalette.ColorRole = theme.INK,
+        *,
+        wrap: bool = True,
+        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(isolated(text), parent)
+        self._role, self._compact = role, False
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(wrap)
+        self.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
+        self.setForegroundRole(ink)
+        self._refresh()
+        app = QApplication.instance()
+        if isinstance(app, QGuiApplication):
+            app.fontChanged.connect(self._refresh)
+
+    def setText(self, text: str) -> None:
+        """Show `text`, names in it isolated."""
+        super().setText(isolated(text))
+
+    @property
+    def role(self) -> theme.Role:
+        """Return the role of the text."""
+        return self._role
+
+    def set_role(self, role: theme.Role, *, compact: bool | None = None) -> None:
+        """Change the role, and whether the page is compact."""
+        self._role = role
+        self._compact = self._compact if compact is None else compact
+        self._refresh()
+
+    def set_compact(self, compact: bool) -> None:
+        """Take the size for a compact page, or for a wide one."""
+        self._compact = compact
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.setFont(theme.font(self._role, compact=self._compact))
+
+
+class StressedLabel(Label):
+    """A text with some parts stressed; the words of a study are shown as they are."""
+
+    def __init__(
+        self,
+        role: theme.Role = theme.Role.BODY,
+        ink: QPalette.ColorRole = theme.INK,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(role=role, ink=ink, parent=parent)
+        self.setTextFormat(Qt.TextFormat.RichText)
+
+    def say(self, *parts: str) -> None:
+        """Show `parts` one after another: the first plain, the second stressed, the third plain, and so on."""
+        weights = (400, 600)
+        shown = (html.escape(isolated(part)) for part in parts)
+        spans = (f'<span style="font-weight:{weights[i % 2]}">{part}</span>' for i, part in enumerate(shown))
+        QLabel.setText(self, "".join(spans))
+        self.setAccessibleName("".join(parts))

@@ -1,0 +1,46 @@
+"""Leaving: the window hides at once and ends within a second; what was answered is written, what is computed is not
+waited for."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from elicit_app.gui.app import make_window
+from elicit_app.gui.flow.between_sessions import Places
+
+
+def window_of(appearance, tmp_path):
+    return make_window(appearance, Places(tmp_path / "settings.json", tmp_path / "data"))
+
+
+def test_what_is_computed_is_not_waited_for(qtbot, appearance, tmp_path) -> None:
+    window = window_of(appearance, tmp_path)
+    window.show()
+    go_on = threading.Event()
+    window.flow.background.run(lambda: go_on.wait(20), lambda _: None, lambda _: None)
+    begun = time.monotonic()
+    window.close()
+    took = time.monotonic() - begun
+    go_on.set()
+    assert not window.isVisible()
+    assert not window.at_rest
+    assert took < 5
+
+
+def test_a_window_at_rest_ends_in_order(qtbot, appearance, tmp_path) -> None:
+    window = window_of(appearance, tmp_path)
+    window.show()
+    window.close()
+    assert window.at_rest
+
+
+def test_the_first_window_fits_the_screen_with_its_frame(qtbot, appearance, tmp_path) -> None:
+    window = window_of(appearance, tmp_path)
+    with qtbot.waitExposed(window):
+        window.show()
+    qtbot.wait(20)
+    room = window.screen().availableGeometry()
+    assert window.frameGeometry().height() <= room.height()
+    assert window.frameGeometry().width() <= room.width()
+    window.close()
