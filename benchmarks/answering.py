@@ -36,7 +36,7 @@ from elicit_app.gui.flow.bridge import Bridge
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.setup.asking import AskingSection
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView
@@ -110,7 +110,7 @@ class Sitting(QObject):
         self._bridge.view.connect(self._show)
         self._runner = SessionRunner(session, self._listen)
         page.answered.connect(self._answer)
-        page.begin(session.study, session.setting.resolved_family)
+        page.begin(session.study, session.setting.family)
 
     def run(self, expert: Expert, thought: float, most: int) -> Waits:
         """Answer up to `most` questions, or until the sitting is over."""
@@ -186,7 +186,7 @@ def resuming(study: Study, seed: int, folder: Path) -> float:
     """Return the seconds from opening a session of 25 answers to its question."""
     path = folder / f"{study.name}-resumed.session.jsonl"
     views: queue.Queue[View] = queue.Queue()
-    with Session.create(study, ProcedureSetting(family="lpm", questions=RESUMED_AFTER, seed=seed), path) as session:
+    with Session.create(study, BayesSetting(family="lpm", questions=RESUMED_AFTER, seed=seed), path) as session:
         rng = np.random.default_rng(seed)
         for _ in range(RESUMED_AFTER):
             session.answer("left" if rng.integers(2) else "right", seconds=float(rng.uniform(5, 20)))

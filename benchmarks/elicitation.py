@@ -26,7 +26,7 @@ from elicit_app.elicitation.questions import Matrix, Procedure
 from elicit_app.experiments.noise import Noise
 from elicit_app.experiments.simulated import Simulation
 from elicit_app.experiments.simulation import Experts, Laboratory, simulate
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry import setting_of
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 
@@ -151,7 +151,7 @@ def opened(name: str, folder: Path) -> Study | None:
 
 def measured(row: Row, study: Study, seed: int, jobs: int) -> Simulation:
     name = "bayes" if row.procedure == "random pairs" else row.procedure
-    setting = ProcedureSetting(procedure=name, seed=seed, **row.asks)
+    setting = setting_of(name, seed=seed, **row.asks)
     strength = bool(row.asks.get("strength"))
     experts = Experts(noise=Noise.parse(row.noise), truth=row.truth, votes=row.votes, strength=strength)  # type: ignore[arg-type]
     if name != row.procedure:

@@ -21,7 +21,7 @@ from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.response import ResponseModel
 from elicit_app.experiments.noise import Noise
 from elicit_app.experiments.simulation import Experts, Laboratory
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.bayes import BayesSetting
 
 STUDIES = ("softmax-3", "softmax-4", "emotions", "news")
 FLOORS = {"none": 0.95, "flip:0.1": 0.5}
@@ -75,7 +75,7 @@ def main() -> None:
                 continue
             for family in ("dlpm", "lpm"):
                 for noise, floor in FLOORS.items():
-                    setting = ProcedureSetting(family=family, questions=chosen.questions, seed=chosen.seed)
+                    setting = BayesSetting(family=family, questions=chosen.questions, seed=chosen.seed)
                     laboratory = Known(study, setting, Experts(noise=Noise.parse(noise)))
                     mean = np.mean(bits(laboratory, chosen.runs))
                     print(f"| {name} | {family} | {noise} | **{mean:.3f}** | {floor} |", flush=True)

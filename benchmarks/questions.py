@@ -1,8 +1,8 @@
 """What people are asked, and what it teaches: are questions plausible, how many mistakes differ, what is learned.
 
-    uv run python benchmarks/questions.py [--people N] [--questions N] [--seed S] [--study NAME ...] [--answers KIND ...]
+    uv run python benchmarks/questions.py [--people N] [--questions N] [--study NAME ...] [--answers KIND ...]
 
-Studies: bundled ones, two made here (six classes that overlap with their neighbours; three classes of which one is rare
+Studies: bundled ones, two made here (six classes that overlap with their neighbours; three classes, one of them rare
 and mostly missed), and real predictions from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA)
 where they are. Simulated people answer with weights whose log-ratios wobble by 0.6 at every answer of either kind, and
 name round counts. Agreement: share of random pairs of achievable matrices that the elicited metric orders like theirs.
@@ -35,7 +35,7 @@ from elicit_app.experiments.achievable import ModelDecisions
 from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.noise import Noise
 from elicit_app.experiments.truths import Metric, random_metric
-from elicit_app.session.procedures import cases_of
+from elicit_app.registry.binding import cases_of
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 
@@ -163,7 +163,7 @@ def main() -> None:
     options.add_argument("--checks", action="store_true", help="ask repeats and checks on top")
     chosen = options.parse_args()
     print(
-        "| study | classes | answers | noise | people | questions | every class right on both sides | far | hypothetical "
+        "| study | classes | answers | noise | people | questions | classes right on both sides | far | hypothetical "
         "| mistakes that differ, median / most | equal points | agreement | said | covered | range factor | s |"
     )
     print("|" + "---|" * 16)

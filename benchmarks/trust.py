@@ -27,7 +27,7 @@ from elicit_app.elicitation.trust import TrustReport, trust_report
 from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.experiments.truths import Metric
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.questions import sides
 
 QUESTIONS = 18
@@ -264,7 +264,7 @@ def main() -> None:
     options.add_argument("--jobs", type=int, default=1)
     options.add_argument("--seed", type=int, default=7)
     chosen = options.parse_args()
-    setting = ProcedureSetting(questions=QUESTIONS, checks=True, seed=chosen.seed)
+    setting = BayesSetting(questions=QUESTIONS, checks=True, seed=chosen.seed)
     parts = chosen.part or ["detection", "calibration"]
     with TemporaryDirectory() as folder:
         for name in chosen.study or STUDIES:

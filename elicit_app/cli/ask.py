@@ -17,6 +17,11 @@ NeverWorseOption = Annotated[
 ]
 
 
+def flag(option: str) -> str:
+    """Return the flag that an option of a setting is given by."""
+    return f"--{option.replace('_', '-')}"
+
+
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command("ask")(ask)
@@ -25,7 +30,8 @@ def register(app: typer.Typer) -> None:
 def ask(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")],
     procedure: Annotated[
-        Literal["bayes", "dlpm", "lpm"] | None, typer.Option(help="What chooses the questions; bayes where not stated.")
+        str | None,
+        typer.Option(metavar="NAME", help="What chooses the questions: bayes, dlpm or lpm; bayes where not stated."),
     ] = None,
     family: Annotated[
         Literal["dlpm", "lpm"] | None,
@@ -55,8 +61,7 @@ def ask(
     Keys: 1 A, 2 B (1+ clearly, 1- slightly), 0 about equal, s cannot say, u undo, q stop and see the result.
     """
     from elicit_app.cli.asking import Wish, ask_in_terminal
-    from elicit_app.cli.simulated_answers import WrongWeights
-    from elicit_app.session.procedures import WrongPairing
+    from elicit_app.problem import WrongOption
 
     wish = Wish(
         study=study,
@@ -72,5 +77,5 @@ def ask(
     )
     try:
         ask_in_terminal(wish)
-    except (WrongPairing, WrongWeights) as wrong:
-        raise typer.BadParameter(wrong.sentence) from wrong
+    except WrongOption as wrong:
+        raise typer.BadParameter(wrong.worded(flag)) from wrong

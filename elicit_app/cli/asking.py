@@ -14,8 +14,9 @@ from elicit_app.cli.beginning import ask_family, ask_guesses, prompt
 from elicit_app.cli.line_input import read_line
 from elicit_app.cli.simulated_answers import expert_weights, simulated
 from elicit_app.cli.terminal import Terminal
+from elicit_app.registry import entry_named, setting_of
+from elicit_app.registry.binding import read_orders, stated_orders
 from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder
-from elicit_app.session.procedures import ProcedureSetting, check_setting, read_orders, stated_orders
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import QuestionView
 from elicit_app.session.views.outcome import ResultView
@@ -33,7 +34,7 @@ class Wish:
     """What was asked for on the command line; see `elicit ask --help`."""
 
     study: str
-    procedure: Literal["bayes", "dlpm", "lpm"] | None = None
+    procedure: str | None = None
     family: Literal["dlpm", "lpm"] | None = None
     questions: int | None = None
     never_worse: tuple[str, ...] = ()
@@ -140,25 +141,23 @@ def _begin(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
     procedure = wish.procedure or "bayes"
     if person:
         _tell_kept(path, talk)
-    family = wish.family or (ask_family(study, talk) if person and procedure == "bayes" else None)
+    family = wish.family or (ask_family(study, talk) if person and len(entry_named(procedure).families) > 1 else None)
     seed = secrets.randbits(32) if wish.seed is None else wish.seed
-    setting = ProcedureSetting(
-        procedure=procedure,
+    setting = setting_of(
+        procedure,
         family=family,
         questions=wish.questions,
         never_worse=read_orders(wish.never_worse, study.classes),
         seed=seed,
     )
-    check_setting(setting)
     # What makes no sense is refused before a person is asked anything more.
     orders = stated_orders(setting, study.classes)
-    _tell_stated(stated_words(orders, study.wording, setting.resolved_family), talk)
+    _tell_stated(stated_words(orders, study.wording, setting.family), talk)
     if wish.simulate is not None:
         expert_weights(wish.simulate, setting, study)
-    guesses = ask_guesses(study, setting.resolved_family, talk) if person else ()
-    location = Path(wish.study).resolve() if study.kind == "file" else None
+    guesses = ask_guesses(study, setting.family, talk) if person else ()
     expert = wish.expert or ("simulated expert" if wish.simulate is not None else None)
-    session = Session.create(study, setting, path, expert=expert, guesses=guesses, location=location)
+    session = Session.create(study, setting, path, expert=expert, guesses=guesses)
     if wish.simulate is None and not person:
         _tell_kept(path, talk)
     return session
@@ -189,11 +188,11 @@ def _tell_left_out(wish: Wish, session: Session, talk: Console) -> None:
     begun, setting = session.state.begun, session.setting
     options = {
         "--procedure": (wish.procedure, setting.procedure),
-        "--family": (wish.family, setting.resolved_family),
+        "--family": (wish.family, setting.family),
         "--questions": (wish.questions, setting.questions),
         "--expert": (wish.expert, begun.expert),
         "--seed": (wish.seed, begun.seed),
-        "--never-worse": (read_orders(wish.never_worse, session.study.classes), setting.never_worse),
+        "--never-worse": (read_orders(wish.never_worse, session.study.classes), setting.orders or None),
     }
     left_out = [f"{name} {_as_typed(wanted)}" for name, (wanted, had) in options.items() if wanted not in (None, had)]
     if left_out:

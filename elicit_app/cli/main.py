@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from elicit_app.cli import ask, metric, score, screenshots, simulate, study, window
+from elicit_app.cli import ask, metric, score, screenshots, session, simulate, study, window
 from elicit_app.problem import Problem
 from metrics.errors import InputError
 
@@ -28,7 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (window, ask, study, simulate, score, metric, screenshots):
+for _command in (window, ask, session, study, simulate, score, metric, screenshots):
     _command.register(app)
 
 

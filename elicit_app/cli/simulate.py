@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from elicit_app.cli.ask import NeverWorseOption
+from elicit_app.cli.ask import NeverWorseOption, flag
 
 if TYPE_CHECKING:
     from elicit_app.experiments.simulated import Simulation
@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 def simulate(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
     procedure: Annotated[
-        Literal["bayes", "dlpm", "lpm", "dlfpm", "lfpm"], typer.Option(help="What chooses the questions.")
+        str, typer.Option(metavar="NAME", help="What chooses the questions: bayes, dlpm, lpm, dlfpm or lfpm.")
     ] = "bayes",
     family: Annotated[
         Literal["dlpm", "lpm"] | None,
@@ -79,6 +79,17 @@ def simulate(
     ] = None,
     strength: Annotated[bool, typer.Option("--strength", help="Answers say slightly or clearly.")] = False,
     max_cells: Annotated[int | None, typer.Option(min=2, help="Most differing cells in a question of bayes.")] = None,
+    worst_error: Annotated[
+        float | None,
+        typer.Option(
+            metavar="R",
+            help="In every question of bayes each class is wrong less often; default 0.5, and 1 allows anything.",
+        ),
+    ] = None,
+    answers: Annotated[
+        Literal["choice", "equal", "mixed"] | None,
+        typer.Option(help="What bayes asks for: sides, equal points, or both (the default)."),
+    ] = None,
     never_worse: NeverWorseOption = None,
     checks: Annotated[bool, typer.Option("--checks", help="Repeats and check questions of bayes on top.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes at once.")] = 1,
@@ -99,7 +110,9 @@ def simulate(
     from elicit_app.experiments.simulation import Experts
     from elicit_app.experiments.simulation import simulate as run
     from elicit_app.experiments.truths import Person
-    from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting, read_orders
+    from elicit_app.problem import WrongOption
+    from elicit_app.registry import setting_of
+    from elicit_app.registry.binding import read_orders
     from elicit_app.study.opening import open_study
     from elicit_app.study.writing import demand_writable
 
@@ -107,8 +120,8 @@ def simulate(
         raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
     try:
         opened = open_study(study)
-        setting = ProcedureSetting(
-            procedure=procedure,
+        setting = setting_of(
+            procedure,
             family=family,
             space=space,
             radius=radius,
@@ -122,13 +135,14 @@ def simulate(
             checks=checks,
             max_cells=max_cells,
             strength=strength,
+            worst_error=worst_error,
+            answers=answers,
             never_worse=read_orders(never_worse or (), opened.classes),
             model=model,
             seed=seed,
         )
-        check_setting(setting)
         if out is not None:
-            check_has_costs(setting.resolved_family)
+            check_has_costs(setting.family)
             demand_writable(out)
         if transcript is not None:
             demand_writable(transcript)
@@ -145,8 +159,8 @@ def simulate(
         )
         with progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
-    except WrongPairing as problem:
-        raise typer.BadParameter(problem.sentence) from problem
+    except WrongOption as problem:
+        raise typer.BadParameter(problem.worded(flag)) from problem
     print_json(found) if as_json else print_tables(found)
     if transcript is not None:
         _write_transcript(found, transcript)

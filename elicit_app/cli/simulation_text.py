@@ -56,7 +56,7 @@ def _weights(found: Simulation) -> Table:
     # A belief has a range for every weight; a search says which weights it could only bound.
     ranges, told = (run.bounded, "only bounded") if run.intervals is None else (run.intervals, "plausible (90 %)")
     table = Table(box=SIMPLE, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")
-    hits = found.setting.resolved_family in ("dlpm", "dlfpm")
+    hits = found.setting.family in ("dlpm", "dlfpm")
     for heading in ("class" if hits else "true → predicted", "true weight", "elicited", told):
         table.add_column(heading, justify="left" if table.columns == [] else "right")
     names = classes if hits else [f"{one} → {other}" for one in classes for other in classes if one != other]

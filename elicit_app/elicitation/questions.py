@@ -6,10 +6,13 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from elicit_app.elicitation.belief import Posterior
 
 Matrix = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -399,3 +402,11 @@ class Procedure(Protocol):
 
     def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
         """Return what is known after `history` when the expert stops here."""
+
+    def belief(self, history: Sequence[Asked]) -> Posterior | None:
+        """Return what is believed after `history`; None for a procedure without a belief."""
+        return None
+
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix | None:
+        """Return what n random pairs stake, shape (n, weights): how a belief is judged; None without a belief."""
+        return None

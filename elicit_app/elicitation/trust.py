@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 
 from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Procedure, Purpose, Side
 from elicit_app.elicitation.refitting import HeldOut, held_out, refitted
 from elicit_app.elicitation.response import evidence
@@ -127,10 +126,11 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     surprises: tuple[Surprise, ...] = ()
     accuracy = bits = kept_aside = None
     told = sum(asked.answer.choice is not Choice.UNSURE for asked in history)
-    if isinstance(procedure, Bayes) and told:
-        belief, rng = procedure.belief(history), np.random.default_rng(_SEED)
+    belief, rng = procedure.belief(history), np.random.default_rng(_SEED)
+    if belief is not None and told:
         surprises = surprises_among(history, belief)
-        accuracy = _accuracy(belief, procedure.source.random_gains(_PAIRS, rng))
+        gains = procedure.random_gains(_PAIRS, rng)
+        accuracy = None if gains is None else _accuracy(belief, gains)
         bits = _foretold(procedure, history)
         kept_aside = held_out(belief, history, rng)
         suspicions += _of_belief(belief, history, accuracy, rng)
@@ -211,7 +211,7 @@ def _of_checks(repeats: Count, checks: Count, worse: int, bits: float | None) ->
     ]
 
 
-def _foretold(procedure: Bayes, history: Sequence[Asked]) -> float:
+def _foretold(procedure: Procedure, history: Sequence[Asked]) -> float:
     """Return the sum of log2(2 p) over all preferences, p the probability of the answer given those before it.
 
     A coin scores 0. Informative questions add little, whoever answers; repeats and checks are foretold well unless
@@ -221,6 +221,7 @@ def _foretold(procedure: Bayes, history: Sequence[Asked]) -> float:
     for n, (question, answer) in enumerate(history):
         if answer.choice in PREFERENCES:
             belief = procedure.belief(history[:n])
+            assert belief is not None
             a, b, _ = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
             bits += float(np.log2(2 * (a if answer.choice is Choice.FIRST else b) / (a + b)))
     return bits
@@ -256,9 +257,9 @@ def _accuracy(belief: Posterior, gains: Matrix) -> float:
 
 
 def _of_belief(
-    belief: Posterior, history: Sequence[Asked], accuracy: float, rng: np.random.Generator
+    belief: Posterior, history: Sequence[Asked], accuracy: float | None, rng: np.random.Generator
 ) -> list[Suspicion]:
-    found = [Suspicion("insensitive", accuracy < _INSENSITIVE, accuracy)]
+    found = [] if accuracy is None else [Suspicion("insensitive", accuracy < _INSENSITIVE, accuracy)]
     change = _change(belief, history, rng)
     if change is not None:
         found.append(Suspicion("changed", change > _CHANGED, change))

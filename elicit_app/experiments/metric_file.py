@@ -9,7 +9,7 @@ import numpy as np
 
 import elicit_app
 from elicit_app.experiments.simulated import Simulation
-from elicit_app.session.procedures import WrongPairing
+from elicit_app.problem import WrongOption
 from elicit_app.session.results.judging import count, prevalence
 from elicit_app.session.results.result import consequences
 from elicit_app.study.writing import unwritten
@@ -23,11 +23,11 @@ def check_has_costs(family: str) -> None:
 
     Raises
     ------
-    WrongPairing
+    WrongOption
         The family is linear-fractional.
     """
     if family not in ("dlpm", "lpm"):
-        raise WrongPairing(f"A metric of the family {family} is a fraction and has no cost matrix; leave --out out.")
+        raise WrongOption(f"A metric of the family {family} is a fraction and has no cost matrix; leave `out` out.")
 
 
 def save_metric(simulation: Simulation, path: Path) -> Path:

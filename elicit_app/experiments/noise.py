@@ -1,4 +1,4 @@
-"""How simulated experts err: what `--noise`, `--equal`, `--rounding`, `--shrink` and `--voters` say, as an oracle."""
+"""How simulated experts err: what ``noise``, ``equal``, ``rounding``, ``shrink`` and `--voters` say, as an oracle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from elicit_app.elicitation.oracles import (
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.truths import Values
-from elicit_app.session.procedures import WrongPairing
+from elicit_app.problem import WrongOption
 
 Kind = Literal["none", "flip", "logit", "bounded", "weights"]
 _RANGES = {"flip": (0.0, 1.0), "logit": (0.5, 1.0), "bounded": (0.0, np.inf), "weights": (0.0, np.inf)}
@@ -51,23 +51,23 @@ class Noise:
 
         Raises
         ------
-        WrongPairing
+        WrongOption
             Another text.
         """
         kind, _, amount = text.partition(":")
         if text == "none":
             return cls()
         if kind not in _RANGES:
-            raise WrongPairing(f"--noise {text}: {NOISE_FORMS} was expected.")
+            raise WrongOption(f"`noise` {text}: {NOISE_FORMS} was expected.")
         try:
             number = float(amount)
         except ValueError:
-            raise WrongPairing(f"--noise {text}: a number was expected after {kind}:, as in {NOISE_FORMS}.") from None
+            raise WrongOption(f"`noise` {text}: a number was expected after {kind}:, as in {NOISE_FORMS}.") from None
         low, high = _RANGES[kind]
         inside = low < number < high if kind == "logit" else low <= number <= high
         if not inside or not np.isfinite(number):
-            raise WrongPairing(
-                f"--noise {text}: the number must lie {'strictly ' if kind == 'logit' else ''}"
+            raise WrongOption(
+                f"`noise` {text}: the number must lie {'strictly ' if kind == 'logit' else ''}"
                 + (f"between {low:g} and {high:g}." if np.isfinite(high) else "at 0 or above.")
             )
         return cls(cast(Kind, kind), number)
@@ -133,12 +133,12 @@ class Voters:
 
         Raises
         ------
-        WrongPairing
+        WrongOption
             Another text.
         """
         number, _, noise = text.partition(":")
         if not number.isdecimal() or int(number) < 1 or not noise:
-            raise WrongPairing(f"--voters {text}: N:NOISE was expected, as in 5:weights:0.6.")
+            raise WrongOption(f"`voters` {text}: N:NOISE was expected, as in 5:weights:0.6.")
         return cls(int(number), Noise.parse(noise))
 
     def oracle(

@@ -10,7 +10,7 @@ import numpy as np
 
 from elicit_app.elicitation.belief import LEVEL
 from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome, Purpose
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry import Setting
 from elicit_app.study.model import Study
 
 MEASURES = ("questions", "error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds")
@@ -120,14 +120,14 @@ class Simulation:
     ----------
     study : Study
         What they were asked about.
-    setting : ProcedureSetting
+    setting : Setting
         How.
     runs : tuple of SimulatedRun
         In order of their seeds.
     """
 
     study: Study
-    setting: ProcedureSetting
+    setting: Setting
     runs: tuple[SimulatedRun, ...]
 
     def values(self, measure: str) -> Matrix:
@@ -155,8 +155,8 @@ class Simulation:
         return {
             "study": self.study.name,
             "procedure": self.setting.procedure,
-            "family": self.setting.resolved_family,
-            "space": self.setting.resolved_space,
+            "family": self.setting.family,
+            "space": self.setting.space,
             "classes": list(self.study.classes),
             "runs": [run.as_json() for run in self.runs],
             "summary": self.summary,

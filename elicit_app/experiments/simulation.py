@@ -8,32 +8,29 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from elicit_app.elicitation.driver import run as drive
 from elicit_app.elicitation.oracles import EXACT_MATCHING, MajorityOracle, Matching, Oracle
-from elicit_app.elicitation.orders import broken
-from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix, Procedure
 from elicit_app.experiments.achievable import Achievable, LowerBoundary, ModelDecisions
 from elicit_app.experiments.measures import JudgedPairs, errors
 from elicit_app.experiments.noise import NO_NOISE, Noise, Voters
 from elicit_app.experiments.simulated import SimulatedRun, Simulation
-from elicit_app.experiments.truths import LINEAR, Kind, Metric, Person, Values, random_metric, stated_metric, with_ratio
-from elicit_app.problem import Problem
-from elicit_app.session.procedures import (
-    ProcedureSetting,
-    WrongPairing,
-    cases_of,
-    procedure_for,
-    sphere_for,
-    stated_orders,
+from elicit_app.experiments.truths import (
+    LINEAR,
+    Kind,
+    Metric,
+    Person,
+    Values,
+    true_metric,
 )
+from elicit_app.problem import WrongOption
+from elicit_app.registry import Setting, entry_named, procedure_for
+from elicit_app.registry.binding import cases_of, sphere_for
 from elicit_app.study.model import Study
 
 # Streams of chance within one run.
 _TRUTH, _PAIRS, _ORACLE, _PROCEDURE = range(4)
-_MOST_DRAWS = 20_000  # of an expert, until one keeps the stated orders
 
 
 @dataclass(frozen=True)
@@ -74,11 +71,11 @@ class Experts:
 
     def __post_init__(self) -> None:
         if self.votes < 1:
-            raise WrongPairing("--votes must be at least 1.")
+            raise WrongOption("`votes` must be at least 1.")
         if self.voters is not None and (self.noise.kind != "none" or self.votes > 1):
-            raise WrongPairing("--voters says how each of them errs: leave --noise and --votes out.")
+            raise WrongOption("`voters` says how each of them errs: leave `noise` and `votes` out.")
         if self.ratio is not None and self.weights is not None:
-            raise WrongPairing("--ratio is about random weights: leave it or --weights out.")
+            raise WrongOption("`ratio` is about random weights: leave it or `weights` out.")
 
     @property
     def answers_a_question(self) -> int:
@@ -99,19 +96,19 @@ class Laboratory:
     ----------
     study : Study
         Real predictions or a law.
-    setting : ProcedureSetting
+    setting : Setting
         How to ask; its seed is that of the first run's series.
     experts : Experts
         Who answers.
     """
 
-    def __init__(self, study: Study, setting: ProcedureSetting, experts: Experts) -> None:
+    def __init__(self, study: Study, setting: Setting, experts: Experts) -> None:
         self.study, self.setting, self.experts = study, setting, experts
 
     @cached_property
     def achievable(self) -> Achievable:
         """Return what agreement and regret are judged on: counted decisions of all models, or the sphere."""
-        if self.setting.resolved_space == "sphere":
+        if self.setting.space == "sphere":
             return LowerBoundary(sphere_for(self.study, self.setting))
         models = self.study.models or (None,)
         return ModelDecisions([cases_of(self.study, model) for model in models])
@@ -121,41 +118,19 @@ class Laboratory:
         return cases_of(self.study, self.study.models[0] if self.study.models else None).prevalence
 
     @cached_property
-    def _orders(self) -> NDArray[np.intp]:
-        """Return the stated orders as rows (i, j): weight i is never larger than weight j."""
-        constraints = stated_orders(self.setting, self.study.classes)
-        if not constraints:
-            return np.empty((0, 2), dtype=np.intp)
-        return WeightPrior.of(self.setting.resolved_family, self.study.n_classes, "iid", constraints).order
-
-    @cached_property
     def _procedure(self) -> Procedure:
         return procedure_for(self.study, self.setting)
 
     def procedure(self, seed: int) -> Procedure:
         """Return the procedure for one run; the published ones use no chance and are made once."""
-        if self.setting.procedure != "bayes":
+        if not entry_named(self.setting.procedure).draws_chance:
             return self._procedure
         return procedure_for(self.study, self.setting.model_copy(update={"seed": seed}))
 
     def truth(self, rng: np.random.Generator) -> Metric:
-        """Return the true metric of a run; it keeps the orders that are stated to the procedure."""
-        family = self.setting.resolved_family
-        if self.experts.weights is not None:
-            stated = stated_metric(self.experts.weights, family, self.study.n_classes)
-            order = broken(stated.weights, self.setting.never_worse or (), self.study.classes, family)
-            if order is not None:
-                raise WrongPairing(f"The true weights break the stated order {order}: change one of the two.")
-            return stated
-        sphere = self.setting.resolved_space == "sphere"
-        for _ in range(_MOST_DRAWS):
-            drawn = random_metric(family, self._prevalence, rng, on_the_sphere=sphere, kind=self.experts.truth)
-            if self.experts.ratio is not None:
-                drawn = with_ratio(drawn, self.experts.ratio)
-            sizes = np.abs(drawn.weights)
-            if (sizes[self._orders[:, 0]] <= sizes[self._orders[:, 1]]).all():
-                return drawn
-        raise Problem(f"None of {_MOST_DRAWS:,} random experts keeps all the stated orders: state fewer, or --weights.")
+        """Return the true metric of a run; see `true_metric`."""
+        who = self.experts
+        return true_metric(self.study, self.setting, rng, stated=who.weights, kind=who.truth, ratio=who.ratio)
 
     def run(self, number: int) -> SimulatedRun:
         """Simulate run `number`; everything random comes from SeedSequence([seed, number])."""
@@ -188,7 +163,7 @@ class Laboratory:
 
 def simulate(
     study: Study,
-    setting: ProcedureSetting,
+    setting: Setting,
     experts: Experts | None = None,
     *,
     runs: int = 1,
@@ -201,7 +176,7 @@ def simulate(
     ----------
     study : Study
         Real predictions or a law.
-    setting : ProcedureSetting
+    setting : Setting
         How to ask; run r draws everything from SeedSequence([setting.seed, r]).
     experts : Experts, optional
         Who answers; by default noise-free experts of random metrics.
@@ -214,13 +189,13 @@ def simulate(
 
     Raises
     ------
-    WrongPairing
+    WrongOption
         Options that do not go together.
     Problem
         What the study cannot give.
     """
     if runs < 1 or jobs < 1:
-        raise WrongPairing("--runs and --jobs must be at least 1.")
+        raise WrongOption("`runs` and `jobs` must be at least 1.")
     laboratory = Laboratory(study, setting, experts or Experts())
     # What cannot be asked, or drawn, is said before any process is started.
     laboratory.procedure(setting.seed)
@@ -241,7 +216,7 @@ def simulate(
     return Simulation(study, setting, tuple(found))
 
 
-def _portion(study: Study, setting: ProcedureSetting, experts: Experts, numbers: Sequence[int]) -> list[SimulatedRun]:
+def _portion(study: Study, setting: Setting, experts: Experts, numbers: Sequence[int]) -> list[SimulatedRun]:
     return _one_by_one(Laboratory(study, setting, experts), numbers, lambda done: None)
 
 

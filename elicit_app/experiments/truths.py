@@ -7,14 +7,21 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.elicitation.oracles import Utility
+from elicit_app.elicitation.orders import broken
+from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.pencil import Fraction
 from elicit_app.elicitation.questions import Family, Matrix, Outcome
-from elicit_app.session.procedures import WrongPairing
+from elicit_app.problem import Problem, WrongOption
+from elicit_app.registry import Setting
+from elicit_app.registry.binding import cases_of, stated_orders
+from elicit_app.study.model import Study
 from metrics.elicited.family import LPM, family_of
 
 Kind = Literal["iid", "structured"]
+_MOST_DRAWS = 20_000  # of an expert, until one keeps the stated orders
 PersonKind = Literal["linear", "concave", "minimax", "threshold", "f1"]
 _SAME_RATE = 1e-12
 PERSON_FORMS = "linear, concave:P, minimax, threshold:T or f1"
@@ -100,11 +107,11 @@ class Metric:
 
         Raises
         ------
-        WrongPairing
+        WrongOption
             The metric is linear-fractional.
         """
         if self.family not in ("dlpm", "lpm"):
-            raise WrongPairing(f"--noise weights is about linear metrics, not about {self.family}.")
+            raise WrongOption(f"`noise` weights is about linear metrics, not about {self.family}.")
         size = len(self.weights)
         return Metric.linear(self.weights * np.exp(spread / np.sqrt(2) * rng.standard_normal(size)), self.family)
 
@@ -132,20 +139,20 @@ class Person:
 
         Raises
         ------
-        WrongPairing
+        WrongOption
             Another text.
         """
         kind, _, amount = text.partition(":")
         if kind in ("linear", "minimax", "f1") and not amount:
             return cls(cast(PersonKind, kind))
         if kind not in ("concave", "threshold"):
-            raise WrongPairing(f"--person {text}: {PERSON_FORMS} was expected.")
+            raise WrongOption(f"`person` {text}: {PERSON_FORMS} was expected.")
         try:
             number = float(amount)
         except ValueError:
-            raise WrongPairing(f"--person {text}: a number was expected after {kind}:.") from None
+            raise WrongOption(f"`person` {text}: a number was expected after {kind}:.") from None
         if not 0 < number < 1:
-            raise WrongPairing(f"--person {text}: the number must lie strictly between 0 and 1.")
+            raise WrongOption(f"`person` {text}: the number must lie strictly between 0 and 1.")
         return cls(cast(PersonKind, kind), number)
 
     def values(self, metric: Metric, prevalence: Matrix, population: int) -> Values:
@@ -162,13 +169,13 @@ class Person:
 
         Raises
         ------
-        WrongPairing
+        WrongOption
             The metric is linear-fractional and the person another.
         """
         if self.kind == "linear":
             return metric
         if metric.family not in ("dlpm", "lpm"):
-            raise WrongPairing(f"--person {self.kind} goes with the families dlpm and lpm, not with {metric.family}.")
+            raise WrongOption(f"`person` {self.kind} goes with the families dlpm and lpm, not with {metric.family}.")
         return NonLinear(self, metric, np.asarray(prevalence, dtype=np.float64), population, np.ones(len(prevalence)))
 
 
@@ -255,25 +262,83 @@ class NonLinear:
         return np.asarray(1.0 - hits / np.maximum(self.prevalence, 1e-300))
 
 
+def true_metric(
+    study: Study,
+    setting: Setting,
+    rng: np.random.Generator,
+    *,
+    stated: Sequence[float] | None = None,
+    kind: Kind = "iid",
+    ratio: float | None = None,
+) -> Metric:
+    """Return the metric of a simulated expert; it keeps the orders that are stated to the procedure.
+
+    Parameters
+    ----------
+    study : Study
+        What the expert is asked about.
+    setting : Setting
+        The family, the query space and the orders.
+    rng : numpy.random.Generator
+        Chance.
+    stated : sequence of float, optional
+        The weights; without them they are drawn, see `random_metric`.
+    kind : str
+        iid or structured.
+    ratio : float, optional
+        Of the largest to the smallest drawn weight, see `with_ratio`.
+
+    Raises
+    ------
+    WrongOption
+        Stated weights that are none of the family, or break an order.
+    Problem
+        No random expert keeps the orders.
+    """
+    if stated is not None:
+        metric = stated_metric(stated, setting.family, study.n_classes)
+        order = broken(metric.weights, setting.orders, study.classes, setting.family)
+        if order is not None:
+            raise WrongOption(f"The true weights break the stated order {order}: change one of the two.")
+        return metric
+    prevalence = cases_of(study, study.models[0] if study.models else None).prevalence
+    smaller, larger = _order(study, setting)
+    for _ in range(_MOST_DRAWS):
+        drawn = random_metric(setting.family, prevalence, rng, on_the_sphere=setting.space == "sphere", kind=kind)
+        drawn = drawn if ratio is None else with_ratio(drawn, ratio)
+        sizes = np.abs(drawn.weights)
+        if (sizes[smaller] <= sizes[larger]).all():
+            return drawn
+    raise Problem(f"None of {_MOST_DRAWS:,} random experts keeps all the stated orders: state fewer.")
+
+
+def _order(study: Study, setting: Setting) -> NDArray[np.intp]:
+    """Return the places of the smaller and of the larger weight in every stated order, shape (2, orders)."""
+    if not setting.orders:
+        return np.empty((2, 0), dtype=np.intp)
+    constraints = stated_orders(setting, study.classes)
+    return WeightPrior.of(setting.family, study.n_classes, "iid", constraints).order.T
+
+
 def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Metric:
     """Return the linear metric whose weights a user states; they are normalised.
 
     Raises
     ------
-    WrongPairing
+    WrongOption
         A wrong number, a wrong sign, or a family without such weights.
     """
     if family not in ("dlpm", "lpm"):
-        raise WrongPairing(
-            f"Weights can be stated for the families dlpm and lpm, not for {family}; leave --weights out."
+        raise WrongOption(
+            f"Weights can be stated for the families dlpm and lpm, not for {family}; leave `weights` out."
         )
     size = n_classes if family == "dlpm" else n_classes * (n_classes - 1)
     if len(values) != size:
-        raise WrongPairing(f"The family {family} has {size} weights at {n_classes} classes, {len(values)} were given.")
+        raise WrongOption(f"The family {family} has {size} weights at {n_classes} classes, {len(values)} were given.")
     try:
         return Metric.linear(family_of(family).normalise(values), family)
     except ValueError as error:
-        raise WrongPairing(f"The true {error}") from error
+        raise WrongOption(f"The true {error}") from error
 
 
 def random_metric(
@@ -300,7 +365,7 @@ def random_metric(
     """
     k = len(prevalence)
     if kind == "structured" and family != "lpm":
-        raise WrongPairing("--truth structured is about the errors of the family lpm.")
+        raise WrongOption("`truth` structured is about the errors of the family lpm.")
     if family in ("dlpm", "dlfpm"):
         weights = rng.dirichlet(np.ones(k))
         return Metric.linear(weights, family) if family == "dlpm" else _diagonal_fraction(weights, prevalence, rng)
@@ -325,14 +390,14 @@ def with_ratio(metric: Metric, ratio: float) -> Metric:
 
     Raises
     ------
-    WrongPairing
+    WrongOption
         A ratio below 1, or a metric that is linear-fractional or has a weight of 0.
     """
     sizes = np.abs(metric.weights)
     if metric.family not in ("dlpm", "lpm") or sizes.min() == 0:
-        raise WrongPairing("--ratio is about the weights of dlpm and lpm, none of them 0.")
+        raise WrongOption("`ratio` is about the weights of dlpm and lpm, none of them 0.")
     if not 1 <= ratio < np.inf:
-        raise WrongPairing(f"--ratio {ratio:g}: a number of at least 1 was expected.")
+        raise WrongOption(f"`ratio` {ratio:g}: a number of at least 1 was expected.")
     logs = np.log(sizes)
     wide = float(np.ptp(logs))
     if wide > 0:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from elicit_app.experiments.simulated import Simulation
 from elicit_app.experiments.simulation import Experts, simulate
 from elicit_app.problem import Problem
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.published import DlpmSetting
 from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
 from elicit_app.study.digest import study_digest
 from elicit_app.study.model import Predictions, Study
@@ -61,7 +61,7 @@ def vehicle(path: Path, *, runs: int = 100, seed: int = 0, jobs: int = 1) -> Veh
     found = [
         simulate(
             study,
-            ProcedureSetting(procedure="dlpm", ask="needed", confusions=confusions, seed=seed),
+            DlpmSetting(ask="needed", confusions=confusions, seed=seed),
             Experts(),
             runs=runs,
             jobs=jobs,

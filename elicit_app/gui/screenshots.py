@@ -21,7 +21,7 @@ from elicit_app.gui.flow.between_sessions import Places
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.window import Window
 from elicit_app.problem import Problem
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView, Reply
 from elicit_app.study import open_study
@@ -298,7 +298,7 @@ class Script:
         study = open_study(str(folder))
         truth = np.array([[0, 0.2, 0.3], [1.2, 0, 4.0], [1.0, 2.0, 0]])
         path = folder / "sessions" / "another.session.jsonl"
-        with Session.create(study, ProcedureSetting(questions=12, seed=_SEED), path, expert="town council") as session:
+        with Session.create(study, BayesSetting(questions=12, seed=_SEED), path, expert="town council") as session:
             while (asking := session.asking()) is not None:
                 a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
                 session.answer("left" if (((a - b) * truth).sum() < 0) == (asking.left == "first") else "right")

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from elicit_app.session.journal.listing import list_sessions as list_sessions
     from elicit_app.session.journal.listing import new_session_path as new_session_path
     from elicit_app.session.journal.listing import sessions_folder as sessions_folder
-    from elicit_app.session.procedures import ProcedureSetting as ProcedureSetting
-    from elicit_app.session.procedures import procedure_for as procedure_for
     from elicit_app.session.results.result import export as export
     from elicit_app.session.results.result import result_view as result_view
     from elicit_app.session.runner import SessionRunner as SessionRunner
@@ -28,7 +26,6 @@ _NAMES = {
     "answers_table": ("answers_csv", "export_answers"),
     "journal.events": ("Guess",),
     "journal.listing": ("SessionSummary", "data_folder", "list_sessions", "new_session_path", "sessions_folder"),
-    "procedures": ("ProcedureSetting", "procedure_for"),
     "results.result": ("export", "result_view"),
     "runner": ("SessionRunner",),
     "session": ("Session",),

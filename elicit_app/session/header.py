@@ -10,26 +10,22 @@ from pathlib import Path
 import numpy as np
 
 import elicit_app
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, WrongOption
+from elicit_app.registry.entries import Setting, setting_from
 from elicit_app.session.journal.events import Begun, Event, StudyMark
 from elicit_app.session.journal.state import OutOfPlaceError, SessionState, fold
-from elicit_app.session.procedures import ProcedureSetting, WrongPairing, check_setting
-from elicit_app.study import open_study
+from elicit_app.study import list_studies, open_study
 from elicit_app.study.model import Study
 
 
-def begun(
-    study: Study, setting: ProcedureSetting, now: datetime, expert: str | None, location: Path | None = None
-) -> Begun:
-    """Return the first event of a session; `location` is the predictions file of a study that is a single file."""
-    location = study.folder if study.kind == "folder" else location
+def begun(study: Study, setting: Setting, now: datetime, expert: str | None) -> Begun:
+    """Return the first event of a session. No path is in it: what it names would be opened on another computer."""
     mark = StudyMark(
         name=study.name,
         title=study.title,
         kind=study.kind,
         digest=study.digest,
         classes=study.classes,
-        location=None if location is None else str(location.resolve()),
     )
     return Begun(
         at=now,
@@ -63,13 +59,11 @@ def fold_events(events: Sequence[Event], path: Path) -> SessionState:
         ) from error
 
 
-def read_setting(begun: Begun, path: Path) -> ProcedureSetting:
+def read_setting(begun: Begun, path: Path) -> Setting:
     """Return the procedure's setting as it was recorded."""
     try:
-        setting = ProcedureSetting.model_validate(begun.setting)
-        check_setting(setting)
-        return setting
-    except (ValueError, WrongPairing) as error:
+        return setting_from(begun.setting)
+    except (ValueError, WrongOption) as error:
         raise Problem(
             f"{path} names a procedure setting that this version does not know. Install the version that wrote it, "
             f"{begun.software.get('elicit', 'which it does not name')}."
@@ -79,26 +73,25 @@ def read_setting(begun: Begun, path: Path) -> ProcedureSetting:
 def study_of(mark: StudyMark, path: Path) -> Study:
     """Open the study that a session was begun on.
 
-    A study folder is looked for around the session first, so that a folder may be moved with its sessions.
+    A study folder is looked for around the session, so that a folder may be moved with its sessions. Nothing else that
+    a session names is opened: it may come from somebody else.
 
     Raises
     ------
     Problem
-        When it is gone.
+        When it is not found in this way.
     """
     if mark.kind in ("bundled", "synthetic"):
+        if mark.name not in {one.name for one in list_studies()}:
+            raise Problem(f"{path} names “{mark.name}”, which is not among the studies that come with this elicit.")
         return open_study(mark.name)
     around = path.resolve().parent.parent
     if mark.kind == "folder" and (around / "study.json").is_file():
         return open_study(around)
-    if mark.location is None:
-        raise Problem(f"{path} does not say where the study “{mark.title}” lies. Open the study, then the session.")
-    if not Path(mark.location).exists():
-        raise Problem(
-            f"The study “{mark.title}” of {path} is no longer at {mark.location}. "
-            "Put it back there, or keep the session in the study's folder under sessions."
-        )
-    return open_study(Path(mark.location))
+    where = f" It was begun with {mark.location}." if mark.location else ""
+    raise Problem(
+        f"{path} does not lie in the folder of its study “{mark.title}”.{where} Open the study, then the session."
+    )
 
 
 def check_study(mark: StudyMark, study: Study, path: Path) -> None:

@@ -19,6 +19,7 @@ from elicit_app.elicitation.questions import (
     Strength,
 )
 from elicit_app.problem import Problem
+from elicit_app.registry import Setting, for_person
 from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
 from elicit_app.session.journal.events import (
     Answered,
@@ -39,11 +40,11 @@ from elicit_app.session.journal.events import (
     TakenOut,
     Undone,
 )
+from elicit_app.session.journal.reading import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import Journal
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.questions import Asking, only_of_preference, stand, to_choice
-from elicit_app.session.steps import Steps, budget_of, first_step, for_person, note_about, untimed
+from elicit_app.session.steps import Steps, first_step, note_about
 from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 
@@ -58,7 +59,7 @@ class Session:
     ----------
     study : Study
         What it is about.
-    setting : ProcedureSetting
+    setting : Setting
         The procedure and its settings.
     journal : Journal
         The open journal.
@@ -66,10 +67,11 @@ class Session:
         What is in it.
     """
 
-    def __init__(self, study: Study, setting: ProcedureSetting, journal: Journal, events: Sequence[Event]) -> None:
+    def __init__(self, study: Study, setting: Setting, journal: Journal, events: Sequence[Event]) -> None:
         self.study = study
         self.setting = setting
         self.state = fold_events(events, journal.path)
+        self.damage = ""
         self._events = list(events)
         self._journal = journal
         self._steps = Steps(study, setting)
@@ -79,12 +81,11 @@ class Session:
     def create(
         cls,
         study: Study,
-        setting: ProcedureSetting,
+        setting: Setting,
         path: Path,
         *,
         expert: str | None = None,
         guesses: tuple[Guess, ...] = (),
-        location: Path | None = None,
     ) -> Session:
         """Begin a session in a new file.
 
@@ -92,7 +93,7 @@ class Session:
         ----------
         study : Study
             What it is about.
-        setting : ProcedureSetting
+        setting : Setting
             The procedure; it is put into terms for a person (whole cases of real decisions).
         path : Path
             The session file, which must not exist.
@@ -100,8 +101,6 @@ class Session:
             Whose answers these are.
         guesses : tuple of Guess
             First guesses of the ratios, asked before the first question.
-        location : Path or None
-            The predictions file of a study that is a single file, to find it again.
 
         Raises
         ------
@@ -110,7 +109,7 @@ class Session:
         """
         setting = for_person(setting)
         now = datetime.now(UTC)
-        events: list[Event] = [begun(study, setting, now, expert, location)]
+        events: list[Event] = [begun(study, setting, now, expert)]
         if guesses:
             events.append(Guessed(at=now, guesses=guesses))
         steps = Steps(study, setting)
@@ -144,6 +143,34 @@ class Session:
         except BaseException:
             journal.close()
             raise
+
+    @classmethod
+    def look(cls, path: Path, study: Study | None = None, *, damaged: bool = False) -> Session:
+        """Open a session to look at, not to go on with; it may be open elsewhere.
+
+        Parameters
+        ----------
+        path : Path
+            The session file.
+        study : Study or None
+            Its study, where it is open already; else it is found as it was begun.
+        damaged : bool
+            Show a damaged session up to the damage, which `damage` then names.
+
+        Raises
+        ------
+        DamagedProblem
+            When the file is damaged and that was not allowed for.
+        Problem
+            When the file is newer, or about another study; in one sentence.
+        """
+        contents = look_into(path) if damaged else read(path)
+        study = study or study_of(contents.begun.study, path)
+        check_study(contents.begun.study, study, path)
+        session = cls(study, read_setting(contents.begun, path), Journal.closed(path, contents), contents.events)
+        if contents.damage:
+            session.damage = DamagedProblem(path, contents).sentence
+        return session
 
     @property
     def path(self) -> Path:
@@ -298,6 +325,7 @@ class Session:
         if event is None:
             raise Problem("This procedure has no further question: the answers so far are all that it needs.")
         if self.state.phase != "asking" or event.questions != self.state.questions:
+            self._journal.back_up()
             self._do(event)
 
     def continuation(self) -> Continued | None:
@@ -306,7 +334,7 @@ class Session:
         state = self.state
         if isinstance(step, Step):
             return Continued(at=self._clock(), questions=state.questions, early_stop=state.early_stop)
-        if budget_of(self.setting) is None or step.stopped not in _MORE_AFTER:
+        if self.setting.questions is None or step.stopped not in _MORE_AFTER:
             return None
         # Where the budget ended the sitting, it may end earlier again; where the answers did, only the expert ends it.
         early = step.stopped == "budget"
@@ -318,7 +346,7 @@ class Session:
         if not entries or len(self.state.history) != len(entries):
             return True
         *before, last = self.state.history
-        step = first_step(self.procedure(), untimed(before))
+        step = first_step(self.procedure(), before)
         if isinstance(step, Step) and step.question.same_as(last.question, tolerance=1e-9):
             return True
         sentence = (

@@ -9,9 +9,9 @@ import numpy as np
 from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose, Side
 from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
 from elicit_app.problem import Problem
+from elicit_app.registry.binding import stated_orders
 from elicit_app.session.journal.events import Answered, CountRows, Pair
 from elicit_app.session.journal.state import Entry
-from elicit_app.session.procedures import stated_orders
 from elicit_app.session.questions import to_reply
 from elicit_app.session.results.fitting import contradictions, misfits
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session

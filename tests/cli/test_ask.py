@@ -11,12 +11,11 @@ from rich.console import Console
 from elicit_app.cli.asking import Wish, ask_in_terminal
 from elicit_app.cli.beginning import ask_guesses
 from elicit_app.cli.keys import read_key
-from elicit_app.cli.simulated_answers import WrongWeights
 from elicit_app.cli.terminal import Terminal
 from elicit_app.elicitation.questions import Strength
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, WrongOption
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.journal.listing import list_sessions
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import ElicitedMetric
@@ -118,7 +117,7 @@ def test_where_the_metric_file_goes_is_looked_at_before_the_first_question(typed
 
 
 def test_weights_that_are_none_leave_no_session(typed, tmp_path):
-    with pytest.raises(WrongWeights, match="2 weights are needed for 2 classes, not 3"):
+    with pytest.raises(WrongOption, match="2 weights at 2 classes, 3 were given"):
         typed([], tmp_path, session=tmp_path / "x.session.jsonl", simulate="-1,-2,-3")
     assert list(tmp_path.iterdir()) == []
 
@@ -132,7 +131,7 @@ def test_an_unfinished_session_is_pointed_out(typed, tmp_path, capsys):
 
 def test_a_sitting_that_is_over_can_go_on(tmp_path):
     study = open_study("breast-cancer")
-    session = Session.create(study, ProcedureSetting(seed=4, questions=3), tmp_path / "x.session.jsonl")
+    session = Session.create(study, BayesSetting(seed=4, questions=3), tmp_path / "x.session.jsonl")
     console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
     prompts = iter(["m", "l 1", "t 2", "u", "m", ""])
     sittings = []
@@ -177,7 +176,7 @@ def test_a_finished_session_can_go_on(tmp_path):
 
 def answered(tmp_path, lines, *, waits, number=6):
     """Answer some questions, stop, and type `lines`; return the session's phase, what was shown, and what is left."""
-    session = Session.create(open_study("breast-cancer"), ProcedureSetting(seed=4), tmp_path / "x.session.jsonl")
+    session = Session.create(open_study("breast-cancer"), BayesSetting(seed=4), tmp_path / "x.session.jsonl")
     console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
     left = iter(lines)
 
@@ -204,7 +203,7 @@ def test_lines_of_a_pipe_without_end_come_to_an_end(tmp_path):
 
 
 def test_which_of_two_answers_was_meant_is_asked_until_it_is_said(tmp_path):
-    session = Session.create(open_study("breast-cancer"), ProcedureSetting(seed=4), tmp_path / "x.session.jsonl")
+    session = Session.create(open_study("breast-cancer"), BayesSetting(seed=4), tmp_path / "x.session.jsonl")
     console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
     keys, terminal = iter(["nonsense", "1"]), None
 
@@ -257,7 +256,7 @@ def test_a_simulated_expert_leaves_nothing_among_the_sessions(typed, tmp_path, c
 
 
 @pytest.mark.parametrize(
-    ("weights", "words"), [("1,2", "wrong sign"), ("-1,x", "numbers with commas"), ("-1", "not 1")]
+    ("weights", "words"), [("1,2", "wrong sign"), ("-1,x", "numbers with commas"), ("-1", "1 were given")]
 )
 def test_weights_that_are_none_are_refused(typed, tmp_path, weights, words):
     with pytest.raises(Problem, match=words):
@@ -304,5 +303,5 @@ def test_stated_orders_are_said_kept_and_held_to_by_the_simulated_expert(typed, 
 
 
 def test_a_simulated_expert_who_breaks_a_stated_order_is_refused(typed, tmp_path):
-    with pytest.raises(WrongWeights, match="break the stated order"):
+    with pytest.raises(WrongOption, match="break the stated order"):
         typed([], tmp_path, never_worse=(ORDER,), simulate="-1,-2")

@@ -98,7 +98,7 @@ def test_the_metric_file(tmp_path):
     [
         (("softmax-3", "--procedure", "dlpm", "--family", "lpm"), "dlpm only"),
         (("softmax-3", "--procedure", "lpm", "--space", "frontier"), "sphere only"),
-        (("softmax-3", "--space", "sphere", "--family", "dlpm"), "--family lpm only"),
+        (("softmax-3", "--space", "sphere", "--family", "dlpm"), "--family can only be lpm"),
         (("softmax-3", "--space", "sphere", "--max-cells", "4"), "--max-cells is about the frontier"),
         (("softmax-3", "--procedure", "dlpm", "--weights", "-1,1,1"), "wrong sign"),
         (("softmax-3", "--procedure", "lpm", "--weights", "1,1,1,1,1,1"), "wrong sign"),
@@ -146,7 +146,7 @@ def test_fields_of_a_run_come_in_the_stated_order():
     assert list(simulated) == [
         *("true_weights", "elicited_weights", "bounded", "questions", "stopped"),
         *("error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds"),
-        "intervals",
+        *("intervals", "range_factor", "covered", "asked"),
     ]
     assert simulated["intervals"] is None, "a search has no draws"
 

@@ -29,6 +29,8 @@ def asked_as(kind: str, place: int | None, history: list[Asked], choice: Choice,
     """Return the item of an agenda as the question that the procedure makes of it, answered."""
     if kind == "repeat":
         place = repeatable_answers(history)[0]
+    if kind == "again" and history[place].question.purpose is Purpose.REPEAT:
+        return Asked(history[place].question, Answer(choice, seconds=seconds))
     purpose = {"repeat": Purpose.REPEAT, "check": Purpose.CHECK}.get(kind, Purpose.INFORMATIVE)
     return Asked(
         Question(NOTHING, NOTHING, None, purpose, None if place is None else place + 1), Answer(choice, seconds=seconds)

@@ -11,9 +11,9 @@ from elicit_app.elicitation.sphere import Sphere
 from elicit_app.experiments.achievable import LowerBoundary, ModelDecisions, least_costs
 from elicit_app.experiments.measures import JudgedPairs, errors
 from elicit_app.experiments.noise import Noise
+from elicit_app.experiments.simulation import Experts
 from elicit_app.experiments.truths import Metric, random_metric, stated_metric
-from elicit_app.problem import Problem
-from elicit_app.session.procedures import WrongPairing
+from elicit_app.problem import Problem, WrongOption
 
 
 def some_cases(seed: int, counted: bool, n: int = 200, k: int = 3) -> Cases:
@@ -105,7 +105,8 @@ def test_experts_are_right_as_often_as_said(text, right):
 
 
 def test_votes_and_strength():
-    plain = Noise.parse("flip:0.2").oracle(TRUTH, PAIRS, np.random.default_rng(2), votes=5, strength=True)
+    experts = Experts(noise=Noise.parse("flip:0.2"), votes=5, strength=True)
+    plain = experts.oracle(TRUTH, PAIRS, np.random.default_rng(2))
     answers = [
         plain.answer(Question(first, second))
         for first, second in zip(PAIRS.first[:500], PAIRS.second[:500], strict=True)
@@ -121,7 +122,7 @@ def test_votes_and_strength():
     ["", "loud", "flip", "flip:", "flip:x", "flip:1.5", "logit:0.5", "logit:1", "bounded:-1", "bounded:inf", "none:1"],
 )
 def test_other_noise_is_wrong_usage(text):
-    with pytest.raises(WrongPairing, match="--noise"):
+    with pytest.raises(WrongOption, match="noise"):
         Noise.parse(text)
 
 

@@ -12,13 +12,16 @@ from elicit_app.experiments.noise import Noise, Voters
 from elicit_app.experiments.simulated import MEASURES, transcript_line
 from elicit_app.experiments.simulation import Experts, simulate
 from elicit_app.experiments.truths import Person
-from elicit_app.problem import Problem
-from elicit_app.session.procedures import ProcedureSetting, WrongPairing, read_orders
+from elicit_app.problem import Problem, WrongOption
+from elicit_app.registry import setting_of
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.binding import read_orders
+from elicit_app.registry.published import DlfpmSetting, DlpmSetting, LfpmSetting, LpmSetting
 from elicit_app.study.opening import open_study
 from metrics import ElicitedMetric
 
 SOFTMAX, PAPER, WINE = open_study("softmax-3"), open_study("paper-3"), open_study("wine")
-DLPM = ProcedureSetting(procedure="dlpm", seed=4)
+DLPM = DlpmSetting(seed=4)
 
 
 def told(simulation) -> list[dict]:
@@ -42,7 +45,7 @@ def test_the_published_tables(name, procedure, weights, questions):
     full, needed = (
         simulate(
             study,
-            ProcedureSetting(procedure=procedure, ask=ask, cycles=2 if procedure == "lpm" else None),
+            setting_of(procedure, ask=ask, cycles=2 if procedure == "lpm" else None),
             Experts(weights),
         ).runs[0]
         for ask in ("all", "needed")
@@ -66,14 +69,14 @@ def test_a_ratio_that_the_paper_cannot_identify_is_bounded():
     ("study", "setting"),
     [
         (SOFTMAX, DLPM),
-        (WINE, ProcedureSetting(procedure="dlpm", confusions="counts", model="Four quick tests")),
-        (SOFTMAX, ProcedureSetting(procedure="lpm", cycles=1, epsilon=0.1)),
-        (WINE, ProcedureSetting(procedure="lpm", cycles=1, epsilon=0.1)),
-        (SOFTMAX, ProcedureSetting(procedure="dlfpm")),
-        (SOFTMAX, ProcedureSetting(procedure="lfpm", cycles=1, epsilon=0.1)),
-        (WINE, ProcedureSetting(procedure="bayes", questions=4)),
-        (WINE, ProcedureSetting(procedure="bayes", questions=4, family="dlpm")),
-        (SOFTMAX, ProcedureSetting(procedure="bayes", questions=4, space="sphere")),
+        (WINE, DlpmSetting(confusions="counts", model="Four quick tests")),
+        (SOFTMAX, LpmSetting(cycles=1, epsilon=0.1)),
+        (WINE, LpmSetting(cycles=1, epsilon=0.1)),
+        (SOFTMAX, DlfpmSetting()),
+        (SOFTMAX, LfpmSetting(cycles=1, epsilon=0.1)),
+        (WINE, BayesSetting(questions=4)),
+        (WINE, BayesSetting(questions=4, family="dlpm")),
+        (SOFTMAX, BayesSetting(questions=4, space="sphere")),
     ],
 )
 def test_every_procedure_runs_and_the_same_seed_gives_the_same_runs(study, setting):
@@ -122,7 +125,7 @@ def test_the_json_has_the_stated_fields_and_no_infinity():
     assert told_["summary"]["runs"] == 3
     assert told_["summary"]["error_linf"]["most"] == max(run["error_linf"] for run in told_["runs"])
     # On the paper's law the ratios of a fraction may have no bound at all.
-    fraction = simulate(PAPER, ProcedureSetting(procedure="dlfpm"))
+    fraction = simulate(PAPER, DlfpmSetting())
     assert fraction.runs[0].stopped == "bounded"
     json.dumps(fraction.as_json(), allow_nan=False)
 
@@ -137,18 +140,18 @@ def test_the_metric_file_says_where_it_comes_from(tmp_path):
     assert metric.provenance.questions == simulation.runs[0].questions
     assert metric.intervals is not None  # what is only bounded is not told as a number
     assert not math.isinf(metric.intervals[..., 0].max())
-    with_samples = simulate(WINE, ProcedureSetting(procedure="bayes", questions=3))
+    with_samples = simulate(WINE, BayesSetting(questions=3))
     assert metric_of(with_samples).samples is not None
 
 
 def test_options_that_do_not_go_together_are_refused_before_any_run():
-    with pytest.raises(WrongPairing, match="at least 1"):
+    with pytest.raises(WrongOption, match="at least 1"):
         simulate(SOFTMAX, DLPM, runs=0)
-    with pytest.raises(WrongPairing, match="votes"):
+    with pytest.raises(WrongOption, match="votes"):
         simulate(SOFTMAX, DLPM, Experts(votes=0))
-    with pytest.raises(WrongPairing, match="structured"):
+    with pytest.raises(WrongOption, match="structured"):
         simulate(SOFTMAX, DLPM, Experts(truth="structured"), jobs=2, runs=4)
-    with pytest.raises(WrongPairing, match="has 3 weights"):
+    with pytest.raises(WrongOption, match="has 3 weights"):
         simulate(SOFTMAX, DLPM, Experts((0.5, 0.5)))
     with pytest.raises(Problem, match="no models"):
         simulate(SOFTMAX, DLPM.model_copy(update={"model": "x"}))
@@ -163,7 +166,7 @@ def test_options_that_do_not_go_together_are_refused_before_any_run():
     ],
 )
 def test_simulated_experts_and_every_draw_keep_the_stated_orders(setting, orders, small, large):
-    asked = ProcedureSetting(never_worse=read_orders(orders, WINE.classes), seed=3, **setting)
+    asked = BayesSetting(never_worse=read_orders(orders, WINE.classes), seed=3, **setting)
     truths = []
     for run in simulate(WINE, asked, Experts(noise=Noise.parse("flip:0.3")), runs=3).runs:
         for weights in (run.true_weights, run.elicited_weights, *run.outcome.samples):
@@ -174,8 +177,8 @@ def test_simulated_experts_and_every_draw_keep_the_stated_orders(setting, orders
 
 
 def test_weights_that_break_a_stated_order_are_refused():
-    asked = ProcedureSetting(family="dlpm", never_worse=read_orders(["Barolo<=Barbera"], WINE.classes))
-    with pytest.raises(WrongPairing, match="break the stated order Barolo<=Barbera"):
+    asked = BayesSetting(family="dlpm", never_worse=read_orders(["Barolo<=Barbera"], WINE.classes))
+    with pytest.raises(WrongOption, match="break the stated order Barolo<=Barbera"):
         simulate(WINE, asked, Experts((0.5, 0.2, 0.3)))
     assert simulate(WINE, asked.model_copy(update={"questions": 2}), Experts((0.3, 0.2, 0.5))).runs[0].questions == 2
 
@@ -183,7 +186,7 @@ def test_weights_that_break_a_stated_order_are_refused():
 def test_orders_that_hardly_any_expert_keeps_are_said_to_be_too_many():
     digits = open_study("digits")
     chain = [f"{one}:{(one + 1) % 10}<={one + 1}:{(one + 2) % 10}" for one in range(9)]
-    asked = ProcedureSetting(never_worse=read_orders(chain, digits.classes))
+    asked = BayesSetting(never_worse=read_orders(chain, digits.classes))
     with pytest.raises(Problem, match="None of 20,000 random experts keeps all the stated orders"):
         simulate(digits, asked)
 
@@ -202,7 +205,7 @@ def test_orders_that_hardly_any_expert_keeps_are_said_to_be_too_many():
     ],
 )
 def test_every_kind_of_person_can_be_simulated(experts):
-    setting = ProcedureSetting(procedure="bayes", questions=4, seed=1)
+    setting = BayesSetting(questions=4, seed=1)
     first, second = simulate(WINE, setting, experts, runs=2), simulate(WINE, setting, experts, runs=2)
     assert told(first) == told(second)
     for run in first.runs:
@@ -223,11 +226,11 @@ def test_every_kind_of_person_can_be_simulated(experts):
     ],
 )
 def test_people_that_contradict_themselves_are_wrong_usage(wrong):
-    with pytest.raises(WrongPairing):
+    with pytest.raises(WrongOption):
         Experts(**wrong)
 
 
 @pytest.mark.parametrize("text", ["3", "0:none", "x:flip:0.1", "3:flip"])
 def test_voters_that_are_none_are_wrong_usage(text):
-    with pytest.raises(WrongPairing):
+    with pytest.raises(WrongOption):
         Voters.parse(text)

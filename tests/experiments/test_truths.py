@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from elicit_app.elicitation.procedures.pencil import Fraction
 from elicit_app.experiments.truths import Metric, Person, random_metric, stated_metric, with_ratio
-from elicit_app.session.procedures import WrongPairing
+from elicit_app.problem import WrongOption
 
 THIRDS = np.full(3, 1 / 3)
 seeds = st.integers(0, 10**6)
@@ -60,11 +60,11 @@ def test_stated_weights_are_normalised():
         ((1.0, -2.0, 1.0), "dlpm", "wrong sign"),
         ((0.1,) * 6, "lpm", "wrong sign"),
         ((0.0, 0.0, 0.0), "dlpm", "weights"),
-        ((0.2, 0.3, 0.5), "dlfpm", "leave --weights out"),
+        ((0.2, 0.3, 0.5), "dlfpm", "leave weights out"),
     ],
 )
 def test_wrong_weights_are_wrong_usage(weights, family, says):
-    with pytest.raises(WrongPairing, match=says):
+    with pytest.raises(WrongOption, match=says):
         stated_metric(weights, family, 3)
 
 
@@ -80,7 +80,7 @@ def test_structured_truths_share_their_rows_and_columns():
     # Same row: 2 (.5^2 + .7^2) = 1.48; nothing in common: 2 (.7^2 + .5^2 + .7^2) = 2.46.
     assert np.var(within) == pytest.approx(1.48, rel=0.25)
     assert np.var(between) == pytest.approx(2.46, rel=0.25)
-    with pytest.raises(WrongPairing, match="family lpm"):
+    with pytest.raises(WrongOption, match="family lpm"):
         random_metric("dlpm", THIRDS, rng, kind="structured")
 
 
@@ -109,7 +109,7 @@ def test_a_stretched_metric_has_the_stated_ratio_and_the_same_order():
         sizes = np.abs(wide.weights)
         assert sizes.max() / sizes.min() == pytest.approx(1000)
         assert np.array_equal(np.argsort(sizes), np.argsort(np.abs(metric.weights)))
-    with pytest.raises(WrongPairing, match="at least 1"):
+    with pytest.raises(WrongOption, match="at least 1"):
         with_ratio(metric, 0.5)
 
 
@@ -165,5 +165,5 @@ def test_every_person_wobbles_and_judges_many_matrices_at_once(text):
 
 @pytest.mark.parametrize("text", ["kind", "concave", "concave:2", "threshold:x", "linear:1"])
 def test_people_who_are_none_are_wrong_usage(text):
-    with pytest.raises(WrongPairing, match="--person"):
+    with pytest.raises(WrongOption, match="person"):
         Person.parse(text)

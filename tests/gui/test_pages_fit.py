@@ -19,7 +19,7 @@ from elicit_app.gui.setup.study_page import StudyPage
 from elicit_app.gui.start.page import StartPage, StartView
 from elicit_app.gui.start.rows import ContinueView, RowView
 from elicit_app.problem import Finding
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view, review_view, sitting_over_view
@@ -30,7 +30,7 @@ def answered(long_words, tmp_path_factory):
     """A session of eight answers about the study with long words, with its review and result."""
     path = tmp_path_factory.mktemp("sessions") / "long.session.jsonl"
     costs = np.array([[0, 5, 2], [1, 0, 1], [0.3, 0.5, 0]])
-    setting = ProcedureSetting(family="lpm", questions=8, checks=True, seed=5)
+    setting = BayesSetting(family="lpm", questions=8, checks=True, seed=5)
     with Session.create(long_words, setting, path, expert="Kardiologie") as session:
         while (asking := session.asking()) is not None:
             a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.journal.events import (
     Answered,
     Begun,
@@ -20,7 +21,6 @@ from elicit_app.session.journal.events import (
     TakenOut,
     Undone,
 )
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
@@ -104,7 +104,7 @@ def study() -> Study:
 
 @pytest.fixture
 def session(study: Study, journal_path: Path) -> Iterator[Session]:
-    with Session.create(study, ProcedureSetting(seed=3), journal_path) as opened:
+    with Session.create(study, BayesSetting(seed=3), journal_path) as opened:
         yield opened
 
 

@@ -11,10 +11,11 @@ from elicit_app.cli.terminal import Terminal
 from elicit_app.elicitation.driver import run
 from elicit_app.elicitation.oracles import LinearOracle
 from elicit_app.elicitation.questions import Choice, Question
-from elicit_app.session.procedures import ProcedureSetting, procedure_for
+from elicit_app.registry import for_person, procedure_for
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.published import DlpmSetting, LpmSetting
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
-from elicit_app.session.steps import for_person
 from elicit_app.session.views.asked import QuestionView, SittingOverView
 from elicit_app.study import open_study
 from metrics.elicited.family import family_of
@@ -67,15 +68,15 @@ def by_terminal(study, setting, path, oracle):
 @pytest.mark.parametrize(
     ("name", "setting"),
     [
-        ("traffic-light", ProcedureSetting(procedure="dlpm")),
-        ("breast-cancer", ProcedureSetting(procedure="lpm", epsilon=0.1)),
-        ("breast-cancer", ProcedureSetting(procedure="bayes", questions=6, seed=4)),
+        ("traffic-light", DlpmSetting()),
+        ("breast-cancer", LpmSetting(epsilon=0.1)),
+        ("breast-cancer", BayesSetting(questions=6, seed=4)),
     ],
     ids=lambda value: value if isinstance(value, str) else value.procedure,
 )
 def test_window_terminal_and_oracle_have_equal_transcripts(tmp_path, name, setting):
     study = open_study(name)
-    oracle = oracle_of(study, setting.resolved_family)
+    oracle = oracle_of(study, setting.family)
     outcome, asked = run(procedure_for(study, for_person(setting)), oracle)
     expected = transcript(asked)
     assert len(expected) >= 8

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
 
@@ -12,12 +12,12 @@ SCRIPT = ("left", "equal", "right", "unsure", "right", "left", "left", "equal")
 CHILD = """
 import sys
 from pathlib import Path
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 
 path, script = Path(sys.argv[1]), sys.argv[2].split(",")
-session = Session.create(open_study("breast-cancer"), ProcedureSetting(seed=8), path)
+session = Session.create(open_study("breast-cancer"), BayesSetting(seed=8), path)
 print(0, flush=True)
 for number, reply in enumerate(script, start=1):
     session.answer(reply)
@@ -40,7 +40,7 @@ def test_killed_between_any_two_answers_the_session_goes_on_where_it_was(study, 
         child.kill()
     with (
         Session.open(path, study) as killed,
-        Session.create(study, ProcedureSetting(seed=8), tmp_path / "whole.session.jsonl") as whole,
+        Session.create(study, BayesSetting(seed=8), tmp_path / "whole.session.jsonl") as whole,
     ):
         # The child may have got further before the signal reached it; every answer it confirmed is there.
         given = len(killed.state.entries)

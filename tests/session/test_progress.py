@@ -6,7 +6,7 @@ import pytest
 
 from elicit_app.elicitation.questions import Progress, Purpose
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view, review_view, sitting_over_view
 from elicit_app.session.words.sentences import progress_words
@@ -29,7 +29,7 @@ def test_a_sitting_never_ends_before_the_fewest_questions_and_only_the_last_is_c
     def dislikes_missed(view):
         return "left" if view.left[0, 1] * 3 + view.left[1, 0] < view.right[0, 1] * 3 + view.right[1, 0] else "right"
 
-    with Session.create(study, ProcedureSetting(seed=seed), journal_path) as session:
+    with Session.create(study, BayesSetting(seed=seed), journal_path) as session:
         views = sitting(session, dislikes_missed)
         total = len(session.state.entries)
         first = views[0].progress
@@ -46,7 +46,7 @@ def test_a_sitting_never_ends_before_the_fewest_questions_and_only_the_last_is_c
 
 
 def test_what_cannot_be_said_is_no_reason_to_stop(study, journal_path):
-    with Session.create(study, ProcedureSetting(seed=3), journal_path) as session:
+    with Session.create(study, BayesSetting(seed=3), journal_path) as session:
         for _ in range(4):
             session.answer("left")
         for _ in range(6):
@@ -57,7 +57,7 @@ def test_what_cannot_be_said_is_no_reason_to_stop(study, journal_path):
 
 def test_few_cells_differ_where_people_are_asked(journal_path):
     traffic = open_study("traffic-light")
-    with Session.create(traffic, ProcedureSetting(seed=1), journal_path) as session:
+    with Session.create(traffic, BayesSetting(seed=1), journal_path) as session:
         for _ in range(6):
             view = question_view(session, 0)
             changed = view.left != view.right
@@ -65,7 +65,7 @@ def test_few_cells_differ_where_people_are_asked(journal_path):
             assert 2 <= changed.sum() <= 4
             session.answer("left")
     with Session.create(
-        traffic, ProcedureSetting(seed=1, max_cells=2), journal_path.with_name("two.session.jsonl")
+        traffic, BayesSetting(seed=1, max_cells=2), journal_path.with_name("two.session.jsonl")
     ) as session:
         assert session.setting.max_cells == 2, "whoever asks for another number gets it"
 
@@ -81,7 +81,7 @@ def test_how_many_more_in_words(session, fewest, most, said):
 
 
 def test_what_could_not_be_said_is_asked_again_or_left_open(study, journal_path):
-    with Session.create(study, ProcedureSetting(seed=0), journal_path) as session:
+    with Session.create(study, BayesSetting(seed=0), journal_path) as session:
         sitting(session, lambda _: "unsure")
         fits = {answer.number: answer.fit for answer in review_view(session).answers}
         again = {entry.event.pair.repeat_of for entry in session.state.entries}

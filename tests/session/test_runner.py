@@ -6,8 +6,8 @@ import threading
 import pytest
 
 from elicit_app.problem import Problem
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.journal.reading import read
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView, ReviewView, SittingOverView, UnsavedView
@@ -95,7 +95,7 @@ def test_the_next_question_is_ready_for_every_reply_before_the_click(window):
 
 
 def test_the_whole_way_to_the_result(study, journal_path, tmp_path):
-    session = Session.create(study, ProcedureSetting(seed=5, questions=6), journal_path, expert="Ada")
+    session = Session.create(study, BayesSetting(seed=5, questions=6), journal_path, expert="Ada")
     window = Window(session)
     over = answered(window, itertools.cycle(["left", "right", "equal"]))
     assert isinstance(over, SittingOverView)
@@ -132,7 +132,7 @@ def test_the_whole_way_to_the_result(study, journal_path, tmp_path):
 
 
 def test_a_break_is_offered_once_after_twelve_answers(study, journal_path):
-    window = Window(Session.create(study, ProcedureSetting(seed=3, questions=30), journal_path))
+    window = Window(Session.create(study, BayesSetting(seed=3, questions=30), journal_path))
     view = answered(window, ["left"] * 12)
     assert (view.number, view.offer_break) == (13, True)
     window.answer(view, "left")
@@ -198,7 +198,7 @@ def test_what_cannot_be_done_is_said_and_the_session_goes_on(window):
 
 
 def test_closing_writes_what_was_clicked_and_tells_nothing_more(study, journal_path):
-    window = Window(Session.create(study, ProcedureSetting(seed=5), journal_path))
+    window = Window(Session.create(study, BayesSetting(seed=5), journal_path))
     window.runner.start()
     view = window.next()
     window.answer(view, "left")
@@ -219,7 +219,7 @@ def test_a_listener_may_close_the_runner(study, journal_path):
         runner.close()
         closed.set()
 
-    runner = SessionRunner(Session.create(study, ProcedureSetting(seed=5), journal_path), listener)
+    runner = SessionRunner(Session.create(study, BayesSetting(seed=5), journal_path), listener)
     runner.start()
     assert closed.wait(PATIENCE)
     runner._worker.shutdown()
@@ -227,7 +227,7 @@ def test_a_listener_may_close_the_runner(study, journal_path):
 
 
 def test_a_session_that_stopped_goes_on_at_its_review_and_a_finished_one_at_its_result(study, journal_path):
-    window = Window(Session.create(study, ProcedureSetting(seed=5), journal_path))
+    window = Window(Session.create(study, BayesSetting(seed=5), journal_path))
     answered(window, ["left", "right"] * 3)
     window.runner.stop()
     window.next(ReviewView)

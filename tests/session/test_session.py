@@ -10,14 +10,15 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import Choice, Outcome, Purpose, Step
 from elicit_app.problem import Problem
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.published import DlfpmSetting
 from elicit_app.session.journal.events import Guess, Noted
-from elicit_app.session.journal.reading import read
+from elicit_app.session.journal.reading import DamagedProblem, read
 from elicit_app.session.journal.writing import Journal
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
-from elicit_app.session.steps import untimed
 from elicit_app.session.view_builders import question_view
 from elicit_app.study import open_study
+from elicit_app.study.opening import datasets_folder
 
 REPLIES = ("left", "right", "equal", "unsure")
 
@@ -49,7 +50,7 @@ def test_a_session_is_the_same_after_it_was_closed_and_opened(study, session, jo
 
 
 def test_the_first_event_says_what_the_session_is_about(study, journal_path):
-    setting = ProcedureSetting(seed=11, family="dlpm")
+    setting = BayesSetting(seed=11, family="dlpm")
     guesses = (Guess(true=0, ratio=12),)
     Session.create(study, setting, journal_path, expert="Ada", guesses=guesses).close()
     contents = read(journal_path)
@@ -58,7 +59,7 @@ def test_the_first_event_says_what_the_session_is_about(study, journal_path):
     assert (begun.seed, begun.expert) == (11, "Ada")
     with Session.open(journal_path, study) as again:
         assert again.state.guesses == guesses
-        assert again.setting.resolved_family == "dlpm"
+        assert again.setting.family == "dlpm"
         assert (again.setting.person, again.setting.questions, again.setting.stop) == (True, SITTING, True)
 
 
@@ -133,7 +134,7 @@ def test_looking_ahead_changes_nothing_and_what_follows_is_what_was_computed(ses
 
 
 def test_a_sitting_ends_and_more_begins_another(study, journal_path):
-    with Session.create(study, ProcedureSetting(seed=1, questions=6), journal_path) as session:
+    with Session.create(study, BayesSetting(seed=1, questions=6), journal_path) as session:
         while isinstance(session.next(), Step):
             session.answer("equal")
         assert session.next().stopped == "budget"
@@ -197,7 +198,7 @@ def test_a_journal_changed_from_outside_is_refused_in_words(session, journal_pat
 
 
 def test_meaning_one_of_two_answers_is_no_second_observation_of_it(study, journal_path):
-    with Session.create(study, ProcedureSetting(seed=5, questions=18), journal_path) as session:
+    with Session.create(study, BayesSetting(seed=5, questions=18), journal_path) as session:
         while session.asking().pair.purpose is not Purpose.REPEAT:
             session.answer("left")
         before = session.outcome().weights
@@ -225,7 +226,7 @@ def test_a_study_folder_is_found_where_its_session_lies(study, tmp_path):
 
     folder = place("here")
     path = folder / "sessions" / "x.session.jsonl"
-    with Session.create(open_study(folder), ProcedureSetting(seed=1), path) as session:
+    with Session.create(open_study(folder), BayesSetting(seed=1), path) as session:
         session.answer("left")
     moved = tmp_path / "there"
     folder.rename(moved)
@@ -233,8 +234,45 @@ def test_a_study_folder_is_found_where_its_session_lies(study, tmp_path):
         assert again.study.folder.resolve() == moved.resolve()
     alone = tmp_path / "alone.session.jsonl"
     (moved / "sessions" / "x.session.jsonl").rename(alone)
-    with pytest.raises(Problem, match="is no longer at"):
+    with pytest.raises(Problem, match="does not lie in the folder of its study"):
         Session.open(alone)
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"kind": "bundled", "name": "PLACE"},
+        {"kind": "file", "location": "PLACE"},
+        {"kind": "folder", "location": "PLACE"},
+    ],
+)
+def test_a_session_from_elsewhere_opens_nothing_that_it_names(study, session, journal_path, tmp_path, named):
+    place = str(datasets_folder() / "breast-cancer")
+    session.close()
+    first, *rest = read(journal_path).events
+    assert str(tmp_path) not in journal_path.read_text()
+    named = {key: place if value == "PLACE" else value for key, value in named.items()}
+    mark = first.study.model_copy(update=named)
+    replace_session(journal_path, [first.model_copy(update={"study": mark}), *rest])
+    with pytest.raises(Problem, match=r"not among the studies|does not lie in the folder"):
+        Session.open(journal_path)
+    Session.open(journal_path, study).close()
+
+
+def test_a_damaged_session_is_looked_at_up_to_the_damage(study, session, journal_path):
+    for reply in ("left", "right", "equal"):
+        session.answer(reply)
+    session.close()
+    journal_path.write_bytes(journal_path.read_bytes().replace(b'"choice":"equal"', b'"choice":"Equal"'))
+    with pytest.raises(DamagedProblem, match="2 of 3 answers can be read"):
+        Session.open(journal_path, study)
+    with pytest.raises(DamagedProblem):
+        Session.look(journal_path, study)
+    damaged = Session.look(journal_path, study, damaged=True)
+    assert len(damaged.state.entries) == 2
+    assert "line 4" in damaged.damage
+    with pytest.raises(Problem, match="the session is closed"):
+        damaged.answer("left")
 
 
 class SessionMachine(RuleBasedStateMachine):
@@ -247,7 +285,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.folders.mkdir(parents=True, exist_ok=True)
         self.path = self.folders / f"{len(list(self.folders.iterdir()))}.session.jsonl"
         self.study = open_study("breast-cancer")
-        self.session = Session.create(self.study, ProcedureSetting(seed=seed, questions=60), self.path)
+        self.session = Session.create(self.study, BayesSetting(seed=seed, questions=60), self.path)
         self.model, self.back = [[]], []
 
     def act(self, entries):
@@ -330,19 +368,9 @@ def test_any_order_of_acts_and_reopening(tmp_path):
     )
 
 
-def test_the_time_of_an_answer_counts_only_from_the_next_one_on(session):
-    """What comes next is computed before the click: the time of the click itself cannot be in it."""
-    session.answer("left", seconds=50.0)
-    session.answer("right", seconds=2.0)
-    first, second = session.state.history
-    assert [asked.answer.seconds for asked in untimed((first,))] == [None]
-    assert [asked.answer.seconds for asked in untimed((first, second))] == [50.0, 0.0]
-    assert untimed(()) == ()
-
-
 def test_a_metric_that_no_file_can_hold_is_not_asked_of_people(study, journal_path):
     with pytest.raises(Problem, match="dlfpm is for simulations"):
-        Session.create(study, ProcedureSetting(procedure="dlfpm"), journal_path)
+        Session.create(study, DlfpmSetting(), journal_path)
     assert not journal_path.exists()
 
 

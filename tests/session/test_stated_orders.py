@@ -7,7 +7,9 @@ import pytest
 
 from elicit_app.elicitation.orders import StatedMistake, StatedOrder
 from elicit_app.problem import Problem
-from elicit_app.session.procedures import ProcedureSetting, procedure_for, read_orders
+from elicit_app.registry import procedure_for
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.binding import read_orders
 from elicit_app.session.results.result import export, result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view
@@ -17,7 +19,7 @@ from metrics import ElicitedMetric
 WINE = open_study("wine")
 ORDERS = read_orders(["Barolo:Barbera<=Barbera:Barolo", "Barbera:Barolo<=Grignolino:Barolo"], WINE.classes)
 COSTS = np.array([[0, 3, 9], [4, 0, 2], [2, 1, 0]])  # the other way round
-SETTING = ProcedureSetting(questions=6, seed=5, never_worse=ORDERS)
+SETTING = BayesSetting(questions=6, seed=5, never_worse=ORDERS)
 SAID = (
     "One Barolo sold as Barbera is never worse than one Barbera sold as Barolo. "
     "One Barbera sold as Barolo is never worse than one Grignolino sold as Barolo."
@@ -78,7 +80,7 @@ def test_a_journal_of_before_them_loads(journal_path):
     ],
 )
 def test_what_cannot_hold_is_refused_before_there_is_a_file(journal_path, orders, says):
-    setting = ProcedureSetting(never_worse=read_orders(orders, WINE.classes))
+    setting = BayesSetting(never_worse=read_orders(orders, WINE.classes))
     with pytest.raises(Problem, match=says):
         Session.create(WINE, setting, journal_path)
     assert not journal_path.exists()
@@ -87,12 +89,12 @@ def test_what_cannot_hold_is_refused_before_there_is_a_file(journal_path, orders
 def test_a_class_of_another_study_is_refused():
     order = StatedOrder(StatedMistake("red", "green"), StatedMistake("green", "red"))
     with pytest.raises(Problem, match=r"class 'red' that there is not\. The classes are Barolo, Grignolino, Barbera"):
-        procedure_for(WINE, ProcedureSetting(never_worse=(order,)))
+        procedure_for(WINE, BayesSetting(never_worse=(order,)))
 
 
 def test_names_and_indices_ask_the_same_questions():
     by_index = StatedOrder(StatedMistake(0, 2), StatedMistake(2, 0))
     named, numbered = (
-        procedure_for(WINE, ProcedureSetting(never_worse=orders, seed=2)) for orders in (ORDERS[:1], (by_index,))
+        procedure_for(WINE, BayesSetting(never_worse=orders, seed=2)) for orders in (ORDERS[:1], (by_index,))
     )
     assert next(named.begin()).question.same_as(next(numbered.begin()).question)

@@ -51,7 +51,7 @@ MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
-_REMEMBERED = 160  # beliefs and steps kept for undo and looking ahead
+_REMEMBERED = 160  # beliefs kept for undo and looking ahead
 _RESULTS_REMEMBERED = 12
 _BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS = range(6)  # separate streams of chance
 
@@ -61,8 +61,8 @@ Value = TypeVar("Value")
 class Bayes:
     """Elicit a metric by Bayesian experimental design; answers may be wrong, tied or missing.
 
-    Everything is a function of the seed and the history. Beliefs and questions are remembered by history, so that
-    undo, resume and looking ahead cost one update.
+    Everything is a function of the seed and the history. Beliefs are remembered by history, so that undo, resume and
+    looking ahead cost one update.
 
     Up to some twenty weights are followed by particles, more by Gaussians fitted to intervals.
 
@@ -117,7 +117,6 @@ class Bayes:
         )
         self.response = self._response(space)
         self._beliefs: LRUCache[Posterior] = LRUCache(_REMEMBERED)
-        self._steps: LRUCache[Step] = LRUCache(_REMEMBERED)
         self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
 
@@ -234,15 +233,9 @@ class Bayes:
         return owed(history) if self.checks else None
 
     def _step(self, history: Sequence[Asked]) -> Step:
-        # The time of the last answer does not count, so that the next question can be made before it is given.
-        key = prefix_digests(history)[-1] + repr([asked.answer.seconds for asked in history[:-1]]).encode()
-        step = self._steps.get(key)
-        if step is None:
-            belief = self.belief(history)
-            question = self.asker.question(self._item(history), history, belief, self._rng(len(history), _PAIR))
-            step = Step(question, self._progress(history, belief), belief.summary(self._targets))
-            self._steps.put(key, step)
-        return step
+        belief = self.belief(history)
+        question = self.asker.question(self._item(history), history, belief, self._rng(len(history), _PAIR))
+        return Step(question, self._progress(history, belief), belief.summary(self._targets))
 
     def _progress(self, history: Sequence[Asked], belief: Posterior) -> Progress:
         most = questions_left(history, self.questions, self.checks)
@@ -257,6 +250,10 @@ class Bayes:
         return Progress(
             len(history), min(fewest + trust, most), min(questions_left(history, asked + likely, self.checks), most)
         )
+
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return the gains, shape (<= n, m), of random pairs of achievable matrices."""
+        return self.source.random_gains(n, rng)
 
     def _rng(self, n: int, stream: int) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, n, stream])))

@@ -16,6 +16,7 @@ from elicit_app.elicitation.questions import (
     Family,
     Matrix,
     Outcome,
+    Procedure,
     Progress,
     Purpose,
     Question,
@@ -50,7 +51,7 @@ class Run(ABC):
         """Return what was learned."""
 
 
-class Published(ABC):
+class Published(Procedure):
     """A published procedure as a `Procedure`.
 
     Parameters

@@ -86,7 +86,7 @@ class SessionFlow(QObject):
         page = self._practice_page
         page.card.set_numbers_only(self._settings.numbers_only)
         self._pages.show(page)
-        page.begin(session.study, session.setting.resolved_family)
+        page.begin(session.study, session.setting.family)
 
     def go_on(self, session: Session) -> None:
         """Show where a session stands."""
@@ -131,7 +131,7 @@ class SessionFlow(QObject):
 
     def _run(self, *, recap: bool = False) -> None:
         assert self._session is not None
-        self._question_page.begin(self._session.study, self._session.setting.resolved_family)
+        self._question_page.begin(self._session.study, self._session.setting.family)
         self._bridge = Bridge(self)
         self._bridge.view.connect(self.show_view)
         self._runner = SessionRunner(self._session, self._bridge.listen)
@@ -158,7 +158,7 @@ class SessionFlow(QObject):
             self._sitting_over_page.show_view(view)
             self._pages.show(self._sitting_over_page)
         elif isinstance(view, ReviewView):
-            self._review_page.show_review(view, session.study.wording, session.setting.resolved_family)
+            self._review_page.show_review(view, session.study.wording, session.setting.family)
             self._pages.show(self._review_page)
         elif isinstance(view, ResultView):
             self._result = view

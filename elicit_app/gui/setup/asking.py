@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
+from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.orders import StatedMistake, StatedOrder, constraints_of
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
@@ -15,8 +17,7 @@ from elicit_app.gui.elements.fields import CheckRow, ListBox, NumberBox, named
 from elicit_app.gui.elements.surfaces import Block, Section
 from elicit_app.gui.elements.texts import tell
 from elicit_app.problem import Problem
-from elicit_app.session.procedures import ProcedureSetting
-from elicit_app.session.steps import SITTING
+from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
 from elicit_app.session.warm_up import Key, mistake_of_key
 from elicit_app.session.words.sentences import order_words
 from elicit_app.study.model import Study
@@ -148,19 +149,14 @@ def _stated(study: Study, key: Key) -> StatedMistake:
 
 TOLERANCES = (0.05, 0.02, 0.01)
 _SECONDS = 25
-_NAMES = {
-    "bayes": "Few questions that tell most (bayes)",
-    "dlpm": "Published binary search over hits (dlpm)",
-    "lpm": "Published coordinate search over mistakes (lpm)",
-}
 
 
-def questions_of_search(procedure: str, n_classes: int, tolerance: float) -> int:
+def questions_of_search(family: str, n_classes: int, tolerance: float) -> int:
     """Return how many questions a published search asks at most; for lpm two cycles are counted.
 
     Hiranandani, Boodaghians, Mehta, Koyejo (NeurIPS 2019), algorithms 1 and 2.
     """
-    if procedure == "dlpm":
+    if family == "dlpm":
         return 4 * (n_classes - 1) * math.ceil(math.log2(1 / tolerance))
     angles = n_classes * n_classes - n_classes - 1
     return 4 * 2 * angles * math.ceil(math.log2(math.pi / (2 * tolerance)))
@@ -192,8 +188,9 @@ class AskingSection(Section):
         inside = QVBoxLayout(self._more)
         inside.setContentsMargins(0, 0, 0, 0)
         self.procedure, self.tolerance = ListBox("Procedure"), ListBox("Tolerance")
-        for name, said in _NAMES.items():
-            self.procedure.addItem(said, name)
+        for entry in entries():
+            if entry.people:
+                self.procedure.addItem(entry.label, entry.name)
         for tolerance in TOLERANCES:
             self.tolerance.addItem(f"{tolerance:g}", tolerance)
         self.tolerance.setCurrentIndex(1)
@@ -213,35 +210,30 @@ class AskingSection(Section):
         self._tell()
 
     @property
-    def chosen(self) -> str:
-        """Return the procedure: bayes, dlpm or lpm."""
-        return str(self.procedure.currentData())
+    def entry(self) -> Entry[Any]:
+        """Return the procedure that is chosen."""
+        return entry_named(str(self.procedure.currentData()))
 
     def show_classes(self, n_classes: int) -> None:
         """Count the questions for this many classes."""
         self._classes = n_classes
         self._tell()
 
-    def setting(self, family: Family, seed: int) -> ProcedureSetting:
+    def setting(self, family: Family, seed: int) -> Setting:
         """Return what was chosen, for a person."""
-        questions = self.questions.value()
-        if self.chosen == "bayes":
-            return ProcedureSetting(
-                procedure="bayes",
-                family=family,
-                questions=questions,
-                stop=self.early.box.isChecked(),
-                checks=True,
-                seed=seed,
-                person=True,
-            )
-        return ProcedureSetting(
-            procedure=self.chosen,
-            family="dlpm" if self.chosen == "dlpm" else "lpm",
-            ask="needed",
-            epsilon=float(self.tolerance.currentData()),
+        entry = self.entry
+        options = {
+            "stop": self.early.box.isChecked(),
+            "checks": True,
+            "epsilon": float(self.tolerance.currentData()),
+        }
+        return setting_of(
+            entry.name,
+            family=family if family in entry.families else entry.families[0],
+            questions=None if entry.narrows else self.questions.value(),
             seed=seed,
             person=True,
+            **{name: value for name, value in options.items() if entry.offers(name)},
         )
 
     def _changed(self) -> None:
@@ -249,20 +241,20 @@ class AskingSection(Section):
         self.procedure_changed.emit()
 
     def _tell(self) -> None:
-        bayes = self.chosen == "bayes"
+        narrows = self.entry.narrows
         for widget in (self.questions, self.early):
-            widget.setEnabled(bayes)
-        self.tolerance.setEnabled(not bayes)
+            widget.setEnabled(not narrows)
+        self.tolerance.setEnabled(narrows)
         minutes = max(1, round(self.questions.value() * _SECONDS / 60))
         self._minutes.setText(
             f"About {minutes} minutes. Up to three repeats and one check come on top. Stop whenever you like."
-            if bayes
+            if not narrows
             else "The published search decides itself how many. Stop whenever you like."
         )
-        count = questions_of_search(self.chosen, self._classes, float(self.tolerance.currentData()))
+        count = questions_of_search(self.entry.families[0], self._classes, float(self.tolerance.currentData()))
         self._warning.setText(
             "The procedure that people use. It survives wrong answers and says how sure it is."
-            if bayes
+            if not narrows
             else f"It asks up to {count:,} questions, usually fewer than half of them. The late ones look alike, and "
             "one wrong answer can spoil the result: it gives no ranges."
         )

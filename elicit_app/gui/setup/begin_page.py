@@ -16,8 +16,8 @@ from elicit_app.gui.elements.surfaces import Block, Notice, Section
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.asking import AskingSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
+from elicit_app.registry import Setting
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.warm_up import Key, keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
 from elicit_app.study.model import Study
 
@@ -98,7 +98,7 @@ class Beginning(NamedTuple):
     """What a session begins with."""
 
     study: Study
-    setting: ProcedureSetting
+    setting: Setting
     expert: str
     guesses: tuple[Guess, ...]
 
@@ -244,7 +244,7 @@ class BeginPage(ScrolledPage):
 
     @property
     def _family(self) -> Family:
-        if self._study is not None and self._study.n_classes == 2 and self.asking.chosen == "bayes":
+        if self._study is not None and self._study.n_classes == 2 and "lpm" in self.asking.entry.families:
             return "lpm"
         return self.family.family
 
@@ -255,12 +255,13 @@ class BeginPage(ScrolledPage):
 
     def _procedure_changed(self) -> None:
         # A published search exists for one family only, so it answers the question about the family.
-        chosen = self.asking.chosen
-        if chosen != "bayes":
-            (self.family.alike if chosen == "dlpm" else self.family.differ).radio.setChecked(True)
+        entry = self.asking.entry
+        fixed = len(entry.families) == 1
+        if fixed:
+            (self.family.alike if entry.families == ("dlpm",) else self.family.differ).radio.setChecked(True)
         for choice in (self.family.differ, self.family.alike):
-            choice.setEnabled(chosen == "bayes")
-        self.orders.setVisible(chosen == "bayes")
+            choice.setEnabled(not fixed)
+        self.orders.setVisible(entry.offers("never_worse"))
         self._family_changed()
 
     def _begin(self) -> None:
@@ -277,6 +278,6 @@ class BeginPage(ScrolledPage):
             self.say_problem(f"{error}. Press “Add”, or choose none.")
             return
         setting = self.asking.setting(self._family, self._seed)
-        if setting.procedure == "bayes":
+        if self.asking.entry.offers("never_worse"):
             setting = setting.model_copy(update={"never_worse": orders})
         self.begin_requested.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))

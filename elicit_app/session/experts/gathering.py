@@ -8,10 +8,9 @@ from elicit_app.problem import Problem
 from elicit_app.session.experts.compared import ComparisonView, Expert
 from elicit_app.session.experts.comparing import compare
 from elicit_app.session.experts.pooling import Source, pool
-from elicit_app.session.header import check_study, read_setting, study_of
+from elicit_app.session.header import study_of
 from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_of
 from elicit_app.session.journal.reading import read
-from elicit_app.session.journal.writing import Journal
 from elicit_app.session.results.judging import count, prevalence, scenarios_of
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
@@ -52,21 +51,8 @@ def compare_experts(path: Path, study: Study | None = None) -> ComparisonView:
     return _compared(experts, study, tuple(notes))
 
 
-def look(path: Path, study: Study) -> Session:
-    """Return a session to look at, not to go on with; it may be open elsewhere.
-
-    Raises
-    ------
-    Problem
-        When the file is damaged, newer, or about another study; in one sentence.
-    """
-    contents = read(path)
-    check_study(contents.begun.study, study, path)
-    return Session(study, read_setting(contents.begun, path), Journal.closed(path, contents), contents.events)
-
-
 def _expert(one: SessionSummary, study: Study) -> Expert:
-    view = result_view(look(one.path, study))
+    view = result_view(Session.look(one.path, study))
     if not view.can_export:
         raise Problem(f"{named(one)} has too few answers.")
     return Expert(named(one), Source(one.path.name, view.metric), view.models)

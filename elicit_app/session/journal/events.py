@@ -38,8 +38,8 @@ class _Event(_Record):
 class StudyMark(_Record):
     """Which study a session is about, and how to notice that it is no longer the same one.
 
-    `location` is the file of a study that is a single predictions file; a study folder is found from the session's own
-    place in it, a bundled or synthetic study by its name.
+    A study folder is found from the session's own place in it, a bundled or synthetic study by its name. `location` is
+    a path that earlier versions wrote; it is shown and never opened.
     """
 
     name: str

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import elicit_app
-from elicit_app.elicitation.questions import Outcome
+from elicit_app.elicitation.questions import Choice, Outcome
 from elicit_app.problem import Problem
-from elicit_app.session.journal.state import SessionState
-from elicit_app.session.procedures import stated_orders
+from elicit_app.registry.binding import stated_orders
+from elicit_app.session.journal.events import Event
+from elicit_app.session.journal.state import SessionState, fold
 from elicit_app.session.results.judging import count, prevalence, scenarios_of
 from elicit_app.session.results.tolerances import cost_intervals
 from elicit_app.session.results.trusting import trust_of
@@ -127,14 +129,53 @@ def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
     )
 
 
-def answers_digest(state: SessionState) -> str:
-    """Return the SHA-256 of the questions and answers that count, in order, whatever time they were given at."""
-    used = [
-        [pair.first, pair.second, answer.choice.value, answer.strength and answer.strength.value]
-        for index, (_, answer) in zip(state.used, state.history, strict=True)
-        for pair in [state.entries[index].event.pair]
-    ]
+_SIDES_BEFORE = {Choice.FIRST: "a", Choice.SECOND: "b"}  # what sessions and metric files of version 1 called them
+
+
+def answers_digest(state: SessionState, *, before: bool = False) -> str:
+    """Return the SHA-256 of the questions and answers that count, in order, whatever time they were given at.
+
+    Parameters
+    ----------
+    state : SessionState
+        The answers.
+    before : bool
+        With the names that the sides had in version 1, as metric files of that time hold it.
+    """
+    sides = _SIDES_BEFORE if before else {}
+    used = []
+    for index, (_, answer) in zip(state.used, state.history, strict=True):
+        pair, moved = state.entries[index].event.pair, answer.moved
+        said = [pair.first, pair.second, sides.get(answer.choice, answer.choice.value)]
+        strength = answer.strength and answer.strength.value
+        where = [] if moved is None else [[moved.side, moved.true, moved.predicted, moved.count]]
+        used.append([*said, strength, *where])
     return hashlib.sha256(json.dumps(used, separators=(",", ":")).encode()).hexdigest()
+
+
+def answers_behind(digest: str, events: Sequence[Event]) -> int | None:
+    """Return after how many lines of a session its answers were those that a metric file was made from.
+
+    Parameters
+    ----------
+    digest : str
+        The metric file's answers digest.
+    events : sequence of Event
+        What is in the session.
+
+    Returns
+    -------
+    int or None
+        The most lines that fit; None where the metric comes from other answers.
+    """
+    # A metric was exported from a session at rest: when it was stopped or finished, or at its end.
+    rests = [number for number, event in enumerate(events, start=1) if event.kind in ("stopped", "finished")]
+    rests += [number - 1 for number, event in enumerate(events, start=1) if event.kind in ("continued", "noted")]
+    for number in dict.fromkeys([len(events), *sorted(rests, reverse=True)]):
+        state = fold(events[:number])
+        if digest in (answers_digest(state), answers_digest(state, before=True)):
+            return number
+    return None
 
 
 def export(view: ResultView, path: Path) -> Path:

@@ -5,10 +5,10 @@ import pytest
 
 from elicit_app.gui import theme
 from elicit_app.gui.compare import MOST, ComparePage, apart_words, furthest
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.experts.compared import Expert
 from elicit_app.session.experts.comparing import compare
 from elicit_app.session.experts.pooling import Source
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import ElicitedMetric, Provenance
@@ -97,7 +97,7 @@ def finished(places):
     for number, (name, missed) in enumerate((("Ada", 20.0), ("Ben", 0.5))):
         costs = np.array([[0, missed], [1.0, 0]])
         path = folder / f"{number}.session.jsonl"
-        with Session.create(study, ProcedureSetting(seed=5, questions=7), path, expert=name) as session:
+        with Session.create(study, BayesSetting(seed=5, questions=7), path, expert=name) as session:
             while (asking := session.asking()) is not None:
                 a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
                 session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right")

@@ -11,8 +11,8 @@ from PySide6.QtTest import QTest
 
 from elicit_app.gui.app import make_window
 from elicit_app.gui.settings import load_settings
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.journal.reading import read
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
@@ -129,7 +129,7 @@ def test_a_damaged_session_is_said_to_be_damaged(qtbot, window, tmp_path):
 
 def test_a_session_open_elsewhere_is_refused_in_words(qtbot, window, tmp_path):
     path = tmp_path / "busy.session.jsonl"
-    with Session.create(open_study("breast-cancer"), ProcedureSetting(questions=5), path):
+    with Session.create(open_study("breast-cancer"), BayesSetting(questions=5), path):
         window.flow.open(str(path))
         page = on(qtbot, window, "error")
         assert "open" in page._sentence.text()
@@ -139,7 +139,7 @@ def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, place
     study = open_study("breast-cancer")
     path = places.data / "sessions" / "breast-cancer" / "2026-01-01-120000.session.jsonl"
     path.parent.mkdir(parents=True)
-    with Session.create(study, ProcedureSetting(questions=5), path) as session:
+    with Session.create(study, BayesSetting(questions=5), path) as session:
         session.answer("left")
         session.answer("right")
     window.flow.open("breast-cancer")
@@ -231,7 +231,7 @@ def test_a_published_search_is_for_one_family_and_says_what_it_costs(qtbot, wind
     asking.researchers.click()
     asking.procedure.setCurrentIndex(asking.procedure.findData(procedure))
     setting = asking.setting(begin._family, 1)
-    assert (setting.procedure, setting.resolved_family) == (procedure, family)
+    assert (setting.procedure, setting.family) == (procedure, family)
     assert setting.epsilon == 0.02
     count = {"dlpm": "48", "lpm": "280"}[procedure]
     assert f"up to {count} questions" in asking._warning.text()

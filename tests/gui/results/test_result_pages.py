@@ -14,7 +14,7 @@ from elicit_app.gui.elements import LinkButton
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.results.told import RatioBox
 from elicit_app.gui.review.page import NOTHING_CHOSEN, ReviewPage
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import review_view
@@ -37,7 +37,7 @@ def study():
 def views(study, tmp_path_factory):
     """Review and result of a session with one answer against all others and one taken out."""
     path = tmp_path_factory.mktemp("sessions") / "lights.session.jsonl"
-    setting = ProcedureSetting(family="lpm", questions=9, strength=True, seed=2)
+    setting = BayesSetting(family="lpm", questions=9, strength=True, seed=2)
     with Session.create(study, setting, path) as session:
         while (asking := session.asking()) is not None:
             a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))

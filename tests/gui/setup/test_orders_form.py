@@ -43,8 +43,8 @@ def state(page, one, other):
 
 def stated(page):
     page.begin.click()
-    orders = page.begun[-1].setting.never_worse
-    return None if orders is None else [str(order) for order in orders]
+    orders = page.begun[-1].setting.orders
+    return None if not orders else [str(order) for order in orders]
 
 
 def links(page):

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from elicit_app.problem import Problem
+from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.experts.compared import Expert, MistakeRates
 from elicit_app.session.experts.comparing import choice, compare, disagreement, told_apart, wording_of
 from elicit_app.session.experts.gathering import compare_experts
 from elicit_app.session.experts.pooling import Source
 from elicit_app.session.journal.listing import SessionSummary, finished_experts
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.session import Session
 from elicit_app.session.views.figures import ModelView
 from elicit_app.study import open_study
@@ -112,7 +112,7 @@ def lumps():
 def finished(study, path, expert, missed, *, answers=9):
     """Finish a session of somebody for whom one missed cancer counts as `missed` needless biopsies."""
     costs = np.array([[0, missed], [1.0, 0]])
-    with Session.create(study, ProcedureSetting(seed=5, questions=answers), path, expert=expert) as session:
+    with Session.create(study, BayesSetting(seed=5, questions=answers), path, expert=expert) as session:
         while (asking := session.asking()) is not None:
             a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
             session.answer("left" if (((a - b) * costs).sum() < 0) == (asking.left == "first") else "right")

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from elicit_app.problem import Problem
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.published import DlpmSetting
 from elicit_app.session.answers_table import answers_csv, export_answers
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.procedures import ProcedureSetting
 from elicit_app.session.results.judging import count, judged, prevalence
 from elicit_app.session.results.result import answers_digest, export, result_view
 from elicit_app.session.session import Session
@@ -24,7 +25,7 @@ def traffic():
 
 @pytest.fixture
 def session(study, journal_path):
-    with Session.create(study, ProcedureSetting(seed=3, questions=40), journal_path) as opened:
+    with Session.create(study, BayesSetting(seed=3, questions=40), journal_path) as opened:
         yield opened
 
 
@@ -99,7 +100,7 @@ def test_a_file_that_cannot_be_written_is_said(result, tmp_path):
 
 def test_first_guesses_stand_beside_what_was_learned(traffic, journal_path):
     guesses = (Guess(true=0, ratio=9.0),)
-    setting = ProcedureSetting(procedure="dlpm", epsilon=0.2)
+    setting = DlpmSetting(epsilon=0.2)
     with Session.create(traffic, setting, journal_path, guesses=guesses) as session:
         answer_many(session, 6)
         view = result_view(session)
@@ -109,7 +110,7 @@ def test_first_guesses_stand_beside_what_was_learned(traffic, journal_path):
 
 
 def test_dlpm_says_how_closely_it_searched(traffic, journal_path):
-    with Session.create(traffic, ProcedureSetting(procedure="dlpm", epsilon=0.1), journal_path) as session:
+    with Session.create(traffic, DlpmSetting(epsilon=0.1), journal_path) as session:
         session.answer("left")
         early = result_view(session)
         while session.asking() is not None:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.questions import Purpose
-from elicit_app.session.procedures import ProcedureSetting
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.published import DlpmSetting
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view, review_view
@@ -24,7 +25,7 @@ def sitting(traffic, tmp_path):
     opened = []
 
     def run(reply, seed=2):
-        setting = ProcedureSetting(seed=seed, questions=18)
+        setting = BayesSetting(seed=seed, questions=18)
         session = Session.create(traffic, setting, tmp_path / f"{len(opened)}.session.jsonl")
         opened.append(session)
         while (view := question_view(session, 0)) is not None:
@@ -139,7 +140,7 @@ def test_an_answer_against_the_rest_is_named_in_the_panel_and_in_the_review(sitt
 
 
 def test_a_search_is_judged_by_its_fit_alone(traffic, tmp_path):
-    with Session.create(traffic, ProcedureSetting(procedure="dlpm"), tmp_path / "x.session.jsonl") as session:
+    with Session.create(traffic, DlpmSetting(), tmp_path / "x.session.jsonl") as session:
         for place in range(8):
             session.answer("left" if place % 3 else "right")
         view = result_view(session)

@@ -1,0 +1,95 @@
+"""`elicit session check|recover`: is a session file as it was written, and what of a damaged one can be saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elicit_app.problem import Problem
+
+if TYPE_CHECKING:
+    from elicit_app.session.journal.recovery import SessionCheck
+
+SessionFile = Annotated[Path, typer.Argument(metavar="FILE", help="A session file (*.session.jsonl).")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add `session` with its commands."""
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check and recover session files.")
+    group.command()(check)
+    group.command()(recover)
+    app.add_typer(group, name="session")
+
+
+def check(
+    file: SessionFile,
+    metric: Annotated[
+        Path | None, typer.Argument(metavar="[METRIC]", help="A metric file that should come from these answers.")
+    ] = None,
+) -> None:
+    """Say what is sound in a session file; exit code 1 where it is damaged or the metric is not made from it."""
+    from elicit_app.session.journal.recovery import check_session
+
+    found = check_session(file)
+    if found.damage:
+        kept = f" Its last backup is {found.backups[-1]}." if found.backups else ""
+        raise Problem(
+            f"{file} {found.damage}: {found.answers} of {_answers(found.all_answers)} can be read. "
+            f"`elicit session recover {file} --out NEW` saves them.{kept}"
+        )
+    print(f"{file} is sound: {_answers(found.answers)} in {found.lines} lines. {_protection(found)}")
+    if found.unfinished:
+        print("Its last line was not completed; what was answered before it is complete.")
+    if metric is not None:
+        _check_metric(file, metric)
+
+
+def _protection(found: SessionCheck) -> str:
+    if found.protected:
+        return "Every line carries a running digest."
+    return "It is not protected: it was begun by an earlier version, so a change would not be noticed."
+
+
+def _check_metric(file: Path, metric: Path) -> None:
+    from elicit_app.cli.reading_metric import load_metric
+    from elicit_app.session.journal.reading import read
+    from elicit_app.session.journal.state import fold
+    from elicit_app.session.results.result import answers_behind
+
+    digest = load_metric(metric).provenance.answers_digest
+    if digest is None:
+        raise Problem(f"{metric} does not say which answers it was made from, so nothing can be compared.")
+    events = read(file).events
+    behind = answers_behind(digest, events)
+    if behind is None:
+        raise Problem(f"{metric} was not made from the answers in {file}.")
+    answers, now = len(fold(events[:behind]).entries), len(fold(events).entries)
+    later = "" if answers == now else f", as they were after {_answers(answers)}"
+    print(f"{metric} was made from these answers{later}.")
+
+
+def recover(
+    file: SessionFile,
+    out: Annotated[Path, typer.Option(help="The new session file; it must not exist.")],
+) -> None:
+    """Save what can be saved of a damaged session into a new file; the damaged one stays as it is."""
+    from elicit_app.session.journal.recovery import recover_session
+
+    saved = recover_session(file, out)
+    print(f"{_answers(saved.answers)} saved in {saved.path}.")
+    if saved.restored:
+        print(f"{_lines(saved.restored)} damaged or out of place, and put right exactly.")
+    if saved.gaps:
+        print(f"{_lines(saved.gaps)} lost.")
+    if saved.left_out:
+        print(f"{_lines(saved.left_out)} left out: about something that is lost.")
+
+
+def _answers(number: int) -> str:
+    return "1 answer" if number == 1 else f"{number} answers"
+
+
+def _lines(number: int) -> str:
+    return "1 line was" if number == 1 else f"{number} lines were"

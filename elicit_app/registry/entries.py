@@ -1,0 +1,280 @@
+"""What a procedure registers: its settings, its label, what it can do, and how it is bound to a study."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar, Union, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from elicit_app.elicitation.orders import StatedOrder
+from elicit_app.elicitation.questions import Family, Procedure
+from elicit_app.problem import Problem, WrongOption
+from elicit_app.study.model import Study
+
+Space = Literal["frontier", "sphere"]
+
+
+class Setting(BaseModel):
+    """How one procedure asks; each procedure has a model of its own, told apart by `procedure`.
+
+    Parameters
+    ----------
+    procedure : str
+        The name, a `Literal` of one string in every subclass.
+    family, space : str
+        What is elicited, and where the matrices come from: a `Literal` of what the procedure can do; the first one is
+        the default.
+    questions : int or None
+        How many questions to ask; None where the procedure decides.
+    radius : float or None
+        On the sphere: a smaller one than the largest.
+    model : str or None
+        Ask about this model of the study only.
+    seed : int
+        Of every random choice.
+    person : bool
+        Whole cases out of the study's population, counted from true labels.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    procedure: str
+    family: Family
+    space: Space
+    questions: int | None = Field(default=None, ge=1)
+    radius: float | None = None
+    model: str | None = None
+    seed: int = Field(default=0, ge=0)
+    person: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_unused(cls, fields: Any) -> Any:
+        """Leave out what is not used, whichever procedure it belongs to: older sessions stored every option."""
+        if not isinstance(fields, dict):
+            return fields
+        return {
+            name: value
+            for name, value in fields.items()
+            if value is not None and (value is not False or name in cls.model_fields)
+        }
+
+    @model_validator(mode="after")
+    def _check_radius(self) -> Self:
+        if self.space != "sphere" and self.radius is not None:
+            raise WrongOption(f"`radius` is about the sphere, and {self.procedure} asks on the frontier here.")
+        return self
+
+    def for_person(self) -> Self:
+        """Return the setting in whole cases of real decisions, in sittings of a bearable length."""
+        return self.model_copy(update={"person": True})
+
+    def with_budget(self, questions: int | None, early_stop: bool) -> Self:
+        """Return the setting after the expert asked for more questions (None: as it is)."""
+        del early_stop  # only matters where a procedure may stop before its number
+        return self if questions is None else self.model_copy(update={"questions": questions})
+
+    @property
+    def orders(self) -> tuple[StatedOrder, ...]:
+        """Return the orders between mistakes that hold for certain; none for a procedure that cannot use them."""
+        return ()
+
+
+S = TypeVar("S", bound=Setting)
+
+
+@dataclass(frozen=True)
+class Entry(Generic[S]):
+    """One procedure.
+
+    Parameters
+    ----------
+    setting : type of Setting
+        Its settings; `procedure` names it, `family` and `space` say what it can do.
+    label : str
+        What it is, in a few words for people who choose.
+    build : callable
+        Returns the procedure for a study and a setting.
+    people : bool
+        People may be asked with it: its metric is a cost matrix, its matrices are whole cases.
+    pools_models : bool
+        It asks about all models of a study at once; the others about the first, or the one that is named.
+    draws_chance : bool
+        Other seeds ask other questions.
+    narrows : bool
+        It halves intervals: it asks many questions, and the late ones look alike.
+    """
+
+    setting: type[S]
+    label: str
+    build: Callable[[Study, S], Procedure]
+    people: bool = False
+    pools_models: bool = False
+    draws_chance: bool = False
+    narrows: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the procedure's name."""
+        return str(_literals(self.setting, "procedure")[0])
+
+    @property
+    def families(self) -> tuple[Family, ...]:
+        """Return the families it can elicit, the default first."""
+        return _literals(self.setting, "family")
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """Return the query spaces it can ask on, the default first."""
+        return _literals(self.setting, "space")
+
+    def offers(self, option: str) -> bool:
+        """Return whether the procedure has an option of this name."""
+        return option in self.setting.model_fields
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.setting, type) and issubclass(self.setting, Setting)):
+            raise TypeError(f"A procedure is registered with a subclass of Setting, not with {self.setting!r}.")
+        for field, allowed in (("procedure", None), ("family", get_args(Family)), ("space", get_args(Space))):
+            values = _literals(self.setting, field)
+            if not values or self.setting.model_fields[field].default != values[0]:
+                raise TypeError(
+                    f"{self.setting.__name__}.{field} must be a Literal whose first value is its default, as in "
+                    f'{field}: Literal["x"] = "x".'
+                )
+            if allowed is not None and not set(values) <= set(allowed):
+                raise TypeError(f"{self.setting.__name__}.{field} can be {', '.join(allowed)}, not {values}.")
+        if len(_literals(self.setting, "procedure")) > 1:
+            raise TypeError(f"{self.setting.__name__}.procedure must be one name.")
+        if not self.label.strip():
+            raise TypeError(f"The procedure {self.name} needs a label: what people read when they choose.")
+        if not callable(self.build) or len(inspect.signature(self.build).parameters) != 2:
+            raise TypeError(f"The procedure {self.name} needs build(study, setting), which returns it.")
+
+
+def _literals(setting: type[Setting], field: str) -> tuple[Any, ...]:
+    annotation = setting.model_fields[field].annotation
+    return get_args(annotation) if getattr(annotation, "__origin__", None) is Literal else ()
+
+
+_ENTRIES: dict[str, Entry[Any]] = {}
+
+
+def register(entry: Entry[Any]) -> None:
+    """Add a procedure.
+
+    Raises
+    ------
+    TypeError
+        The name is taken. What is missing in an entry, the entry itself says when it is made.
+    """
+    if entry.name in _ENTRIES:
+        raise TypeError(f"There is a procedure {entry.name} already.")
+    _ENTRIES[entry.name] = entry
+
+
+@contextmanager
+def registered(entry: Entry[Any]) -> Iterator[None]:
+    """Have a procedure for the time of a ``with`` block: for trials and tests."""
+    register(entry)
+    try:
+        yield
+    finally:
+        del _ENTRIES[entry.name]
+
+
+def entries() -> tuple[Entry[Any], ...]:
+    """Return all procedures, the one for people first."""
+    return tuple(_ENTRIES.values())
+
+
+def entry_named(name: str) -> Entry[Any]:
+    """Return a procedure by its name.
+
+    Raises
+    ------
+    WrongOption
+        There is none.
+    """
+    if name not in _ENTRIES:
+        raise WrongOption(f"There is no `procedure` {name}. There are {', '.join(_ENTRIES)}.")
+    return _ENTRIES[name]
+
+
+def setting_of(procedure: str = "bayes", /, **options: object) -> Setting:
+    """Return the setting of a procedure; options that are None or False are as good as left out.
+
+    Raises
+    ------
+    WrongOption
+        Options that the procedure does not have, or that do not go together.
+    """
+    entry = entry_named(procedure)
+    used = {name: value for name, value in options.items() if value is not None and value is not False}
+    for field, allowed in (("family", entry.families), ("space", entry.spaces)):
+        if field in used and used[field] not in allowed:
+            what = "elicits the family" if field == "family" else "asks on the"
+            raise WrongOption(
+                f"The procedure {procedure} {what} {' or '.join(allowed)} only; leave `{field}` out or change it."
+            )
+    for name in used:
+        if not entry.offers(name):
+            having = [one.name for one in entries() if one.offers(name)]
+            for_whom = f": it is for {', '.join(having)}" if having else ""
+            raise WrongOption(f"`{name}` means nothing to the procedure {procedure}{for_whom}.")
+    try:
+        return setting_from({"procedure": procedure, **used})
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = next((str(part) for part in first["loc"][1:]), "procedure")
+        raise WrongOption(f"`{field}`: {first['msg'].removeprefix('Value error, ')}.") from error
+
+
+def setting_from(fields: dict[str, Any]) -> Setting:
+    """Return a setting as it was stored.
+
+    Raises
+    ------
+    ValidationError
+        The fields are no setting of a registered procedure.
+    WrongOption
+        They do not go together.
+    """
+    models = tuple(entry.setting for entry in entries())
+    union: Any = Annotated[Union[models], Field(discriminator="procedure")]  # noqa: UP007  of a tuple
+    adapter: TypeAdapter[Setting] = TypeAdapter(union)
+    return adapter.validate_python({"procedure": next(iter(_ENTRIES)), **fields})
+
+
+def for_person(setting: Setting) -> Setting:
+    """Return a setting as people are asked: whole cases of real decisions, in sittings.
+
+    Raises
+    ------
+    Problem
+        For a procedure that no elicited metric file can hold the result of.
+    """
+    if not entry_named(setting.procedure).people:
+        names = [entry.name for entry in entries() if entry.people]
+        raise Problem(
+            f"The procedure {setting.procedure} is for simulations: its metric is no cost matrix. "
+            f"Ask people with {', '.join(names[:-1])} or {names[-1]}."
+        )
+    return setting.for_person()
+
+
+def procedure_for(study: Study, setting: Setting) -> Procedure:
+    """Return the procedure that a setting stands for, bound to a study.
+
+    Raises
+    ------
+    WrongOption
+        Options that do not go together.
+    Problem
+        A model that the study does not have, or a query space that it cannot give.
+    """
+    return entry_named(setting.procedure).build(study, setting)

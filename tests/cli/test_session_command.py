@@ -1,0 +1,57 @@
+from typer.testing import CliRunner
+
+from elicit_app.cli.main import app
+from elicit_app.problem import Problem
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.session.results.result import export, result_view
+from elicit_app.session.session import Session
+from elicit_app.study import open_study
+
+
+def elicit(*arguments):
+    """Exit code and what was printed, or the sentence of the problem."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if isinstance(result.exception, Problem):
+        return 1, result.exception.sentence
+    return result.exit_code, " ".join(result.output.split())
+
+
+def answered(path, replies=("left", "right", "equal", "left", "left", "right", "equal")):
+    with Session.create(open_study("breast-cancer"), BayesSetting(seed=5), path) as session:
+        for reply in replies:
+            session.answer(reply)
+        session.stop()
+        return export(result_view(session), path.with_suffix(".metric.json"))
+
+
+def test_a_sound_session_and_the_metric_made_from_it(tmp_path):
+    path = tmp_path / "a.session.jsonl"
+    metric = answered(path)
+    code, said = elicit("session", "check", path, metric)
+    assert code == 0
+    assert "is sound: 7 answers in 9 lines. Every line carries a running digest." in said
+    assert "was made from these answers." in said
+    with Session.open(path) as session:
+        session.more()
+        session.answer("left")
+    assert "as they were after 7 answers" in elicit("session", "check", path, metric)[1]
+
+
+def test_a_metric_from_other_answers_is_told(tmp_path):
+    answered(tmp_path / "a.session.jsonl")
+    other = answered(tmp_path / "b.session.jsonl", ["right"] * 7)
+    code, said = elicit("session", "check", tmp_path / "a.session.jsonl", other)
+    assert (code, "was not made from the answers in" in said) == (1, True)
+
+
+def test_a_damaged_session_is_told_and_recovered(tmp_path):
+    path, new = tmp_path / "a.session.jsonl", tmp_path / "new.session.jsonl"
+    answered(path)
+    path.write_bytes(path.read_bytes().replace(b'"choice":"equal"', b'"choice":"Equal"'))
+    code, said = elicit("session", "check", path)
+    assert (code, "is damaged in line 4: 2 of 7 answers can be read" in said) == (1, True)
+    code, said = elicit("session", "recover", path, "--out", new)
+    assert code == 0
+    assert "7 answers saved in" in said
+    assert elicit("session", "check", new)[0] == 0
+    assert "already a session" in elicit("session", "recover", path, "--out", new)[1]

@@ -1,0 +1,140 @@
+"""One setting for people and for the laboratory: what goes together, and what people are shown."""
+
+import re
+
+import numpy as np
+import pytest
+
+from elicit_app.cli.ask import flag
+from elicit_app.elicitation.questions import Step
+from elicit_app.problem import Problem, WrongOption
+from elicit_app.registry import procedure_for, setting_of
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.binding import read_orders, sphere_for
+from elicit_app.registry.entries import setting_from
+from elicit_app.registry.published import DlpmSetting, LpmSetting
+from elicit_app.study.opening import open_study
+
+WINE, SOFTMAX = open_study("wine"), open_study("softmax-3")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"procedure": "dlpm", "family": "lpm"}, "elicits the family dlpm only"),
+        ({"procedure": "lpm", "family": "dlpm"}, "elicits the family lpm only"),
+        ({"procedure": "dlpm", "space": "sphere"}, "asks on the frontier only"),
+        ({"procedure": "lpm", "space": "frontier"}, "asks on the sphere only"),
+        ({"procedure": "dlpm", "radius": 0.01}, "--radius is about the sphere"),
+        ({"procedure": "bayes", "radius": 0.01}, "--radius is about the sphere"),
+        ({"procedure": "bayes", "space": "sphere", "family": "dlpm"}, "--family can only be lpm"),
+        ({"procedure": "bayes", "space": "sphere", "max_cells": 3}, "--max-cells is about the frontier"),
+        ({"procedure": "bayes", "confusions": "plugin"}, "it is for dlpm, dlfpm"),
+        ({"procedure": "lpm", "confusions": "counts"}, "--confusions means nothing"),
+        ({"procedure": "dlpm", "cycles": 2}, "--cycles means nothing .* it is for lpm, lfpm"),
+        ({"procedure": "lpm", "cycles": 0}, "--cycles must be at least 1"),
+        ({"procedure": "dlpm", "stop": True}, "--stop"),
+        ({"procedure": "lpm", "checks": True}, "--checks"),
+        ({"procedure": "lpm", "max_cells": 4}, "--max-cells"),
+        ({"procedure": "dlpm", "strength": True}, "--strength"),
+        ({"procedure": "dlpm", "never_worse": read_orders(["a<=b"], "ab")}, "--never-worse"),
+        ({"procedure": "bayes", "epsilon": 0.1}, "--epsilon means nothing to the procedure bayes"),
+        ({"procedure": "bayes", "ask": "all"}, "--ask"),
+        ({"procedure": "bayes", "repair": True}, "--repair"),
+        ({"procedure": "bayes", "questions": 0}, "--questions: "),
+        ({"procedure": "bayes", "colour": "blue"}, "--colour means nothing to the procedure bayes."),
+        ({"procedure": "nobody"}, "no --procedure nobody. There are bayes, dlpm"),
+        ({"procedure": "dlpm", "epsilon": 0.0}, "between 1e-12 and 1"),
+        ({"procedure": "dlpm", "epsilon": 1e-13}, "between 1e-12 and 1"),
+        ({"procedure": "lpm", "epsilon": float("nan")}, "between 1e-12 and 1"),
+        ({"procedure": "dlpm", "epsilon": 1.5}, "between 1e-12 and 1"),
+    ],
+)
+def test_what_does_not_go_together_is_said_with_flags_only_by_the_command(options, says):
+    procedure = options.pop("procedure")
+    with pytest.raises(WrongOption) as wrong:
+        setting_of(procedure, **options)
+    assert "--" not in wrong.value.sentence
+    assert "`" not in wrong.value.sentence
+    assert re.search(says, wrong.value.worded(flag))
+
+
+def test_what_is_not_used_is_as_good_as_left_out():
+    off = dict.fromkeys(["epsilon", "cycles", "ask", "family", "space", "max_cells"])
+    assert setting_of("dlpm", **off, stop=False, checks=False, repair=False) == DlpmSetting()
+    assert setting_of("bayes", **off, repair=False) == BayesSetting()
+
+
+@pytest.mark.parametrize(
+    ("procedure", "family", "space"),
+    [
+        ("bayes", "lpm", "frontier"),
+        ("dlpm", "dlpm", "frontier"),
+        ("lpm", "lpm", "sphere"),
+        ("dlfpm", "dlfpm", "frontier"),
+        ("lfpm", "lfpm", "sphere"),
+    ],
+)
+@pytest.mark.parametrize("study", [WINE, SOFTMAX], ids=["predictions", "law"])
+def test_defaults(procedure, family, space, study):
+    setting = setting_of(procedure)
+    assert (setting.family, setting.space) == (family, space)
+    made = procedure_for(study, setting)
+    assert (made.name, made.family) == (procedure, family)
+
+
+@pytest.mark.parametrize("procedure", ["dlpm", "lpm", "bayes"])
+def test_people_are_shown_whole_cases(procedure):
+    made = procedure_for(WINE, setting_of(procedure, person=True))
+    step = next(made.begin())
+    assert isinstance(step, Step)
+    population = step.question.population
+    assert population >= WINE.population
+    for matrix in step.question.rates:
+        np.testing.assert_allclose(matrix * population, np.rint(matrix * population), atol=1e-6)
+
+
+def test_people_are_shown_what_is_counted_and_the_laboratory_may_be_steered_by_estimates():
+    model = WINE.models[0]
+    counted = np.bincount(model.y_true, minlength=3) / len(model.y_true)
+    person = next(procedure_for(WINE, DlpmSetting(person=True)).begin()).question
+    plugin = next(procedure_for(WINE, DlpmSetting()).begin()).question
+    counts = next(procedure_for(WINE, DlpmSetting(confusions="counts")).begin()).question
+    np.testing.assert_allclose(person.rates[0].sum(axis=1), counted, atol=1 / person.population)
+    np.testing.assert_allclose(counts.first.sum(axis=1), counted, atol=1e-12)
+    np.testing.assert_allclose(plugin.first.sum(axis=1), model.y_proba.mean(axis=0), atol=1e-12)
+
+
+def test_a_setting_survives_json():
+    setting = LpmSetting(cycles="auto", epsilon=0.05, person=True, seed=2**40)
+    assert setting_from(setting.model_dump(mode="json")) == setting
+    with pytest.raises(ValueError, match="colour"):
+        setting_from({"colour": "blue"})
+
+
+def test_orders_survive_json_and_none_of_them_leaves_no_trace():
+    setting = BayesSetting(never_worse=read_orders(["a:b<=b:a"], "ab"))
+    assert setting_from(setting.model_dump(mode="json", exclude_none=True)) == setting
+    assert BayesSetting(never_worse=()) == BayesSetting()
+    with pytest.raises(ValueError, match="colour"):
+        setting_from({"never_worse": [{"mistake": {"true": "a", "colour": 1}, "than": {"true": 1}}]})
+
+
+def test_models_are_found_by_name():
+    second = WINE.models[1].name
+    made = procedure_for(WINE, DlpmSetting(model=second))
+    first = procedure_for(WINE, DlpmSetting())
+    assert not next(made.begin()).question.same_as(next(first.begin()).question)
+    with pytest.raises(Problem, match="Its models: "):
+        procedure_for(WINE, DlpmSetting(model="nobody"))
+    with pytest.raises(Problem, match="synthetic"):
+        procedure_for(SOFTMAX, DlpmSetting(model="nobody"))
+
+
+def test_the_radius_is_that_of_the_law_and_never_more():
+    setting = LpmSetting()
+    assert round(sphere_for(SOFTMAX, setting).radius, 4) == 0.0407
+    smaller = setting.model_copy(update={"radius": 0.01})
+    assert sphere_for(SOFTMAX, smaller).radius == 0.01
+    with pytest.raises(Problem, match="leaves the feasible"):
+        procedure_for(SOFTMAX, setting.model_copy(update={"radius": 0.05}))
