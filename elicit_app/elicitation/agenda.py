@@ -123,7 +123,8 @@ def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> in
         return left + again
     extra = _still(extras(questions, questions), history)
     repeats = extra.count(Purpose.REPEAT)
-    return left + again + len(extra) - repeats + min(repeats, left + len(repeatable_answers(history)))
+    repeatable = len(repeatable_answers(history)) + (left if history else left - 1)  # never the very first question
+    return left + again + len(extra) - repeats + min(repeats, max(repeatable, 0))
 
 
 def repeatable_answers(history: Sequence[Asked]) -> list[int]:
@@ -244,4 +245,5 @@ def _again(later: Question, earlier: Question, place: int) -> bool:
     """Tell whether `later` asks again what was asked at a place; a repeat keeps what it repeats."""
     if earlier.purpose is Purpose.INFORMATIVE:
         return later.purpose is Purpose.INFORMATIVE and later.repeat_of == place + 1
-    return later.purpose is earlier.purpose and later.repeat_of == earlier.repeat_of
+    both_repeat = later.purpose is Purpose.REPEAT and earlier.purpose is Purpose.REPEAT
+    return both_repeat and later.repeat_of == earlier.repeat_of
