@@ -26,8 +26,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from elicit_app.study.reading import open_predictions
-from elicit_app.study.scoring import Tally, tally_file
+from elicit_app.study.checking import Batch
+from elicit_app.study.scoring import ModelRows, Piece, RowsTally, tally_rows
 from metrics import ElicitedMetric
 
 CLASSES = ("benign", "naevus", "melanoma")
@@ -74,18 +74,18 @@ def write_file(path: Path, rows: int, compression: Compression) -> None:
 
 def timed_stream(path: Path) -> Run:
     start, used = time.perf_counter(), time.process_time()
-    tally = tally_file(open_predictions(path), metric())
-    return _run(start, used, int(tally.cases.sum()))
+    tally = tally_rows([ModelRows("model", (Piece(path),))], metric())
+    return _run(start, used, int(tally.cases.counts[0].sum()))
 
 
 def timed_memory(rows: int) -> Run:
     true, proba = cases(min(rows, IN_MEMORY), 0)
-    Tally(metric()).update(true[:PART_ROWS], proba[:PART_ROWS], 0)
-    tally = Tally(metric())
+    RowsTally(metric(), ["model"]).update([Batch(true[:PART_ROWS], proba[:PART_ROWS])], 0)
+    tally = RowsTally(metric(), ["model"])
     start, used = time.perf_counter(), time.process_time()
     for done in range(0, rows, IN_MEMORY):
-        tally.update(true[: rows - done], proba[: rows - done], done)
-    return _run(start, used, int(tally.cases.sum()))
+        tally.update([Batch(true[: rows - done], proba[: rows - done])], done)
+    return _run(start, used, int(tally.cases.counts[0].sum()))
 
 
 def _run(start: float, used: float, rows: int) -> Run:

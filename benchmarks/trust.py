@@ -23,6 +23,7 @@ from elicitation import opened
 from elicit_app.elicitation.oracles import LogitOracle
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Purpose, Question, Side
+from elicit_app.elicitation.response import N_PARAMETERS
 from elicit_app.elicitation.trust import TrustReport, trust_report
 from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.simulation import Experts, Laboratory
@@ -139,26 +140,28 @@ def misspecified(kind: Misspecified, procedure: Bayes, rng: Chance) -> tuple[Mat
     now, before = prior.log_weights(rng.standard_normal((2, prior.size)))
     if kind.lexicographic > 1:
         now[rng.integers(prior.size)] += np.log(kind.lexicographic)
-    sensitivity = kind.times * np.exp(response.log_sensitivity) / response.scale
+    usual = response.person(np.zeros((1, N_PARAMETERS)))
+    sensitivity = kind.times * usual.sensitivity
 
     def person(question: Question, left: Side, number: int) -> Choice:
         logs = before if kind.changes and number < QUESTIONS // 2 + 2 else now
-        felt = sensitivity * kind.tiring**number * float(prior.gain(*question.rates) @ np.exp(logs))
+        manner = usual._replace(sensitivity=sensitivity * kind.tiring**number)
+        felt = float(response.latent(np.exp(logs)[None], manner, prior.gain(*question.rates)[None])[0, 0])
         if rng.random() < kind.lapses:
             felt = 0.0
         return Choice.FIRST if felt + rng.logistic() > 0 else Choice.SECOND
 
-    return now, np.log(sensitivity), person
+    return now, np.log(sensitivity[0]), person
 
 
 def well_specified(procedure: Bayes, rng: Chance) -> tuple[Matrix, Matrix, Person]:
     """Draw a person from the procedure's own prior, who answers by its own response model."""
     prior, response = procedure.prior, procedure.response
     logs = prior.log_weights(rng.standard_normal((1, prior.size)))
-    manner = response.person(rng.standard_normal((1, 4)))
+    manner = response.person(rng.standard_normal((1, N_PARAMETERS)))
 
     def person(question: Question, left: Side, number: int) -> Choice:
-        latent = manner.sensitivity[:, None] * (np.exp(logs) @ prior.gain(*question.rates)[:, None])
+        latent = response.latent(np.exp(logs), manner, prior.gain(*question.rates)[None])
         chances = response.chances(latent, manner)[:, 0, 0]
         return (Choice.FIRST, Choice.SECOND, Choice.EQUAL)[int(rng.choice(3, p=chances / chances.sum()))]
 

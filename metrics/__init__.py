@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from sklearn.metrics import roc_curve as roc_curve
     from sklearn.metrics import root_mean_squared_error as root_mean_squared_error
 
+    from metrics.classification.confusion import balanced_error_rate as balanced_error_rate
+    from metrics.classification.confusion import class_weighted_error_rate as class_weighted_error_rate
     from metrics.classification.confusion import confusion_matrix as confusion_matrix
+    from metrics.classification.confusion import error_rate as error_rate
+    from metrics.classification.costs import cost_sensitive_decisions as cost_sensitive_decisions
     from metrics.classification.costs import expected_misclassification_cost as expected_misclassification_cost
     from metrics.classification.costs import misclassification_cost as misclassification_cost
-    from metrics.classification.decisions import cost_sensitive_decisions as cost_sensitive_decisions
-    from metrics.classification.errors import balanced_error_rate as balanced_error_rate
-    from metrics.classification.errors import class_weighted_error_rate as class_weighted_error_rate
-    from metrics.classification.errors import error_rate as error_rate
     from metrics.classification.frequencies import natural_frequencies as natural_frequencies
     from metrics.classification.multilabel import penalized_multilabel_score as penalized_multilabel_score
     from metrics.classification.relevance import relevance_score as relevance_score
@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from metrics.models.learning import BestEpoch as BestEpoch
     from metrics.models.learning import ConcernLearningRate as ConcernLearningRate
     from metrics.models.operating_points import operating_point as operating_point
+    from metrics.policies.curves import policy_curves as policy_curves
+    from metrics.policies.judging import judge as judge
+    from metrics.policies.net_benefit import decision_curve as decision_curve
+    from metrics.policies.net_benefit import net_benefit as net_benefit
     from metrics.probabilistic.calibration import calibration_curve as calibration_curve
     from metrics.probabilistic.calibration import expected_calibration_error as expected_calibration_error
     from metrics.probabilistic.concern import MetaPatternConcernScore as MetaPatternConcernScore
@@ -60,10 +64,17 @@ if TYPE_CHECKING:
     from metrics.probabilistic.regression import interval_coverage as interval_coverage
 
 _NAMES = {
-    "metrics.classification.confusion": ("confusion_matrix",),
-    "metrics.classification.costs": ("expected_misclassification_cost", "misclassification_cost"),
-    "metrics.classification.decisions": ("cost_sensitive_decisions",),
-    "metrics.classification.errors": ("balanced_error_rate", "class_weighted_error_rate", "error_rate"),
+    "metrics.classification.confusion": (
+        "balanced_error_rate",
+        "class_weighted_error_rate",
+        "confusion_matrix",
+        "error_rate",
+    ),
+    "metrics.classification.costs": (
+        "cost_sensitive_decisions",
+        "expected_misclassification_cost",
+        "misclassification_cost",
+    ),
     "metrics.classification.frequencies": ("natural_frequencies",),
     "metrics.classification.multilabel": ("penalized_multilabel_score",),
     "metrics.classification.relevance": ("relevance_score",),
@@ -77,6 +88,9 @@ _NAMES = {
     "metrics.models.cost_sensitive_classifier": ("CostSensitiveClassifier",),
     "metrics.models.learning": ("BestEpoch", "ConcernLearningRate"),
     "metrics.models.operating_points": ("operating_point",),
+    "metrics.policies.curves": ("policy_curves",),
+    "metrics.policies.judging": ("judge",),
+    "metrics.policies.net_benefit": ("decision_curve", "net_benefit"),
     "metrics.probabilistic.calibration": ("calibration_curve", "expected_calibration_error"),
     "metrics.probabilistic.concern": ("MetaPatternConcernScore", "meta_pattern_concern_score", "release_matrix"),
     "metrics.probabilistic.likelihood": ("negative_log_likelihood", "probability_squared_error"),

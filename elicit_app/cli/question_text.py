@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elicit_app.elicitation.questions import Family
+from elicit_app.elicitation.questions import Family, Proposal
 from elicit_app.session.views.asked import AnsweredView, QuestionView, ReviewView
 from elicit_app.session.words.ledger import branches, ledger
-from elicit_app.session.words.sentences import IMAGINED, preference, progress_words
+from elicit_app.session.words.sentences import IMAGINED, preference_of, progress_words
 from elicit_app.study.model import Wording
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ def print_question(
     """Print a question: what differs, in words; with the full picture every count."""
     from rich.table import Table
 
-    words = ledger(view.left, view.right, wording, view.population, family, subject=view.subject)
+    words = ledger(
+        view.left, view.right, wording, view.population, family, subject=view.subject, reversed_rows=view.reversed_rows
+    )
     console.print()
     progress = progress_words(view).line if view.again is None else f"Question {view.again}, again"
     console.print(progress, style="dim")
@@ -43,10 +45,23 @@ def print_question(
     for line in (words.fold_sentence, words.strip.sentence, view.note):
         if line:
             console.print(line)
+    if view.proposal is not None:
+        console.print(_proposal_words(view.proposal, wording, family))
     if view.hypothetical:
         console.print(IMAGINED)
     if view.offer_break:
         console.print(f"{view.number - 1} answers, all kept. Take a break? Ctrl+C stops for now.")
+
+
+def _proposal_words(proposal: Proposal, wording: Wording, family: Family) -> str:
+    """Say which count may be moved, and how it is typed."""
+    letter = "A" if proposal.side == "first" else "B"
+    key = (proposal.true, proposal.predicted)
+    mistake = wording.any_mistake[proposal.true] if family == "dlpm" else wording.mistakes[key]
+    return (
+        f"How many {mistake.many} in {letter} make both results equally bad? "
+        f"Type = and the number, {proposal.least:,} to {proposal.most:,} (now {proposal.start:,})."
+    )
 
 
 def print_contradiction(
@@ -74,5 +89,5 @@ def print_review(console: Console, view: ReviewView, wording: Wording, family: F
 
 
 def _said(answer: AnsweredView, wording: Wording, family: Family) -> str:
-    said = preference(answer.left, answer.right, answer.reply, wording, family, asked_again_as=answer.asked_again_as)
+    said = preference_of(answer, wording, family)
     return said.sentence + (f" rather than {said.rather_than}" if said.rather_than else "")

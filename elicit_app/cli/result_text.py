@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from elicit_app.cli.judgement_text import print_judgement
 from elicit_app.session.views.outcome import ResultView
-from elicit_app.session.words import result_words as words
 from elicit_app.study.model import Study
-from metrics.display.numbers import probability, total_cost, two_digits
+from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import called
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def print_result(console: Console, view: ResultView, study: Study) -> None:
-    """Print what was learned: the ratios, how far they can be trusted, and the models ranked."""
+    """Print what was learned: the ratios, how far they can be trusted, and what to do with the models."""
     _line(console, f"{view.headline.start} {view.headline.number}.", style="bold")
     said, stressed = view.headline.below
     if said:
@@ -33,7 +33,7 @@ def print_result(console: Console, view: ResultView, study: Study) -> None:
     if view.held_out:
         told = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
         _line(console, f"    Answers kept aside and predicted: {told}.")
-    _models(console, view, study)
+    _models(console, view)
     for note in view.notes:
         _line(console, note)
 
@@ -51,29 +51,19 @@ def _ratios(console: Console, view: ResultView, study: Study) -> None:
     console.print(table)
 
 
-def _models(console: Console, view: ResultView, study: Study) -> None:
+def _models(console: Console, view: ResultView) -> None:
+    """Print what one could do, and what is known of the models beside their costs."""
     from rich.table import Table
 
-    if not view.models:
+    if view.judgement is None:
         return
-    headline, sentence = words.model_headline(view.models)
-    _line(console, f"{headline}. {sentence}")
-    yardstick = view.headline.yardstick.mistake
+    print_judgement(console, view.judgement)
     table = Table(box=None, padding=(0, 2), show_edge=False)
-    table.add_column("Rank", justify="right")
-    table.add_column("Model")
-    table.add_column(f"cost per {study.population:,} {study.wording.cases}, in {yardstick.many}", justify="right")
-    for name in ("MPCS", "accuracy", "best"):
+    table.add_column("Model as it decides now")
+    for name in ("MPCS", "accuracy"):
         table.add_column(name, justify="right")
     for model in view.models:
-        table.add_row(
-            str(model.rank),
-            model.name,
-            total_cost(model.cost),
-            f"{model.mpcs:.2f}",
-            f"{100 * model.accuracy:.1f} %",
-            probability(model.probability_best),
-        )
+        table.add_row(model.name, f"{model.mpcs:.2f}", f"{100 * model.accuracy:.1f} %")
     console.print(table)
 
 

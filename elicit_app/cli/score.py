@@ -1,29 +1,20 @@
-"""`elicit score`: models ranked by an elicited metric."""
+"""`elicit score`: what one could do with models, judged by an elicited metric."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 if TYPE_CHECKING:
-    from elicit_app.study.scoring import ModelScore, Tally
+    from elicit_app.study.scoring import RowsTally, Scores
     from metrics import ElicitedMetric
+    from metrics.policies.judgement import JudgedPolicy, Judgement
 
-_FIELDS = (
-    "name",
-    "cost_per_population",
-    "misclassification_cost",
-    "expected_misclassification_cost",
-    "decided_cost",
-    "mpcs",
-    "accuracy",
-    "balanced_error_rate",
-    "rank",
-    "probability_best",
-)
+_WORSE = 3
 
 
 def register(app: typer.Typer) -> None:
@@ -36,7 +27,32 @@ def score(
     predictions: Annotated[
         list[Path], typer.Argument(metavar="PREDICTIONS", help="One predictions file a model, all of the same cases.")
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    prevalence: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS=RATE,...",
+            help="How common the true classes are where the models will be used; classes left out share the rest.",
+        ),
+    ] = None,
+    practice: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Present practice: CSV of counts or rates, a row per true class, a column per decision, both named.",
+        ),
+    ] = None,
+    draws: Annotated[
+        int, typer.Option(min=0, max=1_000_000, help="Draws of both doubts; 0 leaves all doubt out.")
+    ] = 4_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+    fail_if_worse_than: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POLICY",
+            help="Exit with 3 where no other use of a model costs as little: a policy's name, 'always CLASS', "
+            "'practice', or a model, which stands for it as it decides now.",
+        ),
+    ] = None,
     engine: Annotated[
         Literal["local", "dask"],
         typer.Option(help="dask: on several processes or machines; a model may then be a folder of Parquet files."),
@@ -44,82 +60,203 @@ def score(
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
-    """Judge models by what their mistakes cost; files may be larger than memory."""
+    """Judge what one could do with models by what mistakes cost; files may be larger than memory."""
     from elicit_app.cli.reading_metric import load_metric
     from elicit_app.study.making import distinct_names
-    from elicit_app.study.reading import numbering_notes, rescaling_notes
-    from elicit_app.study.scoring import ranked
+    from elicit_app.study.practice import read_practice
+    from elicit_app.study.scoring import scores_of
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
     loaded = load_metric(metric)
-    tallies = _on_dask(loaded, predictions, scheduler) if engine == "dask" else _here(loaded, predictions)
-    for path, tally in zip(predictions, tallies, strict=True):
-        numbered = numbering_notes(path, loaded.classes) if tally.numbered else ()
-        for note in (*numbered, *rescaling_notes(path, tally.rescaled)):
-            print(note, file=sys.stderr)
-    scores = ranked(loaded, [*zip(distinct_names(predictions), tallies, strict=True)])
-    print(_as_json(loaded, scores)) if as_json else _print_table(loaded, scores)
+    typed = None if practice is None else read_practice(practice, loaded.classes)
+    stated = None if prevalence is None else _stated(prevalence, loaded.classes)
+    names = distinct_names(predictions)
+    tally = (_on_dask if engine == "dask" else _here)(loaded, names, predictions, scheduler)
+    _tell(tally, loaded)
+    cases = tally.models[0].labels
+    shares = None if stated is None else _completed(stated, [int(n) for n in cases], loaded.classes)
+    scores = scores_of(tally, loaded, prevalence=shares, practice=typed, draws=draws, seed=seed)
+    gate = None if fail_if_worse_than is None else _named(scores.judgement, fail_if_worse_than)
+    print(_as_json(loaded, scores)) if as_json else _print(loaded, scores)
+    if gate is not None:
+        _demand_better(scores.judgement, gate)
 
 
-def _here(metric: ElicitedMetric, predictions: list[Path]) -> list[Tally]:
+def _here(metric: ElicitedMetric, names: Sequence[str], predictions: list[Path], _scheduler: str | None) -> RowsTally:
     from elicit_app.cli.progress import progress
     from elicit_app.study.reading import open_predictions
-    from elicit_app.study.scoring import tally_file
+    from elicit_app.study.scoring import ModelRows, Piece, tally_models
 
-    files = [open_predictions(path) for path in predictions]
-    known = [file.table.rows for file in files]
+    known = [open_predictions(path).table.rows for path in predictions]
+    models = [ModelRows(name, (Piece(path),)) for name, path in zip(names, predictions, strict=True)]
     with progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
-        return [tally_file(file, metric, advance) for file in files]
+        return tally_models(models, metric, advance)
 
 
-def _on_dask(metric: ElicitedMetric, predictions: list[Path], scheduler: str | None) -> list[Tally]:
+def _on_dask(metric: ElicitedMetric, names: Sequence[str], predictions: list[Path], scheduler: str | None) -> RowsTally:
     from elicit_app.cli.progress import progress
     from elicit_app.study.cluster import parts_of, tally_on_cluster
 
-    parts = parts_of(predictions)
+    parts = parts_of([*zip(names, predictions, strict=True)])
     with progress("Scoring", len(parts)) as advance:
         return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance)
 
 
-def _as_json(metric: ElicitedMetric, scores: tuple[ModelScore, ...]) -> str:
+def _tell(tally: RowsTally, metric: ElicitedMetric) -> None:
+    from elicit_app.study.reading import numbering_notes, rescaling_notes
+
+    for model in tally.models:
+        notes = [note for path in model.numbered for note in numbering_notes(path, metric.classes)]
+        notes += [note for path, rows in model.rescaled for note in rescaling_notes(path, rows)]
+        for note in notes:
+            print(note, file=sys.stderr)
+
+
+def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
+    """Return the shares that an option states: "malignant=0.1" or "a=0.2,b=0.3"."""
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, rate = part.rpartition("=")
+        name = name.strip()
+        if name not in classes:
+            raise typer.BadParameter(
+                f"{name or part!r} is not one of the metric's classes ({', '.join(classes)}); write CLASS=RATE,...",
+                param_hint="--prevalence",
+            )
+        try:
+            shares[name] = float(rate)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{rate!r} is not a number; write CLASS=RATE,...", param_hint="--prevalence"
+            ) from None
+        if not 0 <= shares[name] <= 1:
+            raise typer.BadParameter(f"{rate} must lie between 0 and 1.", param_hint="--prevalence")
+    return shares
+
+
+def _completed(shares: dict[str, float], cases: Sequence[int], classes: Sequence[str]) -> list[float]:
+    """Return a share for every class: those left out divide the rest as they are in the predictions."""
+    rest = 1 - sum(shares.values())
+    left = {name: count for name, count in zip(classes, cases, strict=True) if name not in shares}
+    hint = "--prevalence"
+    if abs(rest) > 1e-6 and (not sum(left.values()) or rest < 0):
+        raise typer.BadParameter(f"the rates add up to {1 - rest:.4g}, not 1.", param_hint=hint)
+    empty = [name for name, count in zip(classes, cases, strict=True) if not count and shares.get(name, 0.0) > 0]
+    if empty:
+        raise typer.BadParameter(f"there are no cases of {empty[0]!r}, so nothing is known of it.", param_hint=hint)
+    total = sum(left.values()) or 1
+    return [shares[name] if name in shares else max(rest, 0.0) * left[name] / total for name in classes]
+
+
+def _named(judgement: Judgement, name: str) -> JudgedPolicy:
+    """Return the policy that an option names."""
+    wanted = name.strip().casefold()
+    for one in judgement.policies:
+        policy = one.policy
+        spelt = {policy.name}
+        if policy.decides == "practice":
+            spelt.add("practice")
+        elif policy.model is not None and not policy.recalibrated:
+            spelt.add(f"{policy.model} {policy.decides}")
+            if policy.decides == "as-is":
+                spelt.add(policy.model)
+        if wanted in {one_name.casefold() for one_name in spelt}:
+            return one
+    known = ", ".join(repr(one.name) for one in judgement.policies)
+    raise typer.BadParameter(f"{name!r} is none of the policies: {known}.", param_hint="--fail-if-worse-than")
+
+
+def _demand_better(judgement: Judgement, gate: JudgedPolicy) -> None:
+    """Exit with 3 where every other use of a model costs more than a policy does."""
+    others = [one for one in judgement.policies if one.policy.model is not None and one is not gate]
+    others = [one for one in others if one.policy.model != gate.policy.model] or others
+    best = min(others, key=lambda one: one.cost_per_population, default=None)
+    if best is not None and best.cost_per_population <= gate.cost_per_population * (1 + 1e-12):
+        return
+    found = "no other policy uses a model" if best is None else f"{best.name} costs {best.cost_per_population:,.4g}"
+    print(f"elicit: worse than {gate.name}, which costs {gate.cost_per_population:,.4g}: {found}.", file=sys.stderr)
+    raise typer.Exit(_WORSE)
+
+
+def _as_json(metric: ElicitedMetric, scores: Scores) -> str:
     import json
 
-    models = [{field: getattr(score, field) for field in _FIELDS} for score in scores]
-    return json.dumps({"metric": metric.name, "models": models}, ensure_ascii=False, indent=2, allow_nan=False)
+    judgement = scores.judgement
+    found = judgement.information
+    printed = {
+        "metric": metric.name,
+        "models": [_model(one) for one in scores.models],
+        "unit": judgement.unit_name,
+        "population": judgement.population,
+        "prevalence": {name: float(p) for name, p in zip(metric.classes, judgement.prevalence, strict=True)},
+        "recommendation": judgement.recommendation.sentence,
+        "policies": [_policy(one, metric.classes) for one in judgement.policies],
+        "information": None
+        if found is None
+        else {
+            "expected_loss": found.expected_loss,
+            "of_values": found.of_values,
+            "of_cases": found.of_cases,
+            "advice": found.advice,
+        },
+        "cases": judgement.n_cases,
+        "draws": judgement.n_draws,
+        "notes": list(judgement.notes),
+    }
+    return json.dumps(printed, ensure_ascii=False, indent=2, allow_nan=False)
 
 
-def _print_table(metric: ElicitedMetric, scores: tuple[ModelScore, ...]) -> None:
-    from rich.box import SIMPLE
+def _model(one: Any) -> dict[str, Any]:
+    fields = ("misclassification_cost", "expected_misclassification_cost", "decided_cost", "mpcs", "accuracy")
+    return {
+        "name": one.name,
+        "cost_per_population": one.judged.cost_per_population,
+        **{field: getattr(one, field) for field in fields},
+        "balanced_error_rate": one.balanced_error_rate,
+        "rank": one.judged.rank,
+        "probability_best": one.judged.probability_best,
+    }
+
+
+def _policy(one: JudgedPolicy, classes: Sequence[str]) -> dict[str, Any]:
+    policy, cut = one.policy, one.threshold
+    return {
+        "name": policy.name,
+        "model": policy.model,
+        "decides": policy.decides,
+        "recalibrated": policy.recalibrated,
+        "class": None if policy.predicted is None else classes[policy.predicted],
+        "threshold": None if cut is None else {"value": cut.value, "low": cut.low, "high": cut.high},
+        "cost_per_population": one.cost_per_population,
+        "interval": one.interval,
+        "interval_answers": one.interval_answers,
+        "interval_cases": one.interval_cases,
+        "difference_to_best": one.difference_to_best,
+        "difference_interval": one.difference_interval,
+        "rank": one.rank,
+        "probability_best": one.probability_best,
+    }
+
+
+def _print(metric: ElicitedMetric, scores: Scores) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from elicit_app.study.scoring import DEFAULT_POPULATION
+    from elicit_app.cli.judgement_text import print_judgement
+    from metrics.display.numbers import total_cost
 
-    population = metric.population or DEFAULT_POPULATION
-    sampled = scores[0].probability_best is not None
-    headings = ["cost", *(["above first, 90 %", "best"] if sampled else []), "least-cost", "MPCS", "accuracy"]
-    table = Table(
-        box=SIMPLE,
-        title=f"{metric.name}: cost per {population:,} cases, the worst mistake counts 1",
-        caption="least-cost: the same models, deciding for the class of least expected cost",
-    )
-    table.add_column("rank", justify="right")
-    table.add_column("model")
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    for score in sorted(scores, key=lambda one: one.cost_per_population):
-        table.add_row(*_cells(score, population))
     # what goes into a file or a pipe is not cut to the width of a terminal
-    Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False).print(table)
-
-
-def _cells(score: ModelScore, population: int) -> list[str]:
-    cells = [str(score.rank), score.name, f"{score.cost_per_population:.1f}"]
-    if score.probability_best is not None and score.difference_range is not None:
-        low, high = score.difference_range
-        first = score.rank == 1 and low == high == 0
-        cells += ["" if first else f"{low:+.1f} to {high:+.1f}", f"{100 * score.probability_best:.0f} %"]
-    cells += [f"{population * score.decided_cost:.1f}", "–" if score.mpcs is None else f"{score.mpcs:.3f}"]
-    return [*cells, f"{100 * score.accuracy:.1f} %"]
+    console = Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False, emoji=False)
+    console.print(metric.name, style="dim")
+    print_judgement(console, scores.judgement)
+    table = Table(box=None, padding=(0, 2), show_edge=False)
+    for heading in ("Rank", "Model as it decides now", "cost", "MPCS", "accuracy"):
+        table.add_column(heading, justify="left" if heading.startswith("Model") else "right")
+    for one in sorted(scores.models, key=lambda model: model.judged.cost_per_population):
+        concern = "–" if one.mpcs is None else f"{one.mpcs:.3f}"
+        found = (str(one.judged.rank), one.name, total_cost(one.judged.cost_per_population), concern)
+        table.add_row(*found, f"{100 * one.accuracy:.1f} %")
+    console.print(table)

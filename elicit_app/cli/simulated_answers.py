@@ -31,9 +31,10 @@ def simulated(session: Session, truth: str, talk: Console) -> Read:
     def read(view: QuestionView | None) -> str | None:
         if view is None:
             return None
-        question = Question(view.left, view.right, view.population)
-        choice = oracle.answer(question).choice
-        key = {Choice.FIRST: "1", Choice.SECOND: "2", Choice.EQUAL: "0", Choice.UNSURE: "s"}[choice]
+        answer = oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
+        key = {Choice.FIRST: "1", Choice.SECOND: "2", Choice.EQUAL: "0", Choice.UNSURE: "s"}[answer.choice]
+        if answer.moved is not None:
+            key = f"{key.replace('0', '')}={answer.moved.count}"
         talk.print(f"> {key}")
         return key
 

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from elicit_app.cli.keys import HELP, LINE, read_key
+from elicit_app.cli.keys import HELP, LINE, Typed, read_key
+from elicit_app.elicitation.questions import Moved
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.runner import SessionRunner
@@ -95,9 +96,20 @@ class Terminal:
             if line is None:
                 return self._leave()
             typed = read_key(line)
+            wrong = count_problem(view, typed)
+            if wrong:
+                self._say(wrong)
+                continue
             if typed.reply is not None:
                 seconds = time.monotonic() - began if self._waits else None
-                self._runner.answer(view.request, typed.reply, typed.strength, seconds=seconds, full_picture=self._full)
+                self._runner.answer(
+                    view.request,
+                    typed.reply,
+                    typed.strength,
+                    seconds=seconds,
+                    full_picture=self._full,
+                    moved=moved_to(view, typed.moved_to),
+                )
                 return True
             if typed.command == "full":
                 self._full = not self._full
@@ -194,3 +206,23 @@ class Terminal:
 
     def _say(self, text: str, style: str = "") -> None:
         self._console.print(text, style=style)
+
+
+def moved_to(view: QuestionView, count: int | None) -> Moved | None:
+    """Return the count that may be moved where it was typed to be."""
+    may = view.proposal
+    if may is None or count is None:
+        return None
+    return Moved(may.side, may.true, may.predicted, count, may.start)
+
+
+def count_problem(view: QuestionView, typed: Typed) -> str:
+    """Return why a typed count cannot be taken, or an empty text."""
+    if typed.moved_to is None:
+        return ""
+    may = view.proposal
+    if may is None:
+        return "No count of this question can be moved: choose one of the results, or say that they are about equal."
+    if not may.least <= typed.moved_to <= may.most:
+        return f"That count lies between {may.least:,} and {may.most:,}."
+    return ""

@@ -17,6 +17,7 @@ from metrics.elicited.family import error_cells
 
 LEVEL = 0.9  # of all intervals
 ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 200.0, 1_000.0  # effective draws
+_YARDSTICKS = 6  # tried for the estimate
 _SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
 _REFIT_PARTICLES = 160  # enough to predict one side or the other
 _REFIT_ROUNDS, _REFIT_SWEEPS = 3, 6  # the sampler adapts itself anew in every round
@@ -96,9 +97,12 @@ class Posterior(ABC):
         middles of the intervals are of the same thing.
         """
         middle = np.median(self.log_weights - self.log_weights.mean(axis=1, keepdims=True), axis=0)
-        top = int(np.argmax(middle))
-        ratios = np.median(self.log_weights - self.log_weights[:, [top]], axis=0)
-        return self.prior.normalised(np.exp(ratios))
+        for _ in range(_YARDSTICKS):  # medians need not be transitive: the largest may change with the yardstick
+            top = int(np.argmax(middle))
+            middle = np.median(self.log_weights - self.log_weights[:, [top]], axis=0)
+            if middle.max() <= 0.0:
+                break
+        return self.prior.normalised(np.exp(middle))
 
     @cached_property
     def yardstick(self) -> int:

@@ -45,17 +45,17 @@ class Pool:
         Rates; multiples of 1/population where there is one.
     corners : ndarray of shape (c, k, k)
         Exact rates of decisions under costs of any sign, also foolish ones: what mixtures can be made of.
-    population : int or None
-        What the matrices are shown for, or None in the laboratory.
     typical : ndarray of shape (t, k, k)
         Exact rates of the decisions under typical costs alone, log-normal with a standard deviation of 1.5: what
         agreement is judged on.
+    population : int or None
+        What the matrices are shown for, or None in the laboratory.
     """
 
     matrices: Matrix
     corners: Matrix
-    population: int | None
     typical: Matrix
+    population: int | None
 
     @classmethod
     def of(
@@ -91,9 +91,9 @@ class Pool:
             corners = np.concatenate([rates, made])
         typical = rates[fixed + _SPREADS.index(_TYPICAL) :: len(_SPREADS)]
         if population is None:
-            return cls(np.unique(np.round(rates, 15), axis=0), corners, None, typical)
+            return cls(np.unique(np.round(rates, 15), axis=0), corners, typical, None)
         counts = [natural_frequencies(matrix, population) for matrix in rates]
-        return cls(np.unique(counts, axis=0) / population, corners, population, typical)
+        return cls(np.unique(counts, axis=0) / population, corners, typical, population)
 
     def random_gains(self, prior: WeightPrior, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains, shape (<= n, m), of random pairs of typical matrices that are not the same."""

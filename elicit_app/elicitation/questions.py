@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from elicit_app.elicitation.belief import Posterior
+    from elicit_app.elicitation.procedures.pencil import Fraction
 
 Matrix = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -336,6 +337,23 @@ Bound = tuple[float, float] | None
 
 
 @dataclass(frozen=True, eq=False)
+class Tolerance:
+    """What a search tells about the ratio of two weights.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (n, n)
+        Entry (i, j): the range of weight i over weight j; `high` may be inf.
+    bounded : ndarray of bool, shape (n, n)
+        No question of the query space could tell more than that.
+    """
+
+    low: Matrix
+    high: Matrix
+    bounded: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
 class Outcome:
     """What was learned, and why the procedure stopped.
 
@@ -355,15 +373,20 @@ class Outcome:
         90 % intervals of the cost-matrix entries; inf where unbounded.
     samples : ndarray of shape (draws, n_weights) or None
         Posterior draws of the weights.
-    effective_draws : float or None
-        How many independent draws the samples are worth; None without samples.
-    linear : True, str or None
-        True where linear costs explain the answers, else the name of the rival that explains them better ("concave",
-        "minimax", "threshold" or "f1"); None where that was not judged.
     notes : tuple of str
         Sentences for a person: what was bounded, what was read in which way.
-    details : mapping
-        Numbers that belong to one procedure only (an achieved angle, a sensitivity, offsets of hyperplanes).
+    tolerance : Tolerance or None
+        What a search tells about ratios; None with a belief, or where the search was cut short.
+    utility : Fraction or None
+        The whole utility where the family is linear-fractional.
+    cycles : int or None
+        Passes over all angles that a search on the sphere made.
+    sensitivity, lapse : float or None
+        How the person answers: the slope in units of a typical difference, and the probability of not looking.
+    effective_draws : float or None
+        How many independent draws the samples are worth.
+    linear : str or None
+        None where a linear metric explains the answers; else the name of the rival that does so better.
     """
 
     family: Family
@@ -373,10 +396,14 @@ class Outcome:
     questions: int
     intervals: Matrix | None = None
     samples: Matrix | None = None
-    effective_draws: float | None = None
-    linear: Literal[True] | str | None = None
     notes: tuple[str, ...] = ()
-    details: dict[str, object] = field(default_factory=dict)
+    tolerance: Tolerance | None = None
+    utility: Fraction | None = None
+    cycles: int | None = None
+    sensitivity: float | None = None
+    lapse: float | None = None
+    effective_draws: float | None = None
+    linear: str | None = None
 
 
 Elicitation = Generator[Step, Answer, Outcome]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Procedure, Purpose, Side
-from elicit_app.elicitation.refitting import HeldOut, held_out, refitted
+from elicit_app.elicitation.procedures.pencil import coordinates
+from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
 from elicit_app.elicitation.response import evidence
 
 Verdict = Literal["trusted", "reservations", "untrusted"]
@@ -25,6 +25,33 @@ _INSENSITIVE = 0.75  # answers random pairs rightly with less than this probabil
 _CHANGED = 3.0  # bits by which two metrics, one for each half, explain the second half better than one
 _EDGE = 0.5  # probability of a lead that the prior hardly allows
 _NO_BETTER = -2  # answers: fewer predicted by so many is more than the luck of near ties
+
+
+_FOLDS = 5
+_FEWEST = 8  # preferences to hold some out
+# A search: an answer does not fit when the other side is better by more than this share of all that is at stake.
+_MARGIN = 0.05
+# "About equal" fits while neither side weighs more than twice the other: (2 - 1) / (2 + 1).
+_EQUAL = 1 / 3
+
+
+class HeldOut(NamedTuple):
+    """How many of `total` preferences, each kept aside once, are predicted by each rule; a tie predicts nothing.
+
+    Parameters
+    ----------
+    learned : int
+        By the metric that was fitted without them.
+    accuracy, f1 : int
+        By the greater accuracy, and by the greater macro F1 score.
+    total : int
+        Preferences kept aside.
+    """
+
+    learned: int
+    accuracy: int
+    f1: int
+    total: int
 
 
 @dataclass(frozen=True)
@@ -80,8 +107,10 @@ class TrustReport:
         Indices of the checks answered wrongly.
     explained : Count
         Answers that are no surprise, of those that say something.
+    misfits : tuple of int
+        Indices of the others.
     surprises : tuple of Surprise
-        The others.
+        With a belief: the same answers, and how probable they are.
     suspicions : tuple of Suspicion
         Everything that was looked at, flagged or not.
     accuracy : float or None
@@ -96,6 +125,7 @@ class TrustReport:
     checks: Count
     failed_checks: tuple[int, ...]
     explained: Count
+    misfits: tuple[int, ...]
     surprises: tuple[Surprise, ...]
     suspicions: tuple[Suspicion, ...]
     accuracy: float | None
@@ -139,12 +169,13 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
             poor = better < _NO_BETTER or 2 * kept_aside.learned <= kept_aside.total
             suspicions.append(Suspicion("no_better", poor, float(better)))
     suspicions += _of_checks(repeats, checks, worse, bits)
-    explained = Count(told - len(surprises), told)
-    share = len(surprises) / max(told, 1)
+    odd = misfits(procedure, history) if told else ()
+    explained = Count(told - len(odd), told)
+    share = len(odd) / max(told, 1)
     suspicions.append(Suspicion("surprises", share > 0.25, share))
     found = tuple(suspicions)
     verdict = _verdict(found, told)
-    return TrustReport(repeats, checks, failed, explained, surprises, found, accuracy, kept_aside, verdict)
+    return TrustReport(repeats, checks, failed, explained, odd, surprises, found, accuracy, kept_aside, verdict)
 
 
 def _verdict(suspicions: Sequence[Suspicion], told: int) -> Verdict:
@@ -202,7 +233,9 @@ def _of_checks(repeats: Count, checks: Count, worse: int, bits: float | None) ->
     """Tell apart who takes the worse side steadily, in `worse` of the checks, and who does not look."""
     wrong = checks.total - checks.right
     steady = 2 * repeats.right >= repeats.total and (bits is None or bits >= _RANDOM)
-    backwards = worse > 0 and 2 * worse >= checks.total and steady
+    always = worse == checks.total and 0 < repeats.total == repeats.right
+    # Without a pair that was answered twice nothing shows that the worse side is meant.
+    backwards = worse > 0 and 2 * worse >= checks.total and repeats.total > 0 and (steady or always)
     careless = not backwards and (wrong > 0 or not steady)
     foretold = bits if bits is not None else float(repeats.right - repeats.total)
     return [
@@ -293,3 +326,97 @@ def _at_the_edge(belief: Posterior, rng: np.random.Generator) -> float:
 
     usual = np.quantile(lead(belief.prior.log_weights(rng.standard_normal((2000, belief.prior.size)))), 0.95)
     return float((lead(np.log(belief.weights)) > usual).mean())
+
+
+def refitted(belief: Posterior, history: Sequence[Asked], rng: np.random.Generator) -> Posterior:
+    """Return the posterior after `history` alone, by moving draws of another posterior that is not far from it.
+
+    Parameters
+    ----------
+    belief : Posterior
+        After `history` and some more answers.
+    history : sequence of Asked
+        The answers that count.
+    rng : numpy.random.Generator
+        Source of chance.
+    """
+    return belief.refitted(evidence(history, belief.prior), rng)
+
+
+def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generator) -> HeldOut | None:
+    """Predict preferences by what is learned without them; None where there are too few.
+
+    An answer is kept aside together with whatever else was answered about the same pair.
+
+    Parameters
+    ----------
+    belief : Posterior
+        After all of `history`.
+    history : sequence of Asked
+        The answers.
+    rng : numpy.random.Generator
+        Source of chance.
+    """
+    subjects = [
+        n if asked.question.repeat_of is None else asked.question.repeat_of - 1 for n, asked in enumerate(history)
+    ]
+    aside = [
+        n
+        for n, (question, answer) in enumerate(history)
+        if question.purpose is Purpose.INFORMATIVE and answer.choice in PREFERENCES
+    ]
+    if len(aside) < _FEWEST:
+        return None
+    right = np.zeros(3, dtype=int)
+    # Every fifth: each fold holds early and late questions.
+    for fold in (aside[start::_FOLDS] for start in range(_FOLDS)):
+        out = {subjects[n] for n in fold}
+        kept = [asked for subject, asked in zip(subjects, history, strict=True) if subject not in out]
+        weights = np.abs(refitted(belief, kept, rng).estimate)
+        for n in fold:
+            question, sign = history[n].question, 1 if history[n].answer.choice is Choice.FIRST else -1
+            learned = float(belief.prior.gain(*question.rates) @ weights)
+            first, second = question.rates
+            accuracy = float(np.trace(first) - np.trace(second))
+            right += np.array([learned, accuracy, macro_f1(first) - macro_f1(second)]) * sign > 1e-12
+    return HeldOut(int(right[0]), int(right[1]), int(right[2]), len(aside))
+
+
+def macro_f1(rates: Matrix) -> float:
+    """Return the mean over the classes of 2 C_ii / (row sum + column sum), C (k, k); 0 for a class without cases."""
+    sums = rates.sum(axis=0) + rates.sum(axis=1)
+    return float(np.divide(2 * np.diagonal(rates), sums, out=np.zeros(len(rates)), where=sums > 0).mean())
+
+
+def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:
+    """Return the places, from 0, of the answers that do not fit what was learned from all of them.
+
+    With a belief, an answer does not fit where all answers together make it unlikely; a search has weights only.
+    """
+    belief = procedure.belief(history)
+    if belief is not None:
+        return tuple(surprise.index for surprise in surprises_among(history, belief))
+    outcome = procedure.conclude(history)
+    return tuple(place for place, asked in enumerate(history) if not fits(asked, outcome))
+
+
+def fits(asked: Asked, outcome: Outcome) -> bool:
+    """Return whether an answer agrees with the weights that were learned ("cannot say" always does)."""
+    first, second = asked.question.rates
+    better = balance(outcome.weights, coordinates(first - second, outcome.family))
+    match asked.answer.choice:
+        case Choice.FIRST:
+            return better >= -_MARGIN
+        case Choice.SECOND:
+            return better <= _MARGIN
+        case Choice.EQUAL:
+            return abs(better) <= _EQUAL
+        case Choice.UNSURE:
+            return True
+
+
+def balance(weights: Matrix, gains: Matrix) -> float:
+    """Return by how much the first side is better, as a share of all that is at stake, in [-1, 1]."""
+    parts = weights * gains
+    stake = float(np.abs(parts).sum())
+    return float(parts.sum()) / stake if stake else 0.0

@@ -10,7 +10,7 @@ import numpy as np
 import elicit_app
 from elicit_app.experiments.simulated import Simulation
 from elicit_app.problem import WrongOption
-from elicit_app.session.results.judging import count, prevalence
+from elicit_app.session.results.judging import prevalence
 from elicit_app.session.results.result import consequences
 from elicit_app.study.writing import unwritten
 from metrics import ElicitedMetric, Provenance, Quality
@@ -58,7 +58,7 @@ def metric_of(simulation: Simulation) -> ElicitedMetric:
         name=f"{study.title}, simulated expert",
         intervals=intervals_around(family_of(outcome.family).costs(outcome.weights), outcome.intervals),
         samples=outcome.samples,
-        prevalence=prevalence(study, count(study)),
+        prevalence=prevalence(study),
         population=study.population,
         consequences=consequences(study, outcome.family == "dlpm"),
         yardstick=(study.classes[true], study.classes[predicted]),

@@ -45,6 +45,10 @@ class Noise:
     kind: Kind = "none"
     amount: float = 0.0
 
+    def __str__(self) -> str:
+        """Return the text that stands for it."""
+        return self.kind if self.kind == "none" else f"{self.kind}:{self.amount:g}"
+
     @classmethod
     def parse(cls, text: str) -> Noise:
         """Return the noise that a text such as "flip:0.1" stands for.
@@ -126,6 +130,10 @@ class Voters:
 
     number: int
     noise: Noise
+
+    def __str__(self) -> str:
+        """Return the text that stands for them."""
+        return f"{self.number}:{self.noise}"
 
     @classmethod
     def parse(cls, text: str) -> Voters:

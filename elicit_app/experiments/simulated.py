@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+import elicit_app
 from elicit_app.elicitation.belief import LEVEL
 from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome, Purpose
 from elicit_app.registry import Setting
@@ -108,6 +110,8 @@ class SimulatedRun:
             "intervals": None if self.intervals is None else [list(ends) for ends in self.intervals],
             "range_factor": _finite(self.range_factor),
             "covered": self.covered,
+            "effective_draws": self.outcome.effective_draws,
+            "linear": True if self.outcome.linear is None else self.outcome.linear,
             "asked": self.kinds,
         }
 
@@ -124,11 +128,14 @@ class Simulation:
         How.
     runs : tuple of SimulatedRun
         In order of their seeds.
+    experts : mapping
+        Who was simulated, see `Experts.as_json`.
     """
 
     study: Study
     setting: Setting
     runs: tuple[SimulatedRun, ...]
+    experts: Mapping[str, object] = field(default_factory=dict)
 
     def values(self, measure: str) -> Matrix:
         """Return one of `MEASURES` for every run."""
@@ -158,6 +165,9 @@ class Simulation:
             "family": self.setting.family,
             "space": self.setting.space,
             "classes": list(self.study.classes),
+            "version": elicit_app.__version__,
+            **self.setting.model_dump(mode="json", exclude={"procedure", "family", "space", "person"}),
+            **self.experts,
             "runs": [run.as_json() for run in self.runs],
             "summary": self.summary,
         }

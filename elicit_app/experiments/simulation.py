@@ -77,6 +77,20 @@ class Experts:
         if self.ratio is not None and self.weights is not None:
             raise WrongOption("`ratio` is about random weights: leave it or `weights` out.")
 
+    def as_json(self) -> dict[str, object]:
+        """Return who is simulated, as a JSON object names it."""
+        return {
+            "truth": self.truth,
+            "noise": str(self.noise),
+            "votes": self.votes,
+            "person": str(self.person),
+            "equal": self.matching.error,
+            "rounding": self.matching.rounded,
+            "shrink": self.matching.shrink,
+            "ratio": self.ratio,
+            "voters": None if self.voters is None else str(self.voters),
+        }
+
     @property
     def answers_a_question(self) -> int:
         """Return how many answers one question gets."""
@@ -201,7 +215,9 @@ def simulate(
     laboratory.procedure(setting.seed)
     laboratory.truth(np.random.default_rng(0))
     if jobs == 1 or runs == 1:
-        return Simulation(study, setting, tuple(_one_by_one(laboratory, range(runs), advance)))
+        return Simulation(
+            study, setting, tuple(_one_by_one(laboratory, range(runs), advance)), laboratory.experts.as_json()
+        )
     from joblib import Parallel, delayed
 
     # A few portions a process: each prepares the study once.
@@ -213,7 +229,7 @@ def simulate(
     for portion in waiting:
         found.extend(portion)
         advance(len(portion))
-    return Simulation(study, setting, tuple(found))
+    return Simulation(study, setting, tuple(found), laboratory.experts.as_json())
 
 
 def _portion(study: Study, setting: Setting, experts: Experts, numbers: Sequence[int]) -> list[SimulatedRun]:

@@ -88,7 +88,8 @@ class Metric:
         """Return the metric that a procedure learned."""
         if outcome.family in ("dlpm", "lpm"):
             return cls.linear(outcome.weights, outcome.family)
-        return cls.fractional(Fraction.of(outcome), outcome.weights)
+        assert outcome.utility is not None
+        return cls.fractional(outcome.utility, outcome.weights)
 
     def __call__(self, matrices: Matrix) -> Matrix:
         """Return the utilities, shape (...), of matrices of rates, shape (..., k, k); greater is better."""
@@ -132,6 +133,10 @@ class Person:
 
     kind: PersonKind = "linear"
     amount: float = 1.0
+
+    def __str__(self) -> str:
+        """Return the text that stands for it."""
+        return f"{self.kind}:{self.amount:g}" if self.kind in ("concave", "threshold") else self.kind
 
     @classmethod
     def parse(cls, text: str) -> Person:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from elicit_app.session.journal.events import Answered
 from elicit_app.session.journal.state import Entry, Fold
-from elicit_app.session.questions import to_reply
+from elicit_app.session.questions import on_screen, to_reply
 from elicit_app.session.session import Session
 from elicit_app.study.writing import write_whole
 
@@ -19,7 +20,8 @@ def answers_csv(session: Session) -> str:
 
     Columns: number, state (kept, changed, taken out, undone), time in UTC, reply as first given, strength, seconds,
     the reply that counts now, purpose, repeat of, hypothetical, population, which of the procedure's two matrices stood
-    left, whom the sentence was about, full picture; then the cases of both sides, one column a cell, named side, true
+    left, whom the sentence was about, full picture, which count was moved, from where and where to, the reason that was
+    typed; then the cases of both sides, one column a cell, named side, true
     class and predicted class.
     """
     classes = session.study.classes
@@ -46,6 +48,10 @@ _NAMES = (
     "left is",
     "sentence about",
     "full picture",
+    "moved",
+    "moved from",
+    "moved to",
+    "reason",
 )
 
 
@@ -55,15 +61,15 @@ def _rows(session: Session) -> Iterator[list[object]]:
     for event in session.events:
         fold.add(event)
         if isinstance(event, Answered):
-            yield _row(len(fold.entries), event, kept.get(id(event)))
+            yield _row(len(fold.entries), event, kept.get(id(event)), session.study.classes)
 
 
-def _row(number: int, event: Answered, entry: Entry | None) -> list[object]:
+def _row(number: int, event: Answered, entry: Entry | None, classes: tuple[str, ...]) -> list[object]:
     pair = event.pair
     left, right = (pair.first, pair.second) if event.left == "first" else (pair.second, pair.first)
     state = "undone"
     if entry is not None:
-        changed = (entry.answer.choice, entry.answer.strength) != (event.choice, event.strength)
+        changed = replace(entry.answer, seconds=None) != replace(event.answer, seconds=None)
         state = "taken out" if entry.taken_out else "changed" if changed else "kept"
     return [
         number,
@@ -80,9 +86,25 @@ def _row(number: int, event: Answered, entry: Entry | None) -> list[object]:
         event.left,
         event.subject,
         "yes" if event.full_picture else "no",
+        *_moved(event, classes),
+        _plain(event.reason or ""),
         *(count for row in left for count in row),
         *(count for row in right for count in row),
     ]
+
+
+def _moved(event: Answered, classes: tuple[str, ...]) -> tuple[object, ...]:
+    """Return which count was moved, from where and where to; empty cells where none was."""
+    moved = on_screen(event.left, event.moved)
+    if moved is None:
+        return "", "", ""
+    side = "left" if moved.side == "first" else "right"
+    return f"{side}: {classes[moved.true]} as {classes[moved.predicted]}", moved.start, moved.count
+
+
+def _plain(text: str) -> str:
+    """Return typed text as no spreadsheet takes it for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def export_answers(session: Session, path: Path) -> Path:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elicit_app.elicitation.questions import PREFERENCES, Choice, Progress, Purpose, Side, Strength
+from elicit_app.elicitation.questions import PREFERENCES, Choice, Moved, Progress, Purpose, Side, Strength
 from elicit_app.session.journal.events import Answered, Pair, Subject
 from elicit_app.session.journal.state import SessionState
 from elicit_app.session.views.asked import Reply
@@ -20,6 +20,7 @@ class Asking:
     pair: Pair
     left: Side
     subject: Subject
+    reversed_rows: bool
     progress: Progress
 
 
@@ -54,12 +55,18 @@ def only_of_preference(choice: Choice, strength: Strength | None) -> Strength | 
     return strength if choice in PREFERENCES else None
 
 
-def stand(state: SessionState, pair: Pair) -> tuple[Side, Subject]:
-    """Return how a new question stands: sides and subject at random, a repeat with its sides swapped."""
-    left, subject = sides(state.begun.seed, len(state.entries) + 1)
-    if pair.repeat_of is None or pair.purpose is not Purpose.REPEAT:
-        return left, subject
-    return sides_of_repeat(state.entries[pair.repeat_of - 1].event, pair, subject)
+def on_screen(left: Side, moved: Moved | None) -> Moved | None:
+    """Return a moved count as the screen has it, its first side the left one, or back in the pair's own order."""
+    return moved if moved is None or left == "first" else moved.swapped()
+
+
+def stand(state: SessionState, pair: Pair, progress: Progress) -> Asking:
+    """Return how a new question stands: sides, rows and subject at random, a repeat with its sides swapped."""
+    number = len(state.entries) + 1
+    left, subject = sides(state.begun.seed, number)
+    if pair.repeat_of is not None and pair.purpose is Purpose.REPEAT:
+        left, subject = sides_of_repeat(state.entries[pair.repeat_of - 1].event, pair, subject)
+    return Asking(number, pair, left, subject, rows_reversed(state.begun.seed, number), progress)
 
 
 _BLOCK: tuple[tuple[Side, Subject], ...] = (
@@ -69,6 +76,7 @@ _BLOCK: tuple[tuple[Side, Subject], ...] = (
     ("second", "right"),
 )
 _STREAM = 0x51DE5
+_ROWS = 0x7035
 
 
 def sides(seed: int, number: int) -> tuple[Side, Subject]:
@@ -80,6 +88,12 @@ def sides(seed: int, number: int) -> tuple[Side, Subject]:
     block, place = divmod(number - 1, len(_BLOCK))
     order = np.random.default_rng(np.random.SeedSequence([seed, _STREAM, block])).permutation(len(_BLOCK))
     return _BLOCK[order[place]]
+
+
+def rows_reversed(seed: int, number: int) -> bool:
+    """Return whether the rows of question `number` stand in the reverse of study order: one of every two questions."""
+    block, place = divmod(number - 1, 2)
+    return bool(np.random.default_rng(np.random.SeedSequence([seed, _ROWS, block])).permutation(2)[place])
 
 
 def sides_of_repeat(original: Answered, pair: Pair, subject: Subject) -> tuple[Side, Subject]:

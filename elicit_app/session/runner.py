@@ -14,9 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
-from elicit_app.elicitation.questions import Strength
+from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.journal.listing import finished_experts, sessions_of
@@ -46,6 +46,16 @@ _REPLIES: Final[tuple[tuple[Reply, Strength | None], ...]] = (
     ("unsure", None),
 )
 _log = logging.getLogger(__name__)
+
+
+class _Given(NamedTuple):
+    """An answer on its way to the session."""
+
+    reply: Reply
+    strength: Strength | None
+    seconds: float | None
+    moved: Moved | None
+    reason: str
 
 
 class SessionRunner:
@@ -103,9 +113,12 @@ class SessionRunner:
         *,
         seconds: float | None = None,
         full_picture: bool = False,
+        moved: Moved | None = None,
+        reason: str = "",
     ) -> None:
-        """Answer the question of `request`; dropped where another question stands by now."""
-        self._submit(lambda: self._answer(request, reply, strength, seconds, full_picture))
+        """Answer the question of `request`; dropped where another question stands by now. See `Session.answer`."""
+        given = _Given(reply, strength, seconds, moved, reason)
+        self._submit(lambda: self._answer(request, given, full_picture))
 
     def undo(self) -> None:
         """Take back the last action; while looking at an answer again, leave it as it was."""
@@ -246,22 +259,20 @@ class SessionRunner:
         with suppress(UnwrittenProblem):
             self._session.verify()
 
-    def _answer(
-        self, request: int, reply: Reply, strength: Strength | None, seconds: float | None, full_picture: bool
-    ) -> None:
+    def _answer(self, request: int, given: _Given, full_picture: bool) -> None:
         view = self._view
         if not isinstance(view, QuestionView) or view.request != request:
             # A late second press: it must not cost the next question its preparation.
             self._prepare()
             return
         session = self._session
+        reply, strength, seconds, moved, reason = given
         if self._looking_at is not None:
-            number = self._looking_at
-            self._act(lambda: session.change(number, reply, strength, seconds=seconds), self._review)
+            change = partial(session.change, self._looking_at, reply, strength)
+            self._act(lambda: change(seconds=seconds, moved=moved, reason=reason), self._review)
             return
-        self._act(
-            lambda: session.answer(reply, strength, seconds=seconds, full_picture=full_picture), self._after_answer
-        )
+        answer = partial(session.answer, reply, strength, seconds=seconds, full_picture=full_picture)
+        self._act(lambda: answer(moved=moved, reason=reason), self._after_answer)
 
     def _undo(self) -> None:
         if self._looking_at is not None:

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from elicit_app.elicitation.agenda import SITTING, informative
 from elicit_app.elicitation.questions import (
+    Moved,
     Outcome,
     Procedure,
     Progress,
+    Side,
     Step,
     Strength,
 )
@@ -22,6 +25,7 @@ from elicit_app.problem import Problem
 from elicit_app.registry import Setting, for_person
 from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
 from elicit_app.session.journal.events import (
+    LONGEST_REASON,
     Answered,
     Changed,
     Continued,
@@ -43,7 +47,7 @@ from elicit_app.session.journal.events import (
 from elicit_app.session.journal.reading import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import Journal
-from elicit_app.session.questions import Asking, only_of_preference, stand, to_choice
+from elicit_app.session.questions import Asking, on_screen, only_of_preference, stand, to_choice
 from elicit_app.session.steps import Steps, first_step, note_about
 from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
@@ -222,12 +226,11 @@ class Session:
         back = self.state.undone[-1] if self.state.undone else None
         if isinstance(back, Answered):
             progress = step.progress if isinstance(step, Step) else Progress(number - 1, 1, 1)
-            return Asking(number, back.pair, back.left, back.subject, progress)
+            return Asking(number, back.pair, back.left, back.subject, back.reversed_rows, progress)
         if isinstance(step, Outcome):
             return None
         pair = Pair.of(step.question, tuple(index + 1 for index in self.state.used))
-        left, subject = stand(self.state, pair)
-        return Asking(number, pair, left, subject, step.progress)
+        return stand(self.state, pair, step.progress)
 
     def look_ahead(self, asking: Asking, reply: Reply, strength: Strength | None = None) -> None:
         """Compute what follows a reply before it is given, so that the answer finds it ready."""
@@ -254,12 +257,32 @@ class Session:
         *,
         seconds: float | None = None,
         full_picture: bool = False,
+        moved: Moved | None = None,
+        reason: str = "",
     ) -> None:
-        """Answer the question that stands; when this returns, the answer is on the disk."""
+        """Answer the question that stands; when this returns, the answer is on the disk.
+
+        Parameters
+        ----------
+        reply : {"left", "right", "equal", "unsure"}
+            The answer; with a moved count that of the pair with this count.
+        strength : Strength or None
+            How clear a preference is.
+        seconds : float or None
+            How long the answer took.
+        full_picture : bool
+            Whether every count was shown.
+        moved : Moved or None
+            The count that was moved, its first side the left one.
+        reason : str
+            What was typed about the answer.
+        """
         asking = self.asking()
         if asking is None or self.state.phase != "asking":
             raise Problem("There is no question to answer now. Ask for more questions first.")
-        self._do(self._answered(asking, reply, strength, seconds, full_picture=full_picture))
+        event = self._answered(asking, reply, strength, seconds, full_picture=full_picture)
+        more = _more_said(asking.pair, asking.left, moved, reason)
+        self._do(Answered.model_validate(dict(event) | more) if more else event)
 
     def _answered(
         self, asking: Asking, reply: Reply, strength: Strength | None, seconds: float | None, *, full_picture: bool
@@ -270,6 +293,7 @@ class Session:
             pair=asking.pair,
             left=asking.left,
             subject=asking.subject,
+            reversed_rows=asking.reversed_rows,
             choice=choice,
             strength=only_of_preference(choice, strength),
             seconds=seconds,
@@ -287,17 +311,26 @@ class Session:
 
     def take_out(self, number: int) -> None:
         """Use answer `number` no more. It stays in the file."""
-        self._demand_answer(number, "take out")
+        self._require_answer(number, "take out")
         self._do(TakenOut(at=self._clock(), number=number))
 
     def change(
-        self, number: int, reply: Reply, strength: Strength | None = None, *, seconds: float | None = None
+        self,
+        number: int,
+        reply: Reply,
+        strength: Strength | None = None,
+        *,
+        seconds: float | None = None,
+        moved: Moved | None = None,
+        reason: str = "",
     ) -> None:
-        """Answer question `number` anew, sides as they stood then."""
-        self._demand_answer(number, "change")
-        choice = to_choice(self.state.entries[number - 1].event.left, reply)
+        """Answer question `number` anew, sides as they stood then; parameters as in `answer`."""
+        self._require_answer(number, "change")
+        event = self.state.entries[number - 1].event
+        choice = to_choice(event.left, reply)
         strength = only_of_preference(choice, strength)
-        self._do(Changed(at=self._clock(), number=number, choice=choice, strength=strength, seconds=seconds))
+        more = _more_said(event.pair, event.left, moved, reason)
+        self._do(Changed(at=self._clock(), number=number, choice=choice, strength=strength, seconds=seconds, **more))
 
     def resolve(self, first: int, second: int, kept: Kept) -> None:
         """Say which of two different answers to the same pair was meant: the first, the second, equal, or both."""
@@ -356,7 +389,7 @@ class Session:
             self._do(Noted(at=self._clock(), sentence=sentence))
         return False
 
-    def _demand_answer(self, number: int, what: str) -> None:
+    def _require_answer(self, number: int, what: str) -> None:
         if not 1 <= number <= len(self.state.entries):
             raise Problem(f"There is no answer {number} to {what}: there are {len(self.state.entries)}.")
 
@@ -369,3 +402,19 @@ class Session:
         self._journal.append(event)
         self.state = state
         self._events.append(event)
+
+
+def _more_said(pair: Pair, left: Side, moved: Moved | None, reason: str) -> dict[str, Any]:
+    """Return what an answer says beside its choice: a count that was moved, as the question allows it, and a reason."""
+    said: dict[str, Any] = {}
+    if moved is not None:
+        may, moved = pair.proposal, on_screen(left, moved)
+        assert moved is not None
+        if may is None or (moved.side, moved.true, moved.predicted) != (may.side, may.true, may.predicted):
+            raise Problem("This count cannot be moved in this question. Move the one that is offered, or choose.")
+        if not may.least <= moved.count <= may.most:
+            raise Problem(f"The count lies between {may.least:,} and {may.most:,}, not at {moved.count:,}.")
+        said["moved"] = moved
+    if reason.strip():
+        said["reason"] = reason.strip()[:LONGEST_REASON]
+    return said

@@ -49,7 +49,7 @@ def _key(state: SessionState) -> object:
     """Return what the next question depends on; not the time that the last answer took (`agenda.slow_half`)."""
     answers = [asked.answer for asked in state.history]
     told = tuple(
-        (index, state.entries[index].event.pair, answer.choice, answer.strength)
+        (index, state.entries[index].event.pair, answer.choice, answer.strength, answer.moved)
         for index, answer in zip(state.used, answers, strict=True)
     )
     return state.questions, state.early_stop, told, tuple(answer.seconds for answer in answers[:-1])

@@ -6,14 +6,15 @@ from typing import Literal
 
 import numpy as np
 
-from elicit_app.elicitation.questions import Counts, Outcome, Progress, Purpose, Side
+from elicit_app.elicitation.questions import Counts, Outcome, Progress, Proposal, Purpose, Side
 from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
+from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
 from elicit_app.registry.binding import stated_orders
 from elicit_app.session.journal.events import Answered, CountRows, Pair
 from elicit_app.session.journal.state import Entry
-from elicit_app.session.questions import to_reply
-from elicit_app.session.results.fitting import contradictions, misfits
+from elicit_app.session.questions import on_screen, to_reply
+from elicit_app.session.results.trusting import contradictions, misfit_numbers
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
 from elicit_app.session.words.sentences import last_words, progress_words, stated_words
@@ -73,7 +74,14 @@ def question_view(session: Session, request: int, *, offer_break: bool = False) 
         note=session.note,
         undoes=_undoes(session),
         full_picture=state.full_picture,
+        proposal=_proposal(asking.pair, asking.left),
+        reversed_rows=asking.reversed_rows,
     )
+
+
+def _proposal(pair: Pair, left: Side) -> Proposal | None:
+    """Return the count that may be moved, its first side the left one."""
+    return pair.proposal if pair.proposal is None or left == "first" else pair.proposal.swapped()
 
 
 def _undoes(session: Session) -> Literal["answer", "change", "nothing"]:
@@ -113,6 +121,8 @@ def looking_again_view(session: Session, request: int, number: int) -> QuestionV
         undoes="nothing",
         again=number,
         full_picture=event.full_picture,
+        proposal=_proposal(event.pair, event.left),
+        reversed_rows=event.reversed_rows,
     )
 
 
@@ -144,7 +154,7 @@ def review_view(session: Session) -> ReviewView:
 def answered_views(session: Session, pairs: tuple[tuple[int, int], ...]) -> tuple[AnsweredView, ...]:
     """Return every answer with its fit; `pairs` are the numbers of contradicting answers."""
     state = session.state
-    odd = misfits(state, session.procedure(), session.outcome()) if state.history else frozenset()
+    odd = misfit_numbers(state, misfits(session.procedure(), state.history))
     doubled = {number for pair in pairs for number in pair}
     views = []
     for number, entry in enumerate(state.entries, start=1):
@@ -186,6 +196,8 @@ def _answered_view(entries: tuple[Entry, ...], number: int, fit: Fit) -> Answere
         seconds=entry.answer.seconds,
         fit=fit,
         asked_again_as=_asked_again_as(entries, number) if entry.answer.choice == "unsure" else None,
+        moved=on_screen(entry.event.left, entry.answer.moved),
+        reason=entry.answer.reason,
     )
 
 
@@ -198,12 +210,12 @@ def _asked_again_as(entries: tuple[Entry, ...], number: int) -> int | None:
 
 
 def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], doubled: int) -> str:
-    misfits = sum(view.fit == "does not fit" for view in answers)
+    odd = sum(view.fit == "does not fit" for view in answers)
     parts = []
     if doubled:
         parts.append("one pair has two different answers" if doubled == 1 else f"{doubled} pairs have two answers")
-    if misfits:
-        parts.append("one answer does not fit the rest" if misfits == 1 else f"{misfits} answers do not fit the rest")
+    if odd:
+        parts.append("one answer does not fit the rest" if odd == 1 else f"{odd} answers do not fit the rest")
     total = f"{len(answers)} answer{'' if len(answers) == 1 else 's'}."
     found = f" {', and '.join(parts).capitalize()}." if parts else ""
     missing = FEWEST_TO_EXPORT - len(session.state.informative)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding
 from elicit_app.study.faults import Faults, Kind
-from elicit_app.study.findings import refused, shortened
-from elicit_app.study.label_codes import exact_codes
+from elicit_app.study.findings import file_problem, shortened
 from elicit_app.study.labels import PROBABILITY, TRUTH, label_text
+from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.probabilities import ROW_SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ RowNumbers = range | NDArray[np.int64]
 
 SUM_RANGE = (0.99, 1.01)
 _EMPTY, _UNKNOWN = -2, -1
+_LONGEST_LABEL = 1_000
 # a softmax in float32 may overshoot 0 and 1 by this much
 _ROUNDING = 1e-6
 # a little less than the measures accept: they add up in blocks of their own
@@ -110,6 +111,7 @@ class RowCheck:
         self._table = table
         self._first_row = first_row
         self._classes = classes
+        self._index = ClassIndex(classes)
         self._faults = Faults()
         self.rescaled = 0
 
@@ -133,7 +135,7 @@ class RowCheck:
         for frame in frames:
             rows = Rows(frame, range(seen + 1, seen + frame.height + 1), before)
             seen += frame.height
-            if self._table.why_empty is not None:
+            if self._table.blank_lines:
                 rows = _without_blank_lines(rows)
             if rows.frame.height:
                 yield rows
@@ -154,7 +156,7 @@ class RowCheck:
             Everything that has to be put right in this file.
         """
         if self._faults:
-            raise refused(self._table.path, *self._faults.findings())
+            raise file_problem(self._table.path, *self._faults.findings())
 
     def checked(self, rows: Rows) -> Checked:
         """Check some rows; nothing is taken in."""
@@ -183,22 +185,18 @@ class RowCheck:
             kind = column.dtype
             if not kind.is_numeric() and kind not in (pl.String, pl.Null):
                 told = f"Column {PROBABILITY}{name} holds {str(kind).split('(')[0].lower()} values, not numbers"
-                raise refused(self._table.path, Finding(told, "Write one probability in every cell."))
+                raise file_problem(self._table.path, Finding(told, "Write one probability in every cell."))
 
     def _labels(self, column: pl.Series, numbers: RowNumbers, faults: Faults) -> NDArray[np.int64]:
         """Return class indices; negative where the label is empty or has no column."""
         import polars as pl
 
-        exact = exact_codes(column, self._classes)
-        if exact is not None:
-            return exact
-        index = {name: position for position, name in enumerate(self._classes)} | {"": _EMPTY}
-        if sorted(map(str.lower, self._classes)) == ["false", "true"]:
-            # Python writes True, R TRUE, polars true
-            index |= {spelt(name): index[name] for name in self._classes for spelt in (str.lower, str.upper, str.title)}
+        if column.dtype == pl.String and (column.str.len_bytes().max() or 0) > _LONGEST_LABEL:  # type: ignore[operator]
+            found = f"A true label is longer than {_LONGEST_LABEL:,} letters"
+            raise file_problem(self._table.path, Finding(found, "Look for a quotation mark that is not closed."))
         values = column.unique().drop_nulls()
-        codes = [index.get(label_text(value), _UNKNOWN) for value in values]
-        truth = column.replace_strict(values, codes, default=_EMPTY, return_dtype=pl.Int64).to_numpy()
+        places = [_EMPTY if not label_text(value) else self._index.place(value) for value in values]
+        truth = column.replace_strict(values, places, default=_EMPTY, return_dtype=pl.Int64).to_numpy()
         empty = truth == _EMPTY
         if empty.any():
             row = int(numbers[empty.argmax()])
@@ -243,8 +241,7 @@ class RowCheck:
         return f"Row {row}: {name} is {'NaN' if number != number else f'{number:.4g}'}, {ends[kind]}"
 
     def _told_empty(self, row: int, name: str) -> str:
-        shape = self._table.why_empty(row) if self._table.why_empty else None
-        return shape or f"Row {row}: {name} is empty"
+        return self._table.why_empty(row) or f"Row {row}: {name} is empty"
 
 
 def demand_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int64]) -> None:
@@ -267,12 +264,12 @@ def demand_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int6
     rows = int(cases.sum())
     present = [name for name, count in zip(classes, cases, strict=True) if count]
     if rows == 0:
-        raise refused(path, Finding("There are no rows of data in it", "Write one row a case."))
+        raise file_problem(path, Finding("There are no rows of data in it", "Write one row a case."))
     if rows == 1:
-        raise refused(path, Finding("There is only one row in it", "Write one row a case, at least two cases."))
+        raise file_problem(path, Finding("There is only one row in it", "Write one row a case, at least two cases."))
     if len(present) == 1:
         told = f"Every row has the true label “{present[0]}”"
-        raise refused(path, Finding(told, "Mistakes can be compared only with cases of two classes or more."))
+        raise file_problem(path, Finding(told, "Mistakes can be compared only with cases of two classes or more."))
 
 
 def _without_blank_lines(rows: Rows) -> Rows:

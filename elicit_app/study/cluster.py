@@ -11,11 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from elicit_app.problem import Problem
-from elicit_app.study.checking import demand_comparable
 from elicit_app.study.folder import STUDY_FILE
 from elicit_app.study.reading import open_predictions
-from elicit_app.study.scoring import Advance, Tally, tally_rows
-from elicit_app.study.tables import BATCH_ROWS, PARQUET
+from elicit_app.study.scoring import (
+    Advance,
+    ModelRows,
+    Piece,
+    Recalibrations,
+    RowsTally,
+    demand_same_cases,
+    tally_rows,
+)
+from elicit_app.study.tables import BATCH_ROWS
 from metrics import ElicitedMetric
 
 PART_ROWS = 32 * BATCH_ROWS
@@ -25,25 +32,18 @@ _PATIENCE = "20s"
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of one file of a model.
+    """The same rows of all models.
 
     Parameters
     ----------
-    model : int
-        Position of the model.
-    path : Path
-        The file, as workers see it.
-    start, stop : int, int or None
-        Its rows; None: to the end.
-    before : int
-        Number of the model's rows before them.
+    models : tuple of ModelRows
+        Where they are, as workers see the files.
+    first_row : int
+        How many rows come earlier.
     """
 
-    model: int
-    path: Path
-    start: int
-    stop: int | None
-    before: int
+    models: tuple[ModelRows, ...]
+    first_row: int
 
 
 def files_of_model(path: Path) -> list[Path]:
@@ -64,40 +64,67 @@ def files_of_model(path: Path) -> list[Path]:
     return files
 
 
-def parts_of(models: Sequence[Path], rows: int = PART_ROWS) -> list[Part]:
-    """Return the work to share out: all rows of all models, Parquet files in parts of at most `rows` rows.
+def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS) -> list[Part]:
+    """Return the work to share out: all rows of all models, cut at the same rows.
 
     Parameters
     ----------
-    models : sequence of Path
-        Per model a predictions file, or a folder of Parquet files that follow each other in the order of their names.
+    models : sequence of (str, Path)
+        Per model its name, and a predictions file or a folder of Parquet files that follow each other in the order of
+        their names.
     rows : int
-        Most rows of a part; CSV and NPZ files stay whole.
+        Most rows of a part. How many rows a CSV file has is not known before it is read, so beside one of those
+        everything is one part.
 
     Raises
     ------
     Problem
-        A file or folder cannot be used.
+        A file or folder cannot be used, or the models have different numbers of rows.
     """
-    parts = []
-    for model, path in enumerate(models):
-        before = 0
-        for file in files_of_model(path):
-            known = open_predictions(file).table.rows or 1
-            cut = rows if file.suffix.lower() in PARQUET else known
-            starts = range(0, known, cut)
-            for start in starts:
-                stop = None if start == starts[-1] else start + cut
-                parts.append(Part(model, file.resolve(), start, stop, before + start))
-            before += known
-    return parts
+    known = [
+        [(file.resolve(), open_predictions(file).table.rows) for file in files_of_model(path)] for _, path in models
+    ]
+    if any(found is None for files in known for _, found in files):
+        whole = [
+            ModelRows(name, tuple(Piece(file) for file, _ in files))
+            for (name, _), files in zip(models, known, strict=True)
+        ]
+        return [Part(tuple(whole), 0)]
+    totals = [sum(found or 0 for _, found in files) for files in known]
+    for (name, _), total in zip(models, totals, strict=True):
+        if total != totals[0]:
+            raise Problem(
+                f"{name} has {total:,} rows, {models[0][0]} has {totals[0]:,}: files of one call must list the same "
+                "cases in the same order."
+            )
+    return [
+        Part(
+            tuple(
+                ModelRows(name, tuple(_pieces(files, start, min(start + rows, totals[0]))))
+                for (name, _), files in zip(models, known, strict=True)
+            ),
+            start,
+        )
+        for start in range(0, max(totals[0], 1), rows)
+    ]
 
 
-def tally_part(part: Part, metric: ElicitedMetric) -> Tally | Problem:
+def _pieces(files: Sequence[tuple[Path, int | None]], start: int, stop: int) -> Iterator[Piece]:
+    """Yield where the rows from `start` to `stop` of files that follow each other are."""
+    before = 0
+    for path, known in files:
+        here = known or 0
+        first, last = max(start - before, 0), min(stop - before, here)
+        if first < last or not here:
+            # to the end where it is the end: a file cut short is then noticed
+            yield Piece(path, first, None if last == here else last)
+        before += here
+
+
+def tally_part(part: Part, metric: ElicitedMetric, recalibrations: Recalibrations | None = None) -> RowsTally | Problem:
     """Add up one part, or return what is wrong with it; this is what a worker runs."""
     try:
-        file = replace(open_predictions(part.path), start=part.start, stop=part.stop)
-        return tally_rows(file, metric, part.before)
+        return tally_rows(part.models, metric, part.first_row, recalibrations)
     except Problem as problem:
         # not raised: a file does not get better by trying again
         return problem
@@ -109,7 +136,7 @@ def tally_on_cluster(
     *,
     scheduler: str | None = None,
     advance: Advance | None = None,
-) -> list[Tally]:
+) -> RowsTally:
     """Add up the predictions of models on a Dask cluster; what a lost worker had done is done again.
 
     Parameters
@@ -126,36 +153,63 @@ def tally_on_cluster(
 
     Returns
     -------
-    list of Tally
-        One a model, the same whatever was done where.
+    RowsTally
+        The same whatever was done where, and the same as in one process.
 
     Raises
     ------
     Problem
-        Dask is missing, the scheduler does not answer, workers are lost again and again, or a file cannot be used.
+        Dask is missing, the scheduler does not answer, workers are lost again and again, a file cannot be used, or the
+        models were not tried on the same cases.
     """
     bare = replace(metric, samples=None)  # the draws are not needed to add up, and there can be many
-    done: dict[int, Tally] = {}
     distributed = _distributed()
     with _client(distributed, scheduler) as client:
-        for position, tally in _finished(distributed, client, parts, bare):
-            done[position] = tally
-            if advance is not None:
-                advance(1)
-    tallies: dict[int, Tally] = {}
-    for position, part in enumerate(parts):
-        tallies.setdefault(part.model, Tally(metric)).merge(done[position])
-    for part in parts:
-        demand_comparable(part.path, metric.classes, tallies[part.model].cases)
-    return [*tallies.values()]
+        tally = _merged(distributed, client, parts, bare, None, advance)
+        demand_same_cases(_whole(parts), tally)
+        found = tally.recalibrations()
+        if any(one is not None and one.needed for one in found):
+            tally = _merged(distributed, client, parts, bare, found, None)
+    return tally
+
+
+def _whole(parts: Sequence[Part]) -> list[ModelRows]:
+    return [
+        ModelRows(model.name, tuple(piece for part in parts for piece in part.models[place].pieces))
+        for place, model in enumerate(parts[0].models)
+    ]
+
+
+def _merged(
+    distributed: Any,
+    client: Any,
+    parts: Sequence[Part],
+    metric: ElicitedMetric,
+    recalibrations: Recalibrations | None,
+    advance: Advance | None,
+) -> RowsTally:
+    """Return the tally of all parts, merged in their order, so that it does not matter which was done first."""
+    done: dict[int, RowsTally] = {}
+    for position, tally in _finished(distributed, client, parts, metric, recalibrations):
+        done[position] = tally
+        if advance is not None:
+            advance(1)
+    whole = RowsTally(metric, [model.name for model in parts[0].models], recalibrations)
+    for position in range(len(parts)):
+        whole.merge(done[position])
+    return whole
 
 
 def _finished(
-    distributed: Any, client: Any, parts: Sequence[Part], metric: ElicitedMetric
-) -> Iterator[tuple[int, Tally]]:
+    distributed: Any,
+    client: Any,
+    parts: Sequence[Part],
+    metric: ElicitedMetric,
+    recalibrations: Recalibrations | None,
+) -> Iterator[tuple[int, RowsTally]]:
     """Yield the positions of parts and their tallies as they come."""
     futures = {
-        client.submit(tally_part, part, metric, retries=_RETRIES, pure=False): position
+        client.submit(tally_part, part, metric, recalibrations, retries=_RETRIES, pure=False): position
         for position, part in enumerate(parts)
     }
     try:

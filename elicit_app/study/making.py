@@ -14,7 +14,7 @@ from elicit_app.study.counting import normalised_prevalence, population_for, pre
 from elicit_app.study.digest import study_digest
 from elicit_app.study.folder import check_study, write_folder
 from elicit_app.study.model import Study, Wording
-from elicit_app.study.reading import Read, read_predictions
+from elicit_app.study.reading import Read, open_predictions, read_predictions, require_askable
 from elicit_app.study.wording import default_wording
 
 
@@ -121,6 +121,7 @@ def study_of(
 
 
 def _read_models(files: Sequence[Path], labels: Sequence[str] | None) -> list[Read]:
+    require_askable(files[0], len(open_predictions(files[0]).classes))
     first = read_predictions(files[0], labels=labels)
     reads = [first, *(read_predictions(file, labels=first.classes) for file in files[1:])]
     for file, other in zip(files[1:], reads[1:], strict=True):

@@ -10,6 +10,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+MOST_CLASSES = 50
+"""So many classes can be asked about: 2,450 mistakes, each with words, a weight and a doubt of its own."""
+
 
 @dataclass(frozen=True, eq=False)
 class Predictions:

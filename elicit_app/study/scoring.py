@@ -1,138 +1,276 @@
-"""Judging models by an elicited metric from their predictions files, in batches of bounded size."""
+"""Judging models by an elicited metric from their predictions files: one pass over the rows, in bounded memory.
+
+All models are read side by side, so that what they decide of the same case is counted together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
-from elicit_app.study.checking import Checked, Rows, demand_comparable
-from elicit_app.study.reading import PredictionsFile
-from elicit_app.study.sharing import shared_out
+from elicit_app.study.checking import Batch, demand_comparable
+from elicit_app.study.reading import open_predictions
 from metrics import ElicitedMetric
-from metrics.batches.blocks import thread_limit
-from metrics.batches.predictions import OnePass
-from metrics.classification.confusion import DecisionCounts
-from metrics.classification.costs import ExpectedCost, mean_cost
-from metrics.classification.decisions import LeastCost
-from metrics.probabilistic.concern_kernel import ConcernScore
+from metrics.accumulating import ConcernScore, ExpectedCost, OnePass
+from metrics.classification.costs import mean_cost
+from metrics.policies.cases import CaseTally, Policy, Practice
+from metrics.policies.costs import DRAWS
+from metrics.policies.judgement import JudgedPolicy, Judgement
+from metrics.policies.judging import Judge, ModelPolicies
+from metrics.policies.recalibration import CalibrationSample, Recalibration
 
-DEFAULT_POPULATION = 1_000
-_SAME_COST = 1e-12
-# few enough for the arrays of a part to stay in the processor's cache
-_DIGEST_ROWS = 16_000
-_KEPT_BYTES = 31 * 2**20
-
-Matrix = NDArray[np.float64]
 Advance = Callable[[int], None]
+Recalibrations = Sequence[Recalibration | None]
+
+_SAME_PREVALENCE = 1e-9
 
 
-class LabelDigest:
-    """A digest of true labels and their row numbers that may be taken in parts, in any order.
+class Piece(NamedTuple):
+    """Rows `start` up to `stop` (None: the end) of a predictions file."""
 
-    Every row adds a 64-bit mix of its number and its class (the finaliser of Steele, Lea and Flood, "Fast splittable
-    pseudorandom number generators", OOPSLA 2014), modulo 2^64.
+    path: Path
+    start: int = 0
+    stop: int | None = None
+
+
+@dataclass(frozen=True)
+class ModelRows:
+    """Some rows of one model, in pieces that follow each other; what a worker is sent.
+
+    Parameters
+    ----------
+    name : str
+        The model.
+    pieces : tuple of Piece
+        Where they are.
     """
 
-    def __init__(self) -> None:
-        self.rows = 0
-        self._sum = 0
-
-    def update(self, y_true: NDArray[np.int64], first_row: int) -> None:
-        """Add the class indices of the rows `first_row`, `first_row` + 1, ..."""
-        for start in range(0, len(y_true), _DIGEST_ROWS):
-            part = y_true[start : start + _DIGEST_ROWS]
-            first = first_row + start + 1
-            mixed = np.arange(first, first + len(part), dtype=np.uint64)
-            mixed *= np.uint64(0x9E3779B97F4A7C15)
-            label = part.astype(np.uint64)
-            label += np.uint64(1)
-            label *= np.uint64(0xD1B54A32D192ED03)
-            mixed ^= label
-            for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-                mixed ^= np.right_shift(mixed, np.uint64(shift), out=label)
-                mixed *= np.uint64(factor)
-            mixed ^= np.right_shift(mixed, np.uint64(31), out=label)
-            self._sum = (self._sum + int(mixed.sum(dtype=np.uint64))) % 2**64
-        self.rows += len(y_true)
-
-    def merge(self, other: LabelDigest) -> None:
-        """Add the rows that another digest has seen."""
-        self._sum = (self._sum + other._sum) % 2**64
-        self.rows += other.rows
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LabelDigest) and (self.rows, self._sum) == (other.rows, other._sum)
-
-    def __hash__(self) -> int:
-        return hash((self.rows, self._sum))
+    name: str
+    pieces: tuple[Piece, ...]
 
 
-class Tally:
-    """What is added up over the rows of one model; tallies of parts of a file merge to that of the whole.
+class ModelTally:
+    """What is added up over the rows of one model beside its decisions.
+
+    Attributes
+    ----------
+    labels : ndarray of int64, shape (k,)
+        Rows of each true class.
+    rescaled : list of tuple of (Path, int)
+        Files with rows that were divided by their sum, and how many.
+    numbered : list of Path
+        Files that have the numbers 0..k-1 for the classes of the metric.
+    """
+
+    def __init__(self, metric: ElicitedMetric) -> None:
+        k = len(metric.classes)
+        weights = [*metric.class_weight.values()]
+        self.sums = OnePass(
+            expected=ExpectedCost(k, cost_matrix=metric.cost_matrix),
+            concern=ConcernScore(k, release_factors=metric.release_factors(), class_weight=weights),
+        )
+        self.sample = CalibrationSample()
+        self.labels = np.zeros(k, dtype=np.int64)
+        self.rescaled: list[tuple[Path, int]] = []
+        self.numbered: list[Path] = []
+
+    def update(self, batch: Batch, first_row: int) -> None:
+        """Add checked rows, `first_row` of which come earlier."""
+        self.sums.update(batch.y_true, batch.y_proba, check_input=False)
+        self.sample.update(batch.y_true, batch.y_proba, first_row)
+
+    def merge(self, other: ModelTally) -> None:
+        """Add what another tally under the same metric has seen."""
+        self.sums.merge(other.sums)
+        self.sample.merge(other.sample)
+        self.labels += other.labels
+        self.rescaled += other.rescaled
+        self.numbered += [path for path in other.numbered if path not in self.numbered]
+
+
+class RowsTally:
+    """What is added up over rows of all models; tallies of parts of the rows merge to that of the whole.
 
     Parameters
     ----------
     metric : ElicitedMetric
         Its classes give the order of the columns.
+    names : sequence of str
+        The models.
+    recalibrations : sequence of Recalibration or None, optional
+        What is known of their probabilities; before anything is known nothing is recalibrated.
 
     Attributes
     ----------
-    rescaled : int
-        Number of rows that were divided by their sum.
-    numbered : bool
-        The file has the numbers 0..k-1 for the metric's classes, in their order.
+    cases : CaseTally
+        Truth and decisions of all policies.
+    same_labels : bool
+        No row had different true labels in two models.
     """
 
-    def __init__(self, metric: ElicitedMetric) -> None:
-        k, costs = len(metric.classes), metric.cost_matrix
-        self.sums = OnePass(
-            decisions=DecisionCounts(k),
-            decided=DecisionCounts(k, LeastCost(costs, k)),
-            expected=ExpectedCost(k, cost_matrix=costs),
-            concern=ConcernScore(
-                k, release_factors=metric.release_factors(), class_weight=[*metric.class_weight.values()]
-            ),
-        )
-        self.labels = LabelDigest()
-        self.rescaled = 0
-        self.numbered = False
-
-    def update(
-        self, y_true: NDArray[np.int64], y_proba: NDArray[Any], first_row: int, *, check_input: bool = True
+    def __init__(
+        self, metric: ElicitedMetric, names: Sequence[str], recalibrations: Recalibrations | None = None
     ) -> None:
-        """Add a batch of rows; `first_row` counts from 0 over all rows of the model.
-
-        With `check_input` the probabilities are looked at once more: a `Batch` has been.
-        """
-        self.sums.update(y_true, y_proba, check_input=check_input)
-        self.labels.update(y_true, first_row)
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """Return the confusion matrix of the most probable classes, shape (k, k); rows are true classes."""
-        return np.asarray(self.sums["decisions"].result())
+        known = recalibrations or [None] * len(names)
+        self.metric = metric
+        self.policies = [ModelPolicies.of(name, metric, found) for name, found in zip(names, known, strict=True)]
+        self.cases = CaseTally(len(metric.classes), len(self.columns))
+        self.models = [ModelTally(metric) for _ in names]
+        self.same_labels = True
 
     @property
-    def cases(self) -> NDArray[np.int64]:
-        """Return the number of rows of each true class, shape (k,)."""
-        return np.asarray(self.counts.sum(axis=1))
+    def columns(self) -> tuple[Policy, ...]:
+        """Return the policies whose decisions are counted, in order."""
+        return tuple(policy for model in self.policies for policy in model.policies)
 
-    def merge(self, other: Tally) -> None:
-        """Add what another tally under the same metric has seen."""
-        self.sums.merge(other.sums)
-        self.labels.merge(other.labels)
-        self.rescaled += other.rescaled
-        self.numbered |= other.numbered
+    def update(self, batches: Sequence[Batch], first_row: int) -> None:
+        """Add the same rows of all models, `first_row` of which come earlier."""
+        truth = batches[0].y_true
+        if any(not np.array_equal(batch.y_true, truth) for batch in batches[1:]):
+            self.same_labels = False
+            return
+        decided = []
+        for model, policies, batch in zip(self.models, self.policies, batches, strict=True):
+            model.update(batch, first_row)
+            decided.append(policies.decisions(batch.y_proba, first_row))
+        self.cases.update(truth, np.concatenate(decided), first_row)
+
+    def merge(self, other: RowsTally) -> None:
+        """Add what another tally of the same models has seen."""
+        self.cases.merge(other.cases)
+        for own, theirs in zip(self.models, other.models, strict=True):
+            own.merge(theirs)
+        self.same_labels &= other.same_labels
+
+    def recalibrations(self) -> list[Recalibration | None]:
+        """Return what the rows say about the probabilities of each model."""
+        return [model.sample.recalibration() for model in self.models]
+
+
+def tally_rows(
+    models: Sequence[ModelRows],
+    metric: ElicitedMetric,
+    first_row: int = 0,
+    recalibrations: Recalibrations | None = None,
+    advance: Advance | None = None,
+) -> RowsTally:
+    """Read rows of all models side by side and add them up.
+
+    Parameters
+    ----------
+    models : sequence of ModelRows
+        The same rows of every model. Their classes must be those of the metric, in any order, or their numbers 0..k-1.
+    metric : ElicitedMetric
+        What they are judged by.
+    first_row : int
+        How many rows come earlier.
+    recalibrations : sequence of Recalibration or None, optional
+        See `RowsTally`.
+    advance : callable, optional
+        Told the number of rows of a model after each batch.
+
+    Raises
+    ------
+    Problem
+        A file has other classes, or everything that is wrong with its rows.
+    """
+    tally = RowsTally(metric, [model.name for model in models], recalibrations)
+    streams = [_batches(rows, metric, model, advance) for rows, model in zip(models, tally.models, strict=True)]
+    for batches in _side_by_side(streams):
+        tally.update(batches, first_row)
+        first_row += len(batches[0].y_true)
+    return tally
+
+
+def tally_models(models: Sequence[ModelRows], metric: ElicitedMetric, advance: Advance | None = None) -> RowsTally:
+    """Add up all rows of models; where probabilities are badly calibrated they are read once more, recalibrated.
+
+    Raises
+    ------
+    Problem
+        As `tally_rows`, or the models were not tried on the same cases.
+    """
+    tally = tally_rows(models, metric, advance=advance)
+    demand_same_cases(models, tally)
+    found = tally.recalibrations()
+    if any(one is not None and one.needed for one in found):
+        tally = tally_rows(models, metric, 0, found)
+    return tally
+
+
+def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance: Advance | None) -> Iterator[Batch]:
+    """Yield the checked rows of a model, and note in its tally what a person should know."""
+    for piece in rows.pieces:
+        file = replace(open_predictions(piece.path), start=piece.start, stop=piece.stop)
+        numbered = file.has_numbers_for(metric.classes) and not set(file.classes) & set(metric.classes)
+        file = file.by_number() if numbered else file.ordered(metric.classes)
+        check = file.check()
+        for batch in file.batches(check):
+            tally.labels += np.bincount(batch.y_true, minlength=len(metric.classes))
+            if advance is not None:
+                advance(len(batch.y_true))
+            yield batch
+        if check.rescaled:
+            tally.rescaled.append((piece.path, check.rescaled))
+        if numbered and piece.path not in tally.numbered:
+            tally.numbered.append(piece.path)
+
+
+def _side_by_side(streams: Sequence[Iterator[Batch]]) -> Iterator[list[Batch]]:
+    """Yield the same rows of all streams; where one ends earlier, the others are read to their end all the same."""
+    waiting: list[Batch | None] = [None] * len(streams)
+    while True:
+        waiting = [
+            next(stream, None) if batch is None else batch for batch, stream in zip(waiting, streams, strict=True)
+        ]
+        batches = [batch for batch in waiting if batch is not None]
+        if len(batches) < len(streams):
+            break
+        common = min(len(batch.y_true) for batch in batches)
+        yield [Batch(batch.y_true[:common], batch.y_proba[:common]) for batch in batches]
+        waiting = [
+            Batch(batch.y_true[common:], batch.y_proba[common:]) if len(batch.y_true) > common else None
+            for batch in batches
+        ]
+    for stream in streams:
+        for _ in stream:
+            pass
+
+
+def demand_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
+    """Refuse models with nothing to compare, or that were tried on different cases.
+
+    Raises
+    ------
+    Problem
+        Which two differ, and in what.
+    """
+    metric = tally.metric
+    for rows, model in zip(models, tally.models, strict=True):
+        demand_comparable(rows.pieces[0].path, metric.classes, model.labels)
+    (first, labels), *others = ((rows.name, model.labels) for rows, model in zip(models, tally.models, strict=True))
+    for name, found in others:
+        said = ""
+        if found.sum() != labels.sum():
+            said = f"{name} has {found.sum():,} rows, {first} has {labels.sum():,}"
+        elif (found != labels).any():
+            at = int((found != labels).argmax())
+            said = f"{name} has {found[at]:,} cases of “{metric.classes[at]}”, {first} has {labels[at]:,}"
+        elif not tally.same_labels:
+            said = f"{name} has the true labels of {first}, but in another order"
+        if said:
+            raise Problem(f"{said}: files of one call must list the same cases in the same order.")
 
 
 @dataclass(frozen=True, eq=False)
 class ModelScore:
-    """One model judged by an elicited metric; costs are in units of the worst mistake, lower is better.
+    """One model judged by an elicited metric; lower costs are better.
 
     Parameters
     ----------
@@ -140,183 +278,115 @@ class ModelScore:
         The model.
     counts : ndarray of int64, shape (k, k)
         Confusion matrix of the most probable classes; rows are true classes.
-    cost_per_population : float
-        Cost of those decisions for the metric's population (1,000 where it names none).
+    judged : JudgedPolicy
+        The model as it decides now among the models as they decide now: its cost per population in units of the
+        yardstick, at the prevalence that is judged, its rank, and how probably it is the best.
     misclassification_cost : float
-        The same per case.
+        Cost per row of the files, in units of the worst mistake, as `metrics.misclassification_cost` has it.
     expected_misclassification_cost : float
-        Mean of sum_j p_ij C[y_i, j].
+        Mean of sum_j p_ij C[y_i, j], likewise.
     decided_cost : float
-        Cost per case of the decisions of least expected cost.
+        Of the decisions of least expected cost, likewise.
     mpcs : float or None
         Meta Pattern Concern Score with the metric's release factors and class weights, all classes, 50 intervals;
         None where every case is of a class of weight 0.
     accuracy, balanced_error_rate : float
         Of the most probable classes; classes without cases are left out of the mean.
-    rank : int
-        By cost_per_population; equal costs share a rank.
-    probability_best : float or None
-        Share of the posterior draws under which the model costs least (equal models share a draw); None without draws.
-    difference_range : tuple of float or None
-        90 % range, over the draws, of how much more it costs per population than the first model.
     """
 
     name: str
     counts: NDArray[np.int64]
-    cost_per_population: float
+    judged: JudgedPolicy
     misclassification_cost: float
     expected_misclassification_cost: float
     decided_cost: float
     mpcs: float | None
     accuracy: float
     balanced_error_rate: float
-    rank: int
-    probability_best: float | None
-    difference_range: tuple[float, float] | None
 
 
-def tally_file(file: PredictionsFile, metric: ElicitedMetric, advance: Advance | None = None) -> Tally:
-    """Read a predictions file once and add it up.
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Models scored, in the order given, and the judgement of what one could do with them."""
 
-    Parameters
-    ----------
-    file : PredictionsFile
-        Its classes must be those of the metric, in any order, or their numbers 0..k-1.
-    metric : ElicitedMetric
-        What it is judged by.
-    advance : callable, optional
-        Told the number of rows after each batch.
-
-    Raises
-    ------
-    Problem
-        The file has other classes, or everything that is wrong with its rows.
-    """
-    tally = tally_rows(file, metric, 0, advance)
-    demand_comparable(file.table.path, metric.classes, tally.cases)
-    return tally
+    models: tuple[ModelScore, ...]
+    judgement: Judgement
 
 
-def tally_rows(file: PredictionsFile, metric: ElicitedMetric, before: int, advance: Advance | None = None) -> Tally:
-    """Add up the rows of a part of a model's predictions, `before` of which come earlier; see `tally_file`."""
-    numbered = file.has_numbers_for(metric.classes) and not set(file.classes) & set(metric.classes)
-    file = file.by_number() if numbered else file.ordered(metric.classes)
-    check = file.check()
-    tally, *others = (Tally(metric) for _ in range(thread_limit()))
-    _keep_freed_memory()
-
-    def take(own: Tally, rows: Rows) -> Checked:
-        checked = check.checked(rows)
-        if checked.batch is not None:
-            batch = checked.batch
-            own.update(batch.y_true, batch.y_proba, before + rows.before, check_input=False)
-        return checked
-
-    # each part is checked and added up in the same thread, which then has it in its cache
-    for checked in shared_out(check.numbered(file.frames()), [tally, *others], take):
-        batch = check.take(checked)
-        if batch is not None and advance is not None:
-            advance(len(batch.y_true))
-    check.demand_sound()
-    for other in others:
-        tally.merge(other)
-    tally.rescaled, tally.numbered = check.rescaled, numbered
-    return tally
-
-
-def _keep_freed_memory() -> None:
-    """Spare the system's work of handing out the memory of every batch anew.
-
-    The allocator of glibc keeps freed blocks up to the size of the largest that was freed so far, at most 32 MiB; an
-    array that is never touched costs nothing. Other allocators are none the worse for it.
-    """
-    np.empty(_KEPT_BYTES, dtype=np.uint8)
-
-
-def ranked(metric: ElicitedMetric, tallies: Sequence[tuple[str, Tally]]) -> tuple[ModelScore, ...]:
-    """Return the models judged and ranked, in the order given.
-
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        Costs, population, and draws where it has any.
-    tallies : sequence of (name, Tally)
-        Of the same cases.
-
-    Raises
-    ------
-    Problem
-        The models were not tried on the same true labels.
-    """
-    _demand_same_labels(metric, tallies)
-    rates = np.array([tally.counts / tally.counts.sum() for _, tally in tallies])
-    population = metric.population or DEFAULT_POPULATION
-    costs = np.array([population * mean_cost(tally.counts, metric.cost_matrix) for _, tally in tallies])
-    draws = None
-    if metric.cost_samples is not None:
-        draws = population * np.einsum("mij,sij->ms", rates, metric.cost_samples)
-    first = int(np.argmin(costs))
-    least = None if draws is None else draws <= draws.min(axis=0) * (1 + _SAME_COST)
-    return tuple(
-        _score(
-            name,
-            tally,
-            metric,
-            cost_per_population=float(costs[at]),
-            rank=1 + int((costs < costs[at] * (1 - _SAME_COST)).sum()),
-            probability_best=None if least is None else float((least[at] / least.sum(axis=0)).mean()),
-            difference_range=None if draws is None else _range(draws[at] - draws[first]),
-        )
-        for at, (name, tally) in enumerate(tallies)
-    )
-
-
-def _score(
-    name: str,
-    tally: Tally,
+def scores_of(
+    tally: RowsTally,
     metric: ElicitedMetric,
     *,
-    cost_per_population: float,
-    rank: int,
-    probability_best: float | None,
-    difference_range: tuple[float, float] | None,
-) -> ModelScore:
-    counts, cases = tally.counts, tally.cases
-    present = cases > 0
-    weighted = np.array([*metric.class_weight.values()]) @ cases > 0
+    prevalence: Sequence[float] | None = None,
+    practice: Practice | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Scores:
+    """Return the models scored and judged.
+
+    Parameters
+    ----------
+    tally : RowsTally
+        From `tally_models`.
+    metric : ElicitedMetric
+        Costs, population, and draws where it has any.
+    prevalence : sequence of k float, optional
+        Stated shares of the true classes. By default those of the metric, where they differ from the rows'.
+    practice : Practice, optional
+        What is done today.
+    draws, seed
+        As in `metrics.policies.judging.Judge`.
+    """
+    shares, notes = judged_prevalence(metric, tally.models[0].labels, prevalence)
+    judge = Judge.of(
+        metric,
+        tally.cases.table(),
+        tally.columns,
+        practice=practice,
+        draws=draws,
+        seed=seed,
+        notes=(*notes, *(note for model in tally.policies for note in model.notes)),
+    )
+    judgement = judge.at(shares)
+    as_is = judgement.among(lambda policy: policy.decides == "as-is")
+    return Scores(tuple(_scored(tally, place, metric, as_is) for place in range(len(tally.models))), judgement)
+
+
+def judged_prevalence(
+    metric: ElicitedMetric, cases: NDArray[np.int64], stated: Sequence[float] | None
+) -> tuple[NDArray[np.float64] | None, tuple[str, ...]]:
+    """Return the prevalence to judge at, None for that of the cases, and what to say about it."""
+    if stated is not None:
+        return np.asarray(stated, dtype=np.float64), ()
+    own = cases / cases.sum()
+    if metric.prevalence is None or np.abs(metric.prevalence - own).max() <= _SAME_PREVALENCE:
+        return None, ()
+    known = metric.prevalence * (cases > 0)
+    if not known.any():
+        return None, ()
+    at = int(np.abs(metric.prevalence - own).argmax())
+    said = (
+        f"Costs are for the prevalence of the metric file, {100 * metric.prevalence[at]:.3g} % “{metric.classes[at]}”; "
+        f"the predictions have {100 * own[at]:.3g} %."
+    )
+    return known / known.sum(), (said,)
+
+
+def _scored(tally: RowsTally, place: int, metric: ElicitedMetric, as_is: Judgement) -> ModelScore:
+    model, name = tally.models[place], tally.policies[place].name
+    counts = {policy: tally.cases.counts[at] for at, policy in enumerate(tally.columns) if policy.model == name}
+    now = next(counts[policy] for policy in counts if policy.decides == "as-is")
+    decided = next(counts[policy] for policy in counts if policy.decides == "least-cost")
+    present = model.labels > 0
+    weighted = np.array([*metric.class_weight.values()]) @ model.labels > 0
     return ModelScore(
         name=name,
-        counts=counts,
-        cost_per_population=cost_per_population,
-        misclassification_cost=mean_cost(counts, metric.cost_matrix),
-        expected_misclassification_cost=float(tally.sums["expected"].result()),
-        decided_cost=mean_cost(tally.sums["decided"].result(), metric.cost_matrix),
-        mpcs=float(tally.sums["concern"].result()) if weighted else None,
-        accuracy=float(np.trace(counts) / counts.sum()),
-        balanced_error_rate=float(1 - (counts.diagonal()[present] / cases[present]).mean()),
-        rank=rank,
-        probability_best=probability_best,
-        difference_range=difference_range,
+        counts=now,
+        judged=next(one for one in as_is.policies if one.policy.model == name),
+        misclassification_cost=mean_cost(now, metric.cost_matrix),
+        expected_misclassification_cost=float(model.sums["expected"].result()),
+        decided_cost=mean_cost(decided, metric.cost_matrix),
+        mpcs=float(model.sums["concern"].result()) if weighted else None,
+        accuracy=float(np.trace(now) / now.sum()),
+        balanced_error_rate=float(1 - (now.diagonal()[present] / model.labels[present]).mean()),
     )
-
-
-def _range(values: Matrix) -> tuple[float, float]:
-    low, high = np.quantile(values, (0.05, 0.95))
-    return float(low), float(high)
-
-
-def _demand_same_labels(metric: ElicitedMetric, tallies: Sequence[tuple[str, Tally]]) -> None:
-    (first_name, first), *others = tallies
-    for name, other in others:
-        if other.labels != first.labels:
-            told = _difference(metric, first_name, first, name, other)
-            raise Problem(f"{told}: files of one call must list the same cases in the same order.")
-
-
-def _difference(metric: ElicitedMetric, first_name: str, first: Tally, name: str, other: Tally) -> str:
-    if other.labels.rows != first.labels.rows:
-        return f"{name} has {other.labels.rows:,} rows, {first_name} has {first.labels.rows:,}"
-    for label, cases, of_first in zip(metric.classes, other.cases, first.cases, strict=True):
-        if cases != of_first:
-            return f"{name} has {cases:,} cases of “{label}”, {first_name} has {of_first:,}"
-    return f"{name} has the true labels of {first_name}, but in another order"

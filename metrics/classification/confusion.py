@@ -1,27 +1,27 @@
-"""Confusion matrices: rows are true classes, columns are predicted classes.
+"""Confusion matrices and the error rates that come of them: rows are true classes, columns are predicted classes.
 
 Source: B. Marlin, COMPSCI 589 lecture 14, University of Massachusetts Amherst [M589].
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.batches.accumulators import Accumulator, LabelAccumulator, Totals
-from metrics.batches.blocks import Block
-from metrics.batches.predictions import ProbabilityAccumulator
-from metrics.classification.decisions import LeastCost
+from metrics.batches import Accumulator, Codes, Floats, LabelAccumulator, Totals
 from metrics.errors import InputError
-from metrics.inputs.labels import Classes, label_array, shared_classes
+from metrics.inputs.arguments import class_weights, number_array, required_weight
+from metrics.inputs.class_index import ClassIndex, column_classes, shared_classes
+from metrics.inputs.labels import few, label_array
+from metrics.inputs.tables import weights_by_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Codes = NDArray[np.intp]
 Normalize = Literal["true", "pred", "all"]
 
 
@@ -81,17 +81,12 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
         return plot_confusion(self, ax)
 
 
-class _CellCounts(Accumulator):
+class CellCounts(Accumulator):
     """Counts of (true class, predicted class), whatever says what was predicted."""
 
-    classes: Classes
+    classes: ClassIndex
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the two matrices."""
-        k = len(self.classes)
-        return {"cases": (k, k), "weight": (k, k)}
-
-    def counted(self, true: Codes, predicted: Codes, weight: NDArray[np.float64] | None) -> Totals:
+    def counted(self, true: Codes, predicted: Codes, weight: Floats | None) -> Totals:
         """Return how often each cell of the matrix occurs, and with what weight."""
         k = len(self.classes)
         cells = true * k + predicted
@@ -101,57 +96,31 @@ class _CellCounts(Accumulator):
 
     def matrix(self) -> NDArray[Any]:
         """Return the counts, shape (k, k): int64, or float64 where cases were weighted."""
-        return np.asarray(self.value("weight") if self.weighted else self.value("cases").astype(np.int64))
+        counts = np.zeros((len(self.classes),) * 2) + self.value("weight" if self.weighted else "cases")
+        return np.asarray(counts if self.weighted else counts.astype(np.int64))
 
     def result(self) -> ConfusionMatrix:
         """Return the counts as a confusion matrix."""
         return ConfusionMatrix(self.matrix(), self.classes.labels.tolist())
 
 
-class ConfusionCounts(_CellCounts, LabelAccumulator):
+class ConfusionCounts(CellCounts, LabelAccumulator):
     """Counts of (true class, predicted class), taking their cases in batches.
 
     Parameters
     ----------
-    classes : int, array-like of shape (k,) or Classes
+    classes : int, array-like of shape (k,) or ClassIndex
         The k labels in the order of rows and columns; a number k stands for the labels 0, ..., k-1.
     """
 
-    def totals(self, true: Codes, predicted: Codes, weight: NDArray[np.float64] | None) -> Totals:
+    def totals(self, true: Codes, predicted: Codes, weight: Floats | None) -> Totals:
         """Return the matrices over some cases."""
         return self.counted(true, predicted, weight)
 
     def occurring(self) -> NDArray[np.bool_]:
         """Return, per class, whether it was seen, true or predicted."""
-        seen = self.value("cases") > 0
+        seen = np.zeros((len(self.classes),) * 2) + self.value("cases") > 0
         return np.asarray(seen.any(axis=0) | seen.any(axis=1))
-
-
-class DecisionCounts(_CellCounts, ProbabilityAccumulator):
-    """The confusion matrix of the decisions taken on predicted probabilities.
-
-    Parameters
-    ----------
-    classes : int, array-like of shape (k,) or Classes
-        The k labels in the order of the columns.
-    rule : LeastCost, optional
-        Decide for least expected cost; by default for the most probable class. Of equal ones the first.
-    """
-
-    by_column = True
-
-    def __init__(self, classes: int | ArrayLike | Classes, rule: LeastCost | None = None) -> None:
-        super().__init__(classes)
-        self.rule = rule
-
-    def setting(self) -> dict[str, Any]:
-        """Return the classes and the costs."""
-        return {"classes": self.classes, "cost_matrix": None if self.rule is None else self.rule.cost_matrix}
-
-    def totals(self, block: Block) -> Totals:
-        """Return the matrices over a block."""
-        decisions = block.most_probable[0] if self.rule is None else self.rule.decide(block.columns)
-        return self.counted(block.true, decisions, block.weight)
 
 
 def confusion_matrix(
@@ -201,3 +170,150 @@ def _normalized(matrix: NDArray[Any], normalize: Normalize | None) -> NDArray[An
         raise InputError(f"normalize: 'true', 'pred', 'all' or None was expected, found {normalize!r}.")
     total = matrix.sum(axis={"true": 1, "pred": 0, "all": None}[normalize], keepdims=True)
     return np.asarray(np.divide(matrix, total, out=np.zeros(matrix.shape), where=total > 0))
+
+
+class ErrorCounts(LabelAccumulator):
+    """Cases and errors by true class, taking their cases in batches.
+
+    Parameters
+    ----------
+    classes : int, array-like of shape (k,) or ClassIndex
+        The k labels; a number k stands for the labels 0, ..., k-1.
+    """
+
+    def totals(self, true: Codes, predicted: Codes, weight: Floats | None) -> Totals:
+        """Return the counts over some cases."""
+        k, wrong = len(self.classes), true != predicted
+        return {
+            "cases": np.bincount(true, weights=weight, minlength=k),
+            "errors": np.bincount(true[wrong], weights=None if weight is None else weight[wrong], minlength=k),
+            "predicted": np.bincount(predicted, weights=weight, minlength=k),
+        }
+
+    def result(self) -> float:
+        """Return the error rate."""
+        return self.error_rate()
+
+    def error_rate(self) -> float:
+        """Return the share of wrong predictions."""
+        return self.class_weighted_error_rate(np.ones(len(self.classes)))
+
+    def balanced_error_rate(self) -> float:
+        """Return the mean over the classes of the share of wrong predictions; see the function of this name.
+
+        Raises
+        ------
+        InputError
+            Where no case, or none with a weight above zero, was seen.
+        """
+        self.weight("cases")
+        cases, errors = self.value("cases"), self.value("errors")
+        present = cases > 0
+        absent = ~present & (self.value("predicted") > 0)
+        if absent.any():
+            names = few(self.classes.labels[absent].tolist())
+            warnings.warn(
+                f"Never true, so without an error rate, and left out of the mean: {names}.", UserWarning, stacklevel=3
+            )
+        return float((errors[present] / cases[present]).mean())
+
+    def class_weighted_error_rate(self, class_weight: ArrayLike | Mapping[Any, float]) -> float:
+        """Return the share of wrong predictions, each case weighted with its true class's weight.
+
+        Parameters
+        ----------
+        class_weight : array-like of shape (k,) or mapping of label to weight
+            Weights >= 0 in any scale.
+
+        Raises
+        ------
+        InputError
+            Where a weight is missing, or no case with a weight above zero was seen.
+        """
+        weights = class_weights(class_weight, self.classes)
+        total = required_weight(float(np.sum(weights * self.value("cases"))))
+        return float(np.sum(weights * self.value("errors"))) / total
+
+
+def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Return the share of wrong predictions [M589]: 1 - accuracy.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n,)
+        True and predicted labels of any type.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the cases.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better.
+
+    Raises
+    ------
+    InputError
+        In words: which argument, which row, what was expected.
+    """
+    return _error_counts(y_true, y_pred, sample_weight).error_rate()
+
+
+def balanced_error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    """Return the mean over the true classes of the share of wrong predictions [M589]: 1 - balanced accuracy.
+
+    A class that is predicted but never true has no error rate: it is left out with a warning.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight
+        As in `error_rate`, and refused as there.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better.
+    """
+    return _error_counts(y_true, y_pred, sample_weight).balanced_error_rate()
+
+
+def class_weighted_error_rate(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    class_weight: ArrayLike | Mapping[Any, float],
+    *,
+    labels: ArrayLike | None = None,
+) -> float:
+    """Return the weighted share of wrong predictions, each case weighted with its true class's weight [M589].
+
+    sum_i w[y_i] 1[y_i != f_i] / sum_i w[y_i].
+
+    Parameters
+    ----------
+    y_true, y_pred
+        As in `error_rate`, and refused as there.
+    class_weight : array-like of shape (k,) or mapping of label to weight
+        Weights >= 0 in any scale.
+    labels : array-like of shape (k,), optional
+        What the weights belong to, in order; see `metrics.inputs.class_index` for the rule without it. A mapping says
+        so itself.
+
+    Returns
+    -------
+    float
+        In [0, 1]; lower is better.
+    """
+    true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
+    class_weight = weights_by_label(class_weight)
+    if labels is None and isinstance(class_weight, Mapping):
+        labels = list(class_weight)
+    elif not isinstance(class_weight, Mapping):
+        class_weight = number_array(class_weight, "class_weight")
+        if class_weight.ndim != 1:
+            raise InputError(f"class_weight: one weight per class was expected, the shape is {class_weight.shape}.")
+    classes = column_classes(len(class_weight), labels, true, "class_weight", "weights")
+    return ErrorCounts(classes).update(true, predicted).class_weighted_error_rate(class_weight)
+
+
+def _error_counts(y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None) -> ErrorCounts:
+    true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
+    return ErrorCounts(shared_classes(true, predicted)).update(true, predicted, sample_weight=sample_weight)

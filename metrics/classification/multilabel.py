@@ -5,20 +5,18 @@ Source: a blog post on a multi-label score with separate penalties: an item scor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.batches.accumulators import Accumulator, add_totals
-from metrics.batches.results import Measured
+from metrics.batches import Accumulator, Floats, Measured
 from metrics.errors import InputError
-from metrics.inputs.arguments import demanded_weight, number_array, real_number
+from metrics.inputs.arguments import number_array, real_number, required_weight
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]
 
 
@@ -83,14 +81,6 @@ class MultilabelTally(Accumulator):
         )
         super().__init__()
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the counts."""
-        return dict.fromkeys(MultilabelCounts._fields, (self.n_labels,))
-
-    def setting(self) -> dict[str, Any]:
-        """Return the number of labels and the penalties."""
-        return {"n_labels": self.n_labels, "penalty": self.penalty}
-
     def update(self, y_true: ArrayLike, y_pred: ArrayLike) -> Self:
         """Add a batch of items; where it is refused nothing is added.
 
@@ -114,26 +104,27 @@ class MultilabelTally(Accumulator):
             "false_positive": predicted & ~true,
             "false_negative": true & ~predicted,
         }
-        add_totals([self], [{name: cell.sum(axis=0) for name, cell in cells.items()}], weighted=False)
+        self.add({name: cell.sum(axis=0) for name, cell in cells.items()})
         return self
 
     def counts(self) -> MultilabelCounts:
         """Return the counts over all labels."""
-        return MultilabelCounts(*(int(self.value(name).sum()) for name in MultilabelCounts._fields))
+        return MultilabelCounts(*(int(np.sum(self.value(name))) for name in MultilabelCounts._fields))
 
     def per_label(self) -> Floats:
         """Return the accuracy of each label, shape (L,)."""
-        hits, cells = self.value("true_positive") + self.value("true_negative"), self._items()
-        return np.asarray(hits / cells)
+        items = self._items()
+        return np.asarray((self.value("true_positive") + self.value("true_negative")) / items)
 
     def result(self) -> float:
         """Return the mean item score; greater is better."""
+        items = self._items()
         hit, rest, false_positive, false_negative = self.counts()
         cost = self.penalty[0] * false_positive + self.penalty[1] * false_negative
-        return (hit + rest - cost) / (self._items() * self.n_labels)
+        return (hit + rest - cost) / (items * self.n_labels)
 
     def _items(self) -> float:
-        return demanded_weight(sum(float(self.value(name)[0]) for name in MultilabelCounts._fields))
+        return required_weight(sum(float(np.ravel(self.value(name))[0]) for name in MultilabelCounts._fields))
 
 
 def penalized_multilabel_score(

@@ -23,12 +23,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.batches.accumulators import Accumulator, add_totals
-from metrics.batches.results import Measured
+from metrics.batches import Accumulator, Measured
 from metrics.errors import InputError
 from metrics.inputs.arguments import real_number, same_length
-from metrics.inputs.class_names import as_array, class_name, is_missing
-from metrics.inputs.labels import label_array
+from metrics.inputs.labels import as_array, is_missing, label_array, label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,14 +145,6 @@ class Relevance(Accumulator):
             raise InputError("alpha, beta: one of the two must be above 0.")
         super().__init__()
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the sums."""
-        return {"score": (), "weight": ()}
-
-    def setting(self) -> dict[str, Any]:
-        """Return the frequencies and the weights of the two distances."""
-        return {"frequencies": self.frequencies, "alpha": self.alpha, "beta": self.beta}
-
     def update(self, y_true: ArrayLike, y_pred: ArrayLike, context: ArrayLike) -> Self:
         """Add a batch of cases; where it is refused nothing is added.
 
@@ -164,12 +154,12 @@ class Relevance(Accumulator):
             As in `relevance_score`, and refused as there.
         """
         scores, _ = self.row_scores(y_true, y_pred, context)
-        add_totals([self], [{"score": scores.sum(), "weight": len(scores)}], weighted=False)
+        self.add({"score": float(scores.sum()), "weight": len(scores)})
         return self
 
     def result(self) -> float:
         """Return the mean score in [0, 100]; greater is better."""
-        return float(self.value("score") / self.weight())
+        return float(self.value("score")) / self.weight()
 
     def row_scores(
         self, y_true: ArrayLike, y_pred: ArrayLike, context: ArrayLike
@@ -245,7 +235,8 @@ def relevance_score(
 
 
 def _names(labels: NDArray[Any]) -> list[str]:
-    return [class_name(label) for label in labels.tolist()]
+    """Return labels as text; booleans count as 0 and 1, so that both may stand on two sides."""
+    return [label_text(label) for label in (labels.astype(int) if labels.dtype.kind == "b" else labels).tolist()]
 
 
 def _contexts(values: ArrayLike, n: int, name: str, outcomes: str = "y_true") -> list[Context]:
@@ -263,4 +254,4 @@ def _contexts(values: ArrayLike, n: int, name: str, outcomes: str = "y_true") ->
     for number, row in enumerate(rows):
         if any(map(is_missing, row)):
             raise InputError(f"{name}, row {number}: a feature is missing; give missing ones a name of their own.")
-    return [tuple(class_name(feature) for feature in row) for row in rows]
+    return [tuple(label_text(feature) for feature in row) for row in rows]

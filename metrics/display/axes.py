@@ -24,7 +24,7 @@ def axes_for(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
-def tidy(axes: Axes, place: Literal["upper left", "lower right"]) -> Axes:
+def tidy(axes: Axes, place: Literal["upper left", "upper right", "lower right"]) -> Axes:
     """Give axes their legend, and take away what is not needed."""
     axes.spines[["top", "right"]].set_visible(False)
     legend = axes.legend(loc=place, frameon=False, fontsize=9)

@@ -13,7 +13,7 @@ from metrics.display.drawable import CostsOfClasses
 from metrics.display.numbers import amount, cost_text, percent
 from metrics.errors import InputError
 from metrics.inputs.arguments import square_matrix
-from metrics.inputs.class_names import class_name
+from metrics.inputs.labels import label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,7 +77,7 @@ def plot_difference(
         raise InputError(f"second: the shape {a.shape} of first was expected, found {b.shape}.")
     own: Sequence[object] | None = getattr(first, "labels", None)
     other: Sequence[object] | None = getattr(second, "labels", None)
-    if own is not None and other is not None and [*map(class_name, own)] != [*map(class_name, other)]:
+    if own is not None and other is not None and [*map(label_text, own)] != [*map(label_text, other)]:
         raise InputError(f"second: the labels {own} of first were expected, found {other}.")
     names = labels if labels is not None else own
     rates = bool((a <= 1).all() and (b <= 1).all() and ((a != np.round(a)).any() or (b != np.round(b)).any()))
@@ -157,7 +157,7 @@ def _heat_map(
         for j in range(k):
             ink = "white" if abs(shade[i, j]) > 0.6 else INK
             axes.text(j, i, cell(i, j), ha="center", va="center", color=ink, size=size, parse_math=False)
-    texts = [class_name(name) for name in names] if names is not None else [str(i) for i in range(k)]
+    texts = [label_text(name) for name in names] if names is not None else [str(i) for i in range(k)]
     crowded = max(map(len, texts)) * k > 40
     turned: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     axes.set_xticks(range(k), texts, parse_math=False, **turned)

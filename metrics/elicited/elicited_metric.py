@@ -18,9 +18,10 @@ from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance
 from metrics.elicited.release import ReleaseList, release_factors, release_list
 from metrics.errors import InputError
 from metrics.inputs.arguments import number_array, square_matrix, whole_number
-from metrics.inputs.class_names import LabelledWeights, class_indices, class_name, class_names, indices_of
+from metrics.inputs.class_index import ClassIndex, LabelledWeights, class_names
+from metrics.inputs.labels import label_text
 from metrics.inputs.probabilities import Probabilities, probability_array
-from metrics.inputs.tables import column_names, demand_order, matrix_by_name, places_of
+from metrics.inputs.tables import column_names, matrix_by_name, require_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -186,7 +187,7 @@ class ElicitedMetric:
             In one sentence, for anything that does not fit.
         """
         names = class_names(classes)
-        costs, k = square_matrix(matrix_by_name(cost_matrix, names, "cost_matrix")), len(names)
+        costs, k = square_matrix(matrix_by_name(cost_matrix, ClassIndex(names), "cost_matrix")), len(names)
         if len(costs) != k:
             raise InputError(f"cost_matrix: {k} x {k} costs were expected, one per class, the shape is {costs.shape}.")
         weights = family_of(family).weights(costs)
@@ -216,7 +217,7 @@ class ElicitedMetric:
             prevalence=_numbers(details.get("prevalence"), "prevalence"),
             population=details.get("population"),
             consequences=tuple(details.get("consequences", ())),
-            yardstick=None if yardstick is None else (class_name(yardstick[0]), class_name(yardstick[1])),
+            yardstick=None if yardstick is None else (label_text(yardstick[0]), label_text(yardstick[1])),
             provenance=details.get("provenance", Provenance()),
             quality=details.get("quality", Quality()),
             labels=tuple(classes),
@@ -277,6 +278,11 @@ class ElicitedMetric:
         return plot_cost_matrix(self, ax)
 
     @cached_property
+    def class_index(self) -> ClassIndex:
+        """Return what says which class a label means."""
+        return ClassIndex(self.classes, "classes")
+
+    @cached_property
     def class_weight(self) -> LabelledWeights:
         """Return label -> weight of the true class, mean 1: how much the class's worst error matters.
 
@@ -313,7 +319,7 @@ class ElicitedMetric:
         """
         if len(self.classes) != 2:
             raise InputError(f"a decision threshold exists for two classes, the metric has {len(self.classes)}.")
-        positive = int(indices_of([pos_label], self.classes, "pos_label")[0])
+        positive = int(self.class_index.indices_of([pos_label], "pos_label")[0])
         false_alarm, miss = self.cost_matrix[1 - positive, positive], self.cost_matrix[positive, 1 - positive]
         return float(false_alarm / (false_alarm + miss))
 
@@ -339,7 +345,7 @@ class ElicitedMetric:
         """
         from metrics.classification.costs import misclassification_cost
 
-        true, predicted = self._indices(y_true, "y_true"), self._indices(y_pred, "y_pred")
+        true, predicted = self.class_index.indices(y_true, "y_true"), self.class_index.indices(y_pred, "y_pred")
         return misclassification_cost(true, predicted, self.cost_matrix, sample_weight=sample_weight)
 
     def expected_score(
@@ -401,7 +407,7 @@ class ElicitedMetric:
         InputError
             Where a label is no class of the metric, or the probabilities are none.
         """
-        from metrics.classification.decisions import cost_sensitive_decisions
+        from metrics.classification.costs import cost_sensitive_decisions
 
         proba, columns = self._table(y_proba, labels)
         names: Any = [self.labels[j] for j in columns] if labels is None else labels
@@ -456,13 +462,12 @@ class ElicitedMetric:
 
         return make_scorer(self.score, greater_is_better=False)
 
-    def _indices(self, labels: ArrayLike, name: str) -> NDArray[np.intp]:
-        return class_indices(labels, self.classes, name)
-
     def _columns(self, labels: Sequence[object]) -> NDArray[np.intp]:
         """Return the class index of each label that names a column; all different."""
         class_names(labels)
-        return indices_of(labels, self.classes, "labels")
+        columns = self.class_index.indices_of(labels, "labels")
+        class_names([self.classes[j] for j in columns])
+        return columns
 
     def _table(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> tuple[Probabilities, NDArray[np.intp]]:
         """Return the probabilities and the class index of each column.
@@ -471,11 +476,11 @@ class ElicitedMetric:
         """
         if labels is None:
             named = column_names(y_proba)
-            places = None if named is None else places_of(named, self.classes)
-            columns = np.arange(len(self.classes)) if places is None else np.argsort(places)
+            order = None if named is None else self.class_index.order_of(named)
+            columns = np.arange(len(self.classes)) if order is None else np.argsort(order)
         else:
             columns = self._columns(labels)
-            demand_order(y_proba, [self.classes[j] for j in columns], "y_proba")
+            require_order(y_proba, ClassIndex([self.classes[j] for j in columns]), "y_proba")
         proba = probability_array(y_proba, flat="refused")
         if proba.shape[1] != len(columns):
             raise InputError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")
@@ -493,7 +498,7 @@ class ElicitedMetric:
         if len(missing):
             columns = np.concatenate([columns, missing])
             proba = np.hstack([proba, np.zeros((len(proba), len(missing)), dtype=proba.dtype)])
-        return np.argsort(columns)[self._indices(y_true, "y_true")], proba, columns
+        return np.argsort(columns)[self.class_index.indices(y_true, "y_true")], proba, columns
 
 
 def _numbers(values: ArrayLike | None, name: str) -> Floats | None:

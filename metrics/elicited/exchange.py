@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.display.numbers import NOT_KNOWN, span, two_digits
-from metrics.elicited.family import Family, MistakeKey, family_of
+from metrics.elicited.family import MistakeKey, family_of
 from metrics.elicited.metric_parts import Consequence
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     """
     family = family_of(metric.family)
     mistakes = family.mistakes(len(metric.classes))
-    unit = _yardstick(metric, family, mistakes)
+    unit = yardstick_of(metric)
     rates = []
     for key in mistakes:
         words = mistake_words(metric, key)
@@ -252,14 +252,16 @@ def called(classes: Sequence[str], key: MistakeKey) -> str:
     return f"{classes[key.true]} called {classes[1 - key.true if key.predicted is None else key.predicted]}"
 
 
-def _yardstick(metric: ElicitedMetric, family: Family, mistakes: Sequence[MistakeKey]) -> MistakeKey:
-    costs = {key: metric.cost_matrix[family.cell(key)] for key in mistakes}
+def yardstick_of(metric: ElicitedMetric) -> MistakeKey:
+    """Return the mistake in whose units others are said: the named one, else the cheapest that costs anything."""
+    family = family_of(metric.family)
+    costs = {key: metric.cost_matrix[family.cell(key)] for key in family.mistakes(len(metric.classes))}
     if metric.yardstick is not None:
         true, predicted = (metric.classes.index(name) for name in metric.yardstick)
         named = family.mistake_at(true, predicted)
         if costs[named] > 0:
             return named
-    return min((key for key in mistakes if costs[key] > 0), key=lambda key: costs[key])
+    return min((key for key in costs if costs[key] > 0), key=lambda key: costs[key])
 
 
 def _estimated(

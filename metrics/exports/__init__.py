@@ -22,14 +22,14 @@ FORMATS: Mapping[str, str] = {
 }
 """Name of each format -> suffix of its files."""
 
-_MODULES = {
-    "sklearn": "sklearn_snippet",
-    "weka": "weka_matrix",
-    "mlr3": "mlr3_script",
-    "csv": "csv_table",
-    "markdown": "markdown_page",
-    "html": "html_page",
-    "pdf": "pdf_page",
+_MAKERS = {
+    "sklearn": ("tools", "sklearn_code"),
+    "weka": ("tools", "weka_file"),
+    "mlr3": ("tools", "mlr3_code"),
+    "csv": ("tools", "csv_table"),
+    "markdown": ("markdown_page", "markdown_page"),
+    "html": ("html_page", "html_page"),
+    "pdf": ("pdf_page", "pdf_page"),
 }
 
 
@@ -42,7 +42,7 @@ def export(metric: ElicitedMetric, format: str) -> str | bytes:
         What is exported.
     format : str
         A key of `FORMATS`: "sklearn" (Python code), "weka" (cost matrix file, rows are truth), "mlr3" (R code, rows are
-        predictions), "csv" (one row per cell), "markdown", "html" (one self-contained page) or "pdf" (one page).
+        predictions), "csv" (one row per cell), "markdown", "html" (one self-contained page) or "pdf" (sheets of A4).
 
     Returns
     -------
@@ -54,7 +54,8 @@ def export(metric: ElicitedMetric, format: str) -> str | bytes:
     InputError
         For an unknown format.
     """
-    if format not in _MODULES:
+    if format not in _MAKERS:
         raise InputError(f"format is {format!r}; one of {', '.join(FORMATS)} was expected.")
-    render: Callable[[ElicitedMetric], str | bytes] = import_module(f"metrics.exports.{_MODULES[format]}").render
-    return render(metric)
+    module, name = _MAKERS[format]
+    make: Callable[[ElicitedMetric], str | bytes] = getattr(import_module(f"metrics.exports.{module}"), name)
+    return make(metric)

@@ -1,26 +1,17 @@
-"""One self-contained HTML page: exchange rates as a plot, costs, release factors, provenance; prints on one sheet."""
+"""The page as one self-contained HTML file; it prints on paper."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from metrics.display.log_axis import LogAxis
 from metrics.display.numbers import two_digits
-from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
-from metrics.exports.wording import (
-    Cells,
-    cost_texts,
-    day,
-    factor_texts,
-    one_line,
-    provenance_rows,
-    rates_question,
-    release_sentence,
-)
+from metrics.elicited.exchange import ExchangeRate
+from metrics.exports.page import Block, Facts, Matrix, Page, Paragraph, RatePlot, Section, metric_page
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -30,30 +21,14 @@ _PAGE = """<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{name}</title>
+<title>{title}</title>
 <style>
 {style}</style>
 </head>
 <body>
-<h1>{name}</h1>
-<p class="quiet">What each mistake costs. {date}</p>
-<section><p class="lead">{headline}</p></section>
-<section><h2>{question}</h2>
-{rates}</section>
-<div class="pair">
-<section{wide}><h2>Cost matrix</h2>
-<p class="quiet">Rows: truth. Columns: what the model says. 1 = the worst mistake.</p>
-{costs}</section>
-<section{wide}><h2>Release factors for MPCS</h2>
-<p class="quiet">How much each wrong name is of concern, within one truth. 1 = fully.</p>
-{factors}
-<p class="quiet">{release}</p></section>
-<section><h2>Class weights</h2>
-<p class="quiet">They weigh the truths against each other. Their mean is 1.</p>
-{weights}</section>
-<section><h2>Where this comes from</h2>
-{facts}</section>
-</div>
+<h1>{title}</h1>
+<p class="quiet">{subtitle}</p>
+{body}
 </body>
 </html>
 """
@@ -62,32 +37,50 @@ _ROW_HEIGHT = 34
 _MOST_RATES = 12
 _MOST_FOLDED = 400
 _FEW_CLASSES = 5
+_WIDE = ' class="wide"'
 
 
-def render(metric: ElicitedMetric) -> str:
+def html_page(metric: ElicitedMetric) -> str:
     """Return the page; it loads nothing from anywhere."""
-    weights = zip(metric.classes, map(two_digits, metric.class_weight.values()), strict=True)
-    return _PAGE.format(
-        name=escape(one_line(metric.name)),
-        style=files("metrics.exports").joinpath("page.css").read_text(encoding="utf-8"),
-        date=day(metric.created),
-        headline=escape(headline(metric).in_words()),
-        question=escape(rates_question(metric)),
-        rates=_rates(metric),
-        wide=' class="wide"' if len(metric.classes) > _FEW_CLASSES else "",
-        costs=_matrix(metric.classes, cost_texts(metric)),
-        factors=_matrix(metric.classes, factor_texts(metric)),
-        release=escape(release_sentence(metric)),
-        weights=_facts(weights),
-        facts=_facts(provenance_rows(metric)),
-    )
+    return page_as_html(metric_page(metric))
 
 
-def _matrix(classes: Sequence[str], rows: Cells) -> str:
+def page_as_html(page: Page) -> str:
+    """Return a page as HTML; half sections that follow each other stand side by side."""
+    parts = []
+    for half, sections in groupby(page.sections, key=lambda section: section.half):
+        inside = "\n".join(map(_section, sections))
+        parts.append(f'<div class="pair">\n{inside}\n</div>' if half else inside)
+    style = files("metrics.exports").joinpath("page.css").read_text(encoding="utf-8")
+    return _PAGE.format(title=escape(page.title), style=style, subtitle=escape(page.subtitle), body="\n".join(parts))
+
+
+def _section(section: Section) -> str:
+    wide = any(isinstance(block, Matrix) and len(block.names) > _FEW_CLASSES for block in section.blocks)
+    title = f"<h2>{escape(section.title)}</h2>\n" if section.title else ""
+    blocks = "\n".join(_block(block) for block in section.blocks)
+    return f"<section{_WIDE if wide else ''}>{title}{blocks}</section>"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph(text, "plain"):
+            return f"<p>{escape(text)}</p>"
+        case Paragraph(text, kind):
+            return f'<p class="{kind}">{escape(text)}</p>'
+        case Matrix():
+            return _matrix(block)
+        case Facts():
+            return _facts(block)
+        case RatePlot():
+            return _rates(block)
+
+
+def _matrix(matrix: Matrix) -> str:
     """Return a table with the truth in rows; each cell a number and what stands small beneath it."""
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in classes)
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in matrix.names)
     lines = [f"<thead><tr><th>truth</th>{heads}</tr></thead>"]
-    for i, (name, row) in enumerate(zip(classes, rows, strict=True)):
+    for i, (name, row) in enumerate(zip(matrix.names, matrix.cells, strict=True)):
         cells = []
         for j, (number, beneath) in enumerate(row):
             small = f"<small>{escape(beneath)}</small>" if beneath else ""
@@ -96,32 +89,28 @@ def _matrix(classes: Sequence[str], rows: Cells) -> str:
     return f'<table class="matrix">{"".join(lines)}</table>'
 
 
-def _facts(rows: Iterable[tuple[str, str]]) -> str:
-    lines = (f'<tr><th scope="row">{escape(what)}</th><td>{escape(value)}</td></tr>' for what, value in rows)
+def _facts(facts: Facts) -> str:
+    lines = (f'<tr><th scope="row">{escape(what)}</th><td>{escape(value)}</td></tr>' for what, value in facts.rows)
     return f'<table class="facts">{"".join(lines)}</table>'
 
 
-def _rates(metric: ElicitedMetric) -> str:
+def _rates(plot: RatePlot) -> str:
     """Return the exchange rates; where there are many, the worst and the yardstick, and all of them folded away."""
-    rates = exchange_rates(metric)
-    axis = LogAxis.around(rates)
-    worst = sorted(rates, key=lambda rate: -rate.ratio)[:_MOST_RATES]
-    shown = [rate for rate in rates if rate.is_yardstick or rate in worst]
-    table = _rate_table(metric, shown, axis)
-    if len(shown) == len(rates):
+    axis = LogAxis.around(plot.rates)
+    shown = plot.worst(_MOST_RATES)
+    table = _rate_table(shown, axis)
+    if len(shown.rates) == len(plot.rates):
         return table
-    if len(rates) > _MOST_FOLDED:
-        return f'{table}<p class="quiet">All {len(rates):,} mistakes are in the metric file.</p>'
-    return f"{table}<details><summary>All {len(rates)} mistakes</summary>{_rate_table(metric, rates, axis)}</details>"
+    if len(plot.rates) > _MOST_FOLDED:
+        return f'{table}<p class="quiet">All {len(plot.rates):,} mistakes are in the metric file.</p>'
+    return f"{table}<details><summary>All {len(plot.rates)} mistakes</summary>{_rate_table(plot, axis)}</details>"
 
 
-def _rate_table(metric: ElicitedMetric, rates: Sequence[ExchangeRate], axis: LogAxis) -> str:
+def _rate_table(plot: RatePlot, axis: LogAxis) -> str:
     """Return one row per rate: the mistake, its place on a logarithmic axis, the number in words."""
     rows = []
-    for rate in rates:
-        name = rate.mistake.name
-        beneath = called(metric.classes, rate.key)
-        small = f"<small>{escape(beneath)}</small>" if beneath != name else ""
+    for rate, (name, beneath) in zip(plot.rates, plot.names, strict=True):
+        small = f"<small>{escape(beneath)}</small>" if beneath else ""
         rows.append(
             f'<tr><th scope="row">{escape(name)}{small}</th><td class="plot">{_mark(rate, axis)}</td>'
             f"<td><b>{escape(rate.in_words())}</b><small>{escape(rate.range_in_words())}</small></td></tr>"

@@ -1,4 +1,4 @@
-"""A page of Markdown with tables."""
+"""The page as GitHub-flavoured Markdown."""
 
 from __future__ import annotations
 
@@ -6,37 +6,41 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from metrics.display.numbers import two_digits
-from metrics.elicited.exchange import exchange_rates, headline
-from metrics.exports.wording import cost_texts, factor_texts, one_line, provenance_rows, release_sentence
+from metrics.exports.page import Block, Facts, Matrix, Page, Paragraph, RatePlot, metric_page, one_line
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
 
-def render(metric: ElicitedMetric) -> str:
-    """Return exchange rates, costs, release factors, class weights and provenance as GitHub-flavoured Markdown."""
-    costs = ([f"{cost} ({range_})" if range_ else cost for cost, range_ in row] for row in cost_texts(metric))
-    release = ([factor for factor, _ in row] for row in factor_texts(metric))
-    rates = [(escaped(rate.mistake.name), rate.in_words(), rate.range_in_words()) for rate in exchange_rates(metric)]
-    blocks = [
-        f"# {escaped(metric.name)}",
-        escaped(headline(metric).in_words()),
-        "## How bad is each mistake",
-        table(("mistake", "counts as", "plausible (90 %)"), rates),
-        "## Cost matrix",
-        "Rows: truth. Columns: what the model says. 1 = the worst mistake.",
-        _matrix(metric, costs),
-        "## Release factors for MPCS",
-        "How much each wrong name is of concern, within one truth. 1 = fully.",
-        _matrix(metric, release),
-        escaped(release_sentence(metric)),
-        "## Class weights",
-        table([escaped(name) for name in metric.classes], [[two_digits(w) for w in metric.class_weight.values()]]),
-        "## Where this comes from",
-        table(("", ""), [(what, escaped(value)) for what, value in provenance_rows(metric)]),
-    ]
+def markdown_page(metric: ElicitedMetric) -> str:
+    """Return the page with all exchange rates, costs, release factors, class weights and provenance."""
+    return page_as_markdown(metric_page(metric))
+
+
+def page_as_markdown(page: Page) -> str:
+    """Return a page as Markdown."""
+    blocks = [f"# {escaped(page.title)}"]
+    for section in page.sections:
+        blocks += [f"## {escaped(section.title)}"] if section.title else []
+        blocks += [_block(block) for block in section.blocks]
     return "\n\n".join(blocks) + "\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph(text, _):
+            return escaped(text)
+        case Matrix(names, cells, _):
+            heads = [escaped(name) for name in names]
+            rows = ([f"{number} ({small})" if small else number for number, small in row] for row in cells)
+            body = ([f"**{name}**", *row] for name, row in zip(heads, rows, strict=True))
+            return table(["truth \\\\ model says", *heads], body)
+        case Facts(rows):
+            return table(("", ""), [(escaped(what), escaped(value)) for what, value in rows])
+        case RatePlot(rates, names):
+            said = zip(names, rates, strict=True)
+            lines = [(escaped(name), rate.in_words(), rate.range_in_words()) for (name, _), rate in said]
+            return table(("mistake", "counts as", "plausible (90 %)"), lines)
 
 
 def escaped(text: str) -> str:
@@ -49,9 +53,3 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     cells = [*head]
     lines = [cells, ["---"] * len(cells), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def _matrix(metric: ElicitedMetric, rows: Iterable[list[str]]) -> str:
-    names = [escaped(name) for name in metric.classes]
-    body = ([f"**{name}**", *row] for name, row in zip(names, rows, strict=True))
-    return table(["truth \\\\ model says", *names], body)

@@ -1,11 +1,12 @@
-"""One A4 page for people: exchange rates as a plot, costs, release factors, class weights and provenance."""
+"""The page as PDF on sheets of A4: the same sections as in HTML, from top to bottom, half sections side by side."""
 
 from __future__ import annotations
 
 import io
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -13,44 +14,50 @@ from matplotlib import font_manager
 
 from metrics.display.log_axis import LogAxis
 from metrics.display.numbers import two_digits
-from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
+from metrics.elicited.exchange import ExchangeRate
+from metrics.exports.page import Block, Facts, Matrix, Page, Paragraph, RatePlot, Section, metric_page
 from metrics.exports.pdf_sheet import HEIGHT, INK, LINE, MARGIN, QUIET, WIDTH, Sheet
-from metrics.exports.wording import (
-    Cells,
-    cost_texts,
-    day,
-    factor_texts,
-    one_line,
-    provenance_rows,
-    rates_question,
-    release_sentence,
-)
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from matplotlib.figure import Figure
 
     from metrics.elicited.elicited_metric import ElicitedMetric
 
 _INNER = WIDTH - 2 * MARGIN
-_COLUMN = (_INNER - 0.4) / 2
-_SECOND = MARGIN + _COLUMN + 0.4
-_RATES_SHOWN = (10, 8, 6, 4)
-_LONGEST_NAME = 110
+_GAP = 0.4
+_COLUMN = (_INNER - _GAP) / 2
+_BOTTOM = HEIGHT - MARGIN / 2
+_SURELY_ROOM = 5.0  # above this place every row of sections fits
+_LONGEST_TEXT = 900
+_LONGEST_TITLE = 110
+_MOST_RATES = 8
 _RATE_HEIGHT = 0.29
 _MATRIX_HEIGHT = 1.9
 _FEW_CLASSES = 5
 _MOST_CLASSES = 20
+_SIZES = {"lead": 14.0, "plain": 9.0, "quiet": 7.5}
 _FONTS = ("Inter", "DejaVu Sans", "Noto Sans CJK JP", "Noto Sans", "Segoe UI", "Microsoft YaHei", "PingFang SC")
 
 
-def render(metric: ElicitedMetric) -> bytes:
+def pdf_page(metric: ElicitedMetric) -> bytes:
     """Return the page as PDF; the same metric gives the same bytes on the same system."""
-    about = {"Title": metric.name, "Creator": "elicit", "CreationDate": metric.created}
+    return page_as_pdf(metric_page(metric), metric.name, metric.created)
+
+
+def page_as_pdf(page: Page, title: str, created: datetime) -> bytes:
+    """Return a page as PDF, on as many sheets as it needs; `title` and `created` are the file's own."""
+    from matplotlib.backends.backend_pdf import PdfPages
+
     content = io.BytesIO()
+    about = {"Title": title, "Creator": "elicit", "CreationDate": created}
     with mpl.rc_context(page_settings()), warnings.catch_warnings():
         # A letter that no installed font has is drawn as a box; that is no reason not to write the page.
         warnings.filterwarnings("ignore", message="Glyph")
-        page_figure(metric).savefig(content, format="pdf", metadata=about)
+        with PdfPages(content, metadata=about) as pages:
+            for figure in page_figures(page):
+                pages.savefig(figure)
     return content.getvalue()
 
 
@@ -61,69 +68,99 @@ def page_settings() -> dict[Any, Any]:
     return {"font.family": families, "text.parse_math": False, "pdf.fonttype": 42}
 
 
-def page_figure(metric: ElicitedMetric) -> Figure:
-    """Return the page as a figure, with as many exchange rates as fit on it."""
-    for most_rates in _RATES_SHOWN:
-        sheet = Sheet()
-        if _compose(sheet, metric, most_rates) <= HEIGHT - MARGIN / 2:
-            break
-    return sheet.figure
-
-
-def _compose(sheet: Sheet, metric: ElicitedMetric, most_rates: int) -> float:
-    """Place everything; return the y below it."""
-    name = one_line(metric.name)
-    title = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+def page_figures(page: Page) -> list[Figure]:
+    """Return the sheets as figures; a row of sections that does not fit any more begins the next one."""
+    title = page.title if len(page.title) <= _LONGEST_TITLE else page.title[: _LONGEST_TITLE - 1] + "…"
+    sheet, sheets = Sheet(), list[Sheet]()
     y = sheet.paragraph(MARGIN, MARGIN, title, 19, _INNER, bold=True)
-    y = sheet.paragraph(MARGIN, y, f"What each mistake costs. {day(metric.created)}", 9, _INNER, quiet=True)
-    y = sheet.paragraph(MARGIN, y + 0.15, headline(metric).in_words(), 14, _INNER, bold=True)
-    y = _rates(sheet, y + 0.2, metric, most_rates)
-    y = _matrices(sheet, y + 0.2, metric) + 0.15
-    left = sheet.paragraph(MARGIN, y, "Class weights", 11, _COLUMN, bold=True)
-    note = "They weigh the truths against each other. Their mean is 1."
-    left = sheet.paragraph(MARGIN, left, note, 7.5, _COLUMN, quiet=True) + 0.05
-    left = _class_weights(sheet, left, metric)
-    right = sheet.paragraph(_SECOND, y, "Where this comes from", 11, _COLUMN, bold=True) + 0.05
-    right = _facts(sheet, _SECOND, right, [(what, one_line(value)) for what, value in provenance_rows(metric)])
-    return max(left, right)
+    y = sheet.paragraph(MARGIN, y, page.subtitle, 9, _INNER, quiet=True) + 0.15
+    for row in _rows(page.sections):
+        if y > _SURELY_ROOM and y + _draw_row(Sheet(), 0.0, row) > _BOTTOM:
+            sheets.append(sheet)
+            sheet, y = Sheet(), MARGIN
+        y = _draw_row(sheet, y, row) + 0.2
+    return [one.figure for one in (*sheets, sheet)]
 
 
-def _class_weights(sheet: Sheet, y: float, metric: ElicitedMetric) -> float:
-    """Place one class weight a line, of many classes one after the other."""
-    weights = zip(map(one_line, metric.classes), map(two_digits, metric.class_weight.values()), strict=True)
-    if len(metric.classes) <= _FEW_CLASSES:
-        return _facts(sheet, MARGIN, y, weights)
-    shown = [f"{name}: {weight}" for name, weight in weights][:_MOST_CLASSES]
-    more = "; the others are in the metric file." if len(metric.classes) > _MOST_CLASSES else "."
-    return sheet.paragraph(MARGIN, y, "; ".join(shown) + more, 7.5, _COLUMN)
+def _rows(sections: Sequence[Section]) -> Iterator[tuple[Section, ...]]:
+    """Yield the sections that stand beside each other: two half ones, or one that needs the whole width."""
+    for half, group in groupby(sections, key=lambda section: section.half and not _wide(section)):
+        waiting = list(group)
+        for start in range(0, len(waiting), 2 if half else 1):
+            yield tuple(waiting[start : start + (2 if half else 1)])
 
 
-def _rates(sheet: Sheet, y: float, metric: ElicitedMetric, most: int) -> float:
+def _wide(section: Section) -> bool:
+    return any(
+        isinstance(block, Matrix) and _FEW_CLASSES < len(block.names) <= _MOST_CLASSES for block in section.blocks
+    )
+
+
+def _draw_row(sheet: Sheet, y: float, row: tuple[Section, ...]) -> float:
+    """Draw sections beside each other; return the y below the longest."""
+    width = _COLUMN if row[0].half and not _wide(row[0]) else _INNER
+    return max(
+        _draw_section(sheet, MARGIN + place * (width + _GAP), y, width, section) for place, section in enumerate(row)
+    )
+
+
+def _draw_section(sheet: Sheet, x: float, y: float, width: float, section: Section) -> float:
+    if section.title:
+        y = sheet.paragraph(x, y, section.title, 11, width, bold=True) + 0.05
+    for block in section.blocks:
+        y = _draw(sheet, x, y, width, block) + 0.05
+    return y
+
+
+def _draw(sheet: Sheet, x: float, y: float, width: float, block: Block) -> float:
+    """Draw a block; return the y below it."""
+    match block:
+        case Paragraph(text, kind):
+            if len(text) > _LONGEST_TEXT:
+                text = f"{text[:_LONGEST_TEXT].rsplit(' ', 1)[0]} … and more, in the metric file."
+            return sheet.paragraph(x, y, text, _SIZES[kind], width, bold=kind == "lead", quiet=kind == "quiet")
+        case Matrix(names, _, more) if len(names) > _MOST_CLASSES:
+            return sheet.paragraph(x, y, more, 9, width)
+        case Matrix(names, cells, _):
+            return _matrix(sheet, x, y, width, names, cells)
+        case Facts(rows):
+            return _facts(sheet, x, y, width, rows)
+        case RatePlot():
+            return _rates(sheet, x, y, width, block)
+
+
+def _facts(sheet: Sheet, x: float, y: float, width: float, rows: Sequence[tuple[str, str]]) -> float:
+    """Place one fact a line; very many short ones one after the other."""
+    if len(rows) > _MOST_CLASSES:
+        said = "; ".join(f"{name}: {value}" for name, value in rows[:_MOST_CLASSES])
+        return sheet.paragraph(x, y, f"{said}; the others are in the metric file.", 7.5, width)
+    for what, value in rows:
+        sheet.label(x, y + 0.07, what, 7.5, 1.5, quiet=True)
+        y = sheet.paragraph(x + 1.7, y, value, 7.5, width - 1.7)
+    return y
+
+
+def _rates(sheet: Sheet, x: float, y: float, width: float, everything: RatePlot) -> float:
     """Draw the exchange rates, the worst ones where there are many; return the y below them."""
-    everything = exchange_rates(metric)
-    worst = sorted(everything, key=lambda rate: -rate.ratio)[: most - 1]
-    shown = [rate for rate in everything if rate.is_yardstick or rate in worst]
-    y = sheet.paragraph(MARGIN, y, rates_question(metric), 11, _INNER, bold=True) + 0.05
-    name_width, plot = 2.2, (MARGIN + 2.4, _INNER - 2.4 - 1.2)
-    for row, rate in enumerate(shown):
+    shown = everything.worst(_MOST_RATES)
+    for row, (rate, (name, beneath)) in enumerate(zip(shown.rates, shown.names, strict=True)):
         middle = y + (row + 0.5) * _RATE_HEIGHT
-        name, beneath = rate.mistake.name, called(metric.classes, rate.key)
-        _stacked(sheet, MARGIN, middle, name, "" if name == beneath else beneath, name_width, "left")
-        _stacked(sheet, MARGIN + _INNER, middle, rate.in_words(), rate.range_in_words(), 1.1, "right")
-    height = len(shown) * _RATE_HEIGHT
-    _rate_plot(sheet, plot[0], y, plot[1], height, shown)
+        _stacked(sheet, x, middle, name, beneath, 2.2, "left")
+        _stacked(sheet, x + width, middle, rate.in_words(), rate.range_in_words(), 1.1, "right")
+    height = len(shown.rates) * _RATE_HEIGHT
+    _rate_plot(sheet, x + 2.4, y, width - 3.6, height, shown.rates)
     y += height + 0.2
-    if len(shown) < len(everything):
-        more = f"The mistakes that count most, and the yardstick; all {len(everything)} are in the metric file."
-        y = sheet.paragraph(MARGIN, y, more, 7.5, _INNER, quiet=True)
+    if len(shown.rates) < len(everything.rates):
+        more = f"The mistakes that count most, and the yardstick; all {len(everything.rates)} are in the metric file."
+        y = sheet.paragraph(x, y, more, 7.5, width, quiet=True)
     return y
 
 
 def _stacked(sheet: Sheet, x: float, y: float, text: str, beneath: str, width: float, align: str) -> None:
     """Place a bold line and a quiet one beneath it, both centred on y together."""
-    sheet.label(x, y - (0.06 if beneath else 0), one_line(text), 8.5, width, align=align, bold=True)
+    sheet.label(x, y - (0.06 if beneath else 0), text, 8.5, width, align=align, bold=True)
     if beneath:
-        sheet.label(x, y + 0.07, one_line(beneath), 7, width, align=align, quiet=True)
+        sheet.label(x, y + 0.07, beneath, 7, width, align=align, quiet=True)
 
 
 def _rate_plot(sheet: Sheet, x: float, y: float, width: float, height: float, rates: Sequence[ExchangeRate]) -> None:
@@ -147,29 +184,9 @@ def _rate_plot(sheet: Sheet, x: float, y: float, width: float, height: float, ra
             axes.plot([max(rate.ratio, scale.low)], [row], "s" if rate.is_yardstick else "o", color=INK, ms=4.5)
 
 
-def _matrices(sheet: Sheet, y: float, metric: ElicitedMetric) -> float:
-    """Draw costs and release factors side by side, of many classes the costs alone; return the y below them."""
-    if len(metric.classes) > _MOST_CLASSES:
-        note = f"The costs of {len(metric.classes)} classes do not fit on a page; they are in the metric file."
-        return sheet.paragraph(MARGIN, y, note, 9, _INNER)
-    few = len(metric.classes) <= _FEW_CLASSES
-    width = _COLUMN if few else _INNER
-    rows = sheet.paragraph(MARGIN, y, "Cost matrix", 11, width, bold=True) + 0.07
-    sheet.label(
-        MARGIN, rows, "Rows: truth. Columns: what the model says. 1 = the worst mistake.", 7.5, width, quiet=True
-    )
-    below = _matrix(sheet, MARGIN, rows + 0.1, width, metric.classes, cost_texts(metric))
-    if not few:
-        factors = "Release factors for MPCS: each row divided by its largest cost; they are in the metric file."
-        return sheet.paragraph(MARGIN, below + 0.05, factors, 7.5, width, quiet=True)
-    sheet.paragraph(_SECOND, y, "Release factors for MPCS", 11, width, bold=True)
-    meaning = "How much each wrong name is of concern, within one truth. 1 = fully."
-    sheet.label(_SECOND, rows, meaning, 7.5, width, quiet=True)
-    _matrix(sheet, _SECOND, rows + 0.1, width, metric.classes, factor_texts(metric))
-    return sheet.paragraph(_SECOND, below + 0.05, release_sentence(metric), 7.5, width, quiet=True)
-
-
-def _matrix(sheet: Sheet, x: float, y: float, total: float, classes: Sequence[str], rows: Cells) -> float:
+def _matrix(
+    sheet: Sheet, x: float, y: float, total: float, classes: Sequence[str], rows: Sequence[Sequence[tuple[str, str]]]
+) -> float:
     """Draw one matrix of a total width, the truth in rows; return the y below it."""
     k = len(classes)
     head, gap = 0.2, 0.03
@@ -180,7 +197,7 @@ def _matrix(sheet: Sheet, x: float, y: float, total: float, classes: Sequence[st
         sheet.label(
             x + name_width + (j + 0.5) * width,
             y + head / 2,
-            one_line(name),
+            name,
             7.5,
             width - gap,
             align="center",
@@ -188,7 +205,7 @@ def _matrix(sheet: Sheet, x: float, y: float, total: float, classes: Sequence[st
         )
     for i, (name, row) in enumerate(zip(classes, rows, strict=True)):
         middle = y + head + (i + 0.5) * height
-        sheet.label(x, middle, one_line(name), 7.5, name_width - 0.08, bold=True)
+        sheet.label(x, middle, name, 7.5, name_width - 0.08, bold=True)
         for j, (number, beneath) in enumerate(row):
             left = x + name_width + j * width
             sheet.box(left + gap / 2, middle - height / 2 + gap / 2, width - gap, height - gap, filled=i == j)
@@ -198,10 +215,3 @@ def _matrix(sheet: Sheet, x: float, y: float, total: float, classes: Sequence[st
             if roomy:
                 sheet.label(at, middle + 0.09, beneath, 6.5, width - 2 * gap, align="center", quiet=True)
     return y + head + k * height
-
-
-def _facts(sheet: Sheet, x: float, y: float, rows: Iterable[tuple[str, str]]) -> float:
-    for what, value in rows:
-        sheet.label(x, y + 0.07, what, 7.5, 1.6, quiet=True)
-        y = sheet.paragraph(x + 1.7, y, value, 7.5, _COLUMN - 1.7)
-    return y

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.errors import InputError
-from metrics.inputs.class_names import class_name, unmasked
-from metrics.inputs.labels import Classes
+from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.labels import unmasked
 from metrics.inputs.tables import matrix_by_name, weights_by_label
 
 Floats = NDArray[np.float64]
@@ -102,7 +102,7 @@ def case_weights(values: ArrayLike | None, n: int, name: str = "sample_weight") 
     return weights
 
 
-def demanded_weight(total: float) -> float:
+def required_weight(total: float) -> float:
     """Return the sum of the weights of all cases, which a mean is divided by.
 
     Raises
@@ -117,14 +117,14 @@ def demanded_weight(total: float) -> float:
     return total
 
 
-def class_weights(values: ArrayLike | Mapping[Any, float], classes: Classes) -> Floats:
+def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex) -> Floats:
     """Return one weight per class.
 
     Parameters
     ----------
     values : array-like of shape (k,) or mapping of label to weight
         Weights >= 0, not all zero, in any scale. A series of pandas with labels for an index is a mapping.
-    classes : Classes
+    classes : ClassIndex
         The k labels.
 
     Returns
@@ -139,11 +139,8 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: Classes) -> 
     """
     values = weights_by_label(values)
     if isinstance(values, Mapping):
-        named = {class_name(label): weight for label, weight in values.items()}
-        for label, weight in values.items():
-            if isinstance(label, bool | np.bool_):  # which are 0 and 1 among the labels
-                named.setdefault(str(int(label)), weight)
-        found = [named.get(name, values.get(name)) for name in classes.names]
+        by_place = {classes.place(label): weight for label, weight in values.items()}
+        found = [by_place.get(place) for place in range(len(classes))]
         if None in found:
             raise InputError(f"class_weight: no weight for the class {classes.names[found.index(None)]!r}.")
         values = np.array(found)
@@ -248,7 +245,7 @@ def whole_number(value: object, name: str, lowest: int, highest: int | None = No
     return number
 
 
-def cost_matrix_for(cost_matrix: ArrayLike, classes: Classes | int) -> Floats:
+def cost_matrix_for(cost_matrix: ArrayLike, classes: ClassIndex | int) -> Floats:
     """Return a cost matrix of k classes, given as such or as their number.
 
     Raises
@@ -256,8 +253,8 @@ def cost_matrix_for(cost_matrix: ArrayLike, classes: Classes | int) -> Floats:
     InputError
         Where it is not k x k or an entry is no finite number.
     """
-    if isinstance(classes, Classes):
-        cost_matrix = matrix_by_name(cost_matrix, classes.names, "cost_matrix")
+    if isinstance(classes, ClassIndex):
+        cost_matrix = matrix_by_name(cost_matrix, classes, "cost_matrix")
     costs, k = square_matrix(cost_matrix), classes if isinstance(classes, int) else len(classes)
     if len(costs) != k:
         raise InputError(f"cost_matrix: {k} x {k} costs were expected, the shape is {costs.shape}.")

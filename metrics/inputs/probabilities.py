@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.errors import InputError
-from metrics.inputs.class_names import unmasked
+from metrics.inputs.labels import unmasked
 
 ROW_SUM_TOLERANCE = 1e-3
 
@@ -67,9 +67,7 @@ def probability_array(values: ArrayLike, name: str = "y_proba", *, flat: Flat = 
     return array
 
 
-def checked_rows(
-    rows: Probabilities, name: str = "y_proba", first: int = 0, columns: NDArray[Any] | None = None
-) -> None:
+def checked_rows(rows: Probabilities, name: str = "y_proba", first: int = 0) -> None:
     """Refuse rows that are no probability distributions.
 
     Parameters
@@ -80,8 +78,6 @@ def checked_rows(
         The argument's name for an error.
     first : int
         The row number of ``rows[0]``, counted from 0.
-    columns : ndarray of shape (k, b), optional
-        The same, transposed and contiguous, where it is at hand: it is quicker to check.
 
     Raises
     ------
@@ -89,11 +85,9 @@ def checked_rows(
         With the first row that is not finite, negative, or does not add up to 1 within `ROW_SUM_TOLERANCE`.
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        # Four times as fast as rows.sum(axis=1), and unlike a product with ones it starts no threads.
-        total = np.einsum("ij->i", rows) if columns is None else columns.sum(axis=0)
-        total -= 1
+        total = np.einsum("ij->i", rows) - 1  # four times as fast as rows.sum(axis=1)
     # Not-a-number fails every comparison, so that it is found by what does not hold.
-    if (rows if columns is None else columns).min() >= 0 and max(total.max(), -total.min()) <= ROW_SUM_TOLERANCE:
+    if rows.min() >= 0 and max(total.max(), -total.min()) <= ROW_SUM_TOLERANCE:
         return
     wrong = ~((rows >= 0).all(axis=1) & (np.abs(total) <= ROW_SUM_TOLERANCE))
     raise InputError(_fault(rows[int(np.argmax(wrong))], first + int(np.argmax(wrong)), name))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.elicited.exchange import exchange_rates
 from metrics.errors import InputError
 from metrics.inputs.arguments import number_array
-from metrics.inputs.class_names import indices_of
+from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.tables import matrix_by_name
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
         raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
     if not matrices:
         raise InputError("matrices: the confusion matrix of at least one model was expected.")
-    true, predicted = map(int, indices_of(mistake, metric.classes, "mistake"))
+    true, predicted = map(int, metric.class_index.indices_of(mistake, "mistake"))
     if true == predicted:
         raise InputError(f"mistake: {metric.classes[true]!r} called {metric.classes[true]!r} is a right answer.")
     rates = exchange_rates(metric)
@@ -165,7 +165,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     for other in (r for r in rates if r is not rate):
         columns = other.predicted if other.predicted is not None else np.arange(len(varied)) != other.true
         others[other.true, columns] = other.ratio
-    shares = [_shares(name, matrix, metric.classes) for name, matrix in matrices.items()]
+    shares = [_shares(name, matrix, metric.class_index) for name, matrix in matrices.items()]
     return CostCurve(
         models=tuple(matrices),
         fixed=np.array([(share * others).sum() for share in shares]),
@@ -176,7 +176,7 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     )
 
 
-def _shares(name: str, matrix: ArrayLike, classes: tuple[str, ...]) -> Floats:
+def _shares(name: str, matrix: ArrayLike, classes: ClassIndex) -> Floats:
     values = number_array(matrix_by_name(matrix, classes, f"matrices, {name!r}"), f"matrices, {name!r}")
     shape = (len(classes),) * 2
     if values.shape != shape:

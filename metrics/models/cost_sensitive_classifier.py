@@ -13,10 +13,10 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from metrics.classification.decisions import cost_sensitive_decisions
+from metrics.classification.costs import cost_sensitive_decisions
 from metrics.elicited.family import checked_cost_matrix
 from metrics.errors import InputError
-from metrics.inputs.class_names import class_name, class_names, indices_of
+from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.tables import matrix_by_name
 
 if TYPE_CHECKING:
@@ -166,10 +166,9 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             return np.ones((k, k)) - np.eye(k)
         if isinstance(self.metric, ElicitedMetric):
             class_names(self.classes_)
-            order = indices_of(self.classes_, self.metric.classes, "y")
+            order = self.metric.class_index.indices_of(self.classes_, "y")
             return np.asarray(self.metric.cost_matrix[np.ix_(order, order)])
-        names = [class_name(label) for label in self.classes_]
-        costs = checked_cost_matrix(matrix_by_name(self.metric, names, "metric"))
+        costs = checked_cost_matrix(matrix_by_name(self.metric, ClassIndex(self.classes_), "metric"))
         if len(costs) != k:
             raise InputError(f"metric: the costs are of {len(costs)} classes, y has {k}.")
         return costs

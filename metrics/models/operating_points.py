@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, number_array, same_length
-from metrics.inputs.class_names import class_indices, indices_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,8 +101,8 @@ def operating_point(
 
     if len(metric.classes) != 2:
         raise InputError(f"metric: two classes were expected, it has {len(metric.classes)}.")
-    p = int(indices_of([pos_label], metric.classes, "pos_label")[0])
-    positive = class_indices(y_true, metric.classes, "y_true") == p
+    p = int(metric.class_index.indices_of([pos_label], "pos_label")[0])
+    positive = metric.class_index.indices(y_true, "y_true") == p
     if positive.all() or not positive.any():
         raise InputError(f"y_true: all cases are {metric.classes[p if positive.all() else 1 - p]!r}; both must occur.")
     score, weight = number_array(y_score, "y_score"), case_weights(sample_weight, len(positive))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from metrics.errors import InputError
-from metrics.inputs.labels import Classes, label_array
+from metrics.inputs.class_index import ClassIndex
 from metrics.models.learning import ConcernLearningRate
 from metrics.probabilistic.concern import meta_pattern_concern_score
 
@@ -100,7 +100,7 @@ def concern_of_logits(
         raise InputError(f"options: {', '.join(options)} come from the metric; give one or the other.")
     proba = logits.detach().cpu().double().softmax(dim=1).numpy()  # off the device first: not all have doubles
     k = proba.shape[1]
-    true = Classes(k).indices(label_array(targets.detach().cpu().numpy(), "targets"), "targets")
+    true = ClassIndex(k).indices(targets.detach().cpu().numpy(), "targets")
     if metric is None:
         return float(meta_pattern_concern_score(true, proba, labels=np.arange(k), **options))
     return float(metric.meta_pattern_concern_score(np.asarray(metric.classes)[true], proba))

@@ -9,23 +9,249 @@ Modern Neural Networks", ICML 2017 (top-label error of several classes).
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.batches.predictions import labelled_probabilities
-from metrics.errors import InputError
-from metrics.inputs.class_names import class_name
-from metrics.inputs.labels import distinct, label_array, passed_labels
-from metrics.probabilistic.calibration_bins import (
-    CalibrationBins,
-    CalibrationCurve,
-    CalibrationError,
-    TopLabelCalibration,
+from metrics.batches import (
+    CHUNK_ROWS,
+    Accumulator,
+    Codes,
+    Floats,
+    Measured,
+    ProbabilityAccumulator,
+    Totals,
+    chunks,
+    labelled_probabilities,
+    summed,
 )
+from metrics.errors import InputError
+from metrics.inputs.arguments import case_weights, same_length, whole_number
+from metrics.inputs.class_index import ClassIndex, passed_labels
+from metrics.inputs.labels import distinct, few, label_array
+from metrics.inputs.probabilities import Probabilities, probability_array
 
-__all__ = ["CalibrationCurve", "CalibrationError", "calibration_curve", "expected_calibration_error"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_MOST_BINS = 1_000_000
+
+
+class CalibrationCurve(tuple[Floats, Floats]):
+    """What came true against what was predicted, bin by bin: ``prob_true, prob_pred = curve``.
+
+    Bins without cases are left out.
+
+    Attributes
+    ----------
+    prob_true, prob_pred : ndarray of shape (bins,)
+        Share of positive cases, and mean predicted probability.
+    weight : ndarray of shape (bins,)
+        Cases (or sum of their weights) of each bin.
+    edges : ndarray of shape (bins, 2)
+        Where each bin begins and ends.
+    """
+
+    weight: Floats
+    edges: Floats
+
+    def __new__(cls, prob_true: Floats, prob_pred: Floats, weight: Floats, edges: Floats) -> Self:
+        """Make the pair; the rest becomes attributes."""
+        self = super().__new__(cls, (prob_true, prob_pred))
+        self.weight, self.edges = weight, edges
+        return self
+
+    def __getnewargs__(self) -> tuple[Floats, Floats, Floats, Floats]:
+        return (*self, self.weight, self.edges)
+
+    @property
+    def prob_true(self) -> Floats:
+        """Return the share of positive cases per bin."""
+        return self[0]
+
+    @property
+    def prob_pred(self) -> Floats:
+        """Return the mean predicted probability per bin."""
+        return self[1]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the curve beside the diagonal of perfect calibration.
+
+        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_calibration`.
+        """
+        from metrics.display.curves import plot_calibration
+
+        return plot_calibration(self, ax)
+
+
+class CalibrationError(Measured):
+    """The expected calibration error, a float, with the curve behind it.
+
+    Attributes
+    ----------
+    curve : CalibrationCurve
+        What came true against what was predicted.
+    """
+
+    curve: CalibrationCurve
+    _per_class: tuple[NDArray[Any], Probabilities, ClassIndex, int, ArrayLike | None] | None
+
+    @cached_property
+    def per_class(self) -> Floats:
+        """Return each class's error against the rest, shape (k,); of a two-column or wider `y_prob` only.
+
+        Worked out when first asked for, from the arguments of the call, which are kept and not copied.
+
+        Raises
+        ------
+        AttributeError
+            Where there was one column of probabilities only, or they came in batches.
+        InputError
+            Where the arguments were changed since.
+        """
+        if self._per_class is None:
+            raise AttributeError(
+                "per_class: the errors of single classes need probabilities of all, (n, k), in one call."
+            )
+        true, proba, classes, n_bins, weight = self._per_class
+        if TopLabelCalibration(classes, n_bins=n_bins).update(true, proba, sample_weight=weight).result() != float(
+            self
+        ):
+            raise InputError("y_true, y_prob or sample_weight was changed since the error was taken; take it again.")
+        codes = classes.places(true, "y_true")
+        bins = (
+            CalibrationBins(n_bins).update(codes == j, column, sample_weight=weight) for j, column in enumerate(proba.T)
+        )
+        return np.array([float(each.result()) for each in bins])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the calibration curve; see `CalibrationCurve.plot`."""
+        return self.curve.plot(ax)
+
+
+class _Bins(Accumulator):
+    """Sums per bin: cases, positive cases, predicted probabilities."""
+
+    n_bins: int
+
+    def binned(self, positive: NDArray[np.bool_], proba: NDArray[Any], weight: Floats | None) -> Totals:
+        """Return the sums over some cases."""
+        bins, m = bin_indices(proba, self.n_bins), self.n_bins
+        cases = np.ones(len(proba)) if weight is None else weight
+        values = {"weight": cases, "positive": positive * cases, "probability": proba * cases}
+        return {name: np.bincount(bins, weights=value, minlength=m) for name, value in values.items()}
+
+    def curve(self) -> CalibrationCurve:
+        """Return the calibration curve over the bins that hold cases."""
+        self.weight()
+        weight = self.value("weight")
+        kept = weight > 0
+        edges = np.arange(self.n_bins + 1) / self.n_bins
+        pairs = np.column_stack([edges[:-1], edges[1:]])[kept]
+        weight = weight[kept]
+        return CalibrationCurve(
+            self.value("positive")[kept] / weight, self.value("probability")[kept] / weight, weight, pairs
+        )
+
+    def result(self) -> CalibrationError:
+        """Return the expected calibration error: the mean gap of the bins, weighted with their cases."""
+        total, curve = self.weight(), self.curve()
+        gap = np.abs(self.value("positive") - self.value("probability"))
+        return CalibrationError(gap.sum() / total, curve=curve, _per_class=None)
+
+
+class CalibrationBins(_Bins):
+    """Calibration of the probability of one class, taking its cases in batches.
+
+    Parameters
+    ----------
+    n_bins : int
+        M >= 1.
+    """
+
+    def __init__(self, n_bins: int) -> None:
+        self.n_bins = whole_number(n_bins, "n_bins", 1, _MOST_BINS)
+        super().__init__()
+
+    def update(self, positive: ArrayLike, y_prob: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Self:
+        """Add a batch of cases; where it is refused nothing is added.
+
+        Parameters
+        ----------
+        positive : array-like of bool, shape (n,)
+            Whether the case is of the class.
+        y_prob : array-like of shape (n,)
+            Probability of the class, in [0, 1].
+        sample_weight : array-like of shape (n,), optional
+            Weights of the cases.
+
+        Returns
+        -------
+        CalibrationBins
+            This one.
+
+        Raises
+        ------
+        InputError
+            In words: which argument, which row, what was expected.
+        """
+        truth, proba = np.asarray(positive, dtype=bool), probability_array(y_prob, "y_prob", flat="expected")
+        same_length(len(truth), len(proba), "y_prob")
+        weight = case_weights(sample_weight, len(truth))
+        parts = (
+            self.binned(truth[rows], proba[rows], None if weight is None else weight[rows])
+            for rows in chunks(len(truth), max(CHUNK_ROWS, self.n_bins))
+        )
+        self.add(summed(parts), weight is not None)
+        return self
+
+
+class TopLabelCalibration(_Bins, ProbabilityAccumulator):
+    """Calibration of the most probable class, taking its cases in batches.
+
+    Parameters
+    ----------
+    classes : int, array-like of shape (k,) or ClassIndex
+        The k labels in the order of the columns.
+    n_bins : int
+        M >= 1.
+    """
+
+    def __init__(self, classes: int | ArrayLike | ClassIndex, *, n_bins: int = 10) -> None:
+        self.n_bins = whole_number(n_bins, "n_bins", 1, _MOST_BINS)
+        super().__init__(classes)
+
+    def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
+        """Return the sums over some cases."""
+        decision = proba.argmax(axis=1)
+        return self.binned(decision == true, proba[np.arange(len(true)), decision], weight)
+
+
+def bin_indices(proba: NDArray[Any], n_bins: int) -> NDArray[np.intp]:
+    """Return the bin of each probability.
+
+    Parameters
+    ----------
+    proba : ndarray of shape (b,)
+        float32 or float64.
+    n_bins : int
+        M.
+
+    Returns
+    -------
+    ndarray of intp, shape (b,)
+        m with m/M <= p < (m+1)/M, edges in the precision of the probabilities; M-1 for p >= 1.
+    """
+    edges = (np.arange(n_bins + 1) / n_bins).astype(proba.dtype)
+    edges[-1] = np.inf  # the last bin is closed
+    bins: NDArray[np.intp] = (proba * proba.dtype.type(n_bins)).astype(np.intp)
+    np.minimum(bins, n_bins - 1, out=bins)
+    # The product may be rounded across an edge: one step back or forth puts that right.
+    bins -= proba < edges.take(bins, mode="clip")
+    bins += proba >= edges.take(bins + 1, mode="clip")
+    return bins
 
 
 def calibration_curve(
@@ -85,8 +311,8 @@ def expected_calibration_error(
     n_bins : int
         M equally wide bins.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.inputs.labels` for the rule without it. In one dimension the
-        two classes, of which the second is the positive one.
+        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it. In one dimension
+        the two classes, of which the second is the positive one.
     pos_label : label, optional
         The positive class of a one-dimensional `y_prob`; see `calibration_curve`.
     sample_weight : array-like of shape (n,), optional
@@ -128,32 +354,27 @@ def _binary_bins(
 ) -> CalibrationBins:
     true = label_array(y_true, "y_true")
     if labels is None:
-        positive = true == _positive(distinct(true), pos_label)
+        positive = positive_cases(true, pos_label)
     else:
         classes = passed_labels(labels)
         if len(classes) != 2:
             raise InputError(f"labels: y_prob is the probability of one of two classes, found {len(classes)} labels.")
-        p = (
-            1
-            if pos_label is None
-            else int(classes.indices(label_array(np.array([pos_label], dtype=object), "pos_label"), "pos_label")[0])
-        )
-        positive = classes.indices(true, "y_true") == p
+        p = 1 if pos_label is None else int(classes.indices_of([pos_label], "pos_label")[0])
+        positive = classes.places(true, "y_true") == p
     return CalibrationBins(n_bins).update(positive, y_prob, sample_weight=sample_weight)
 
 
-def _positive(found: NDArray[Any], pos_label: object) -> Any:
-    """Return the positive one of the labels found, as it stands in the label array."""
-    names = [class_name(label) for label in found.tolist()]
-    if len(names) > 2:
-        raise InputError(f"y_true: two classes were expected, found {len(names)}: {', '.join(names[:8])}.")
-    if pos_label is not None:
-        wanted = class_name(int(pos_label) if isinstance(pos_label, bool | np.bool_) else pos_label)
-        if wanted not in names and len(names) == 2:
-            raise InputError(f"pos_label: {pos_label!r} is not one of the labels of y_true ({', '.join(names)}).")
-        return found[names.index(wanted)] if wanted in names else None
-    if len(names) == 2:
-        return found[1]
-    if names[0] in ("0", "1"):
-        return 1 if found.dtype.kind in "iu" else "1"
-    raise InputError(f"pos_label: y_true holds only {names[0]!r}; say which label is the positive one.")
+def positive_cases(true: NDArray[Any], pos_label: object) -> NDArray[np.bool_]:
+    """Return whether each case is of the positive one of the labels that occur."""
+    found = distinct(true)
+    if len(found) > 2:
+        raise InputError(f"y_true: two classes were expected, found {len(found)}: {few(found)}.")
+    occurring = ClassIndex(found)
+    if pos_label is None and len(found) == 1:
+        if occurring.names[0] not in ("0", "1"):
+            raise InputError(f"pos_label: y_true holds only {occurring.names[0]!r}; say which label is positive.")
+        return np.full(len(true), occurring.names[0] == "1")
+    place = 1 if pos_label is None else occurring.place(pos_label)
+    if place < 0 and len(found) == 2:
+        raise InputError(f"pos_label: {pos_label!r} is not one of the labels of y_true ({few(found)}).")
+    return np.asarray(occurring.places(true, "y_true") == place)

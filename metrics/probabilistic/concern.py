@@ -1,7 +1,16 @@
 """Meta Pattern Concern Score [W22]: how much a model's confident mistakes should concern us; lower is better.
 
 Source: Y. Wang, D. Du, Y. Liu, "Meta Pattern Concern Score: A Novel Evaluation Measure with Human Values for
-Multi-classifiers", IEEE SMC 2023. The formulas are in `metrics.probabilistic.concern_kernel`.
+Multi-classifiers", IEEE SMC 2023.
+
+Row of probabilities p, true class y, the K most probable classes S (of equal ones the first), t intervals:
+
+* interval of class j: q_j = min(floor(t p_j), t - 1), in the precision of the probabilities;
+* level: q_y for the true class, t - 1 - q_j for a wrong one; t - 1 is as confident as can be, in the right direction;
+* penalty of a level l: -ln(l / (t - 1)), and -ln(1e-7 / (t - 1)) at level 0;
+* concern of a wrong class in S: its release factor; of the true class: their sum ("sum") or K - 1 ("count").
+
+The score of a row is the mean of the penalties over S, weighted with the concerns.
 
 What the paper leaves open is settled here as follows. With the true class alone in S, or every wrong class of S
 released to factor 0, the score of the row is the penalty of the true class. A probability of 1 falls into the last
@@ -16,23 +25,158 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.batches.blocks import Block, Workspace, for_blocks, nothing, rows_per_block
-from metrics.batches.predictions import labelled_probabilities
-from metrics.batches.results import Measured
+from metrics.batches import (
+    Codes,
+    Floats,
+    Measured,
+    ProbabilityAccumulator,
+    Totals,
+    labelled_probabilities,
+    probability_chunks,
+    total_weight,
+    weighted_sum,
+)
 from metrics.errors import InputError
-from metrics.inputs.arguments import case_weights, real_number, whole_number
+from metrics.inputs.arguments import case_weights, class_weights, real_number, square_matrix, whole_number
+from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.probabilities import Probabilities
-from metrics.probabilistic.concern_kernel import ConcernScore, TrueConcern
+from metrics.inputs.tables import matrix_by_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+TrueConcern = Literal["sum", "count"]
+
 _INTERVALS = 50
+_MOST_INTERVALS = 1_000_000
+_HIGHEST_PENALTY_AT = 1e-7
+# With more classes than this a partition of each row is quicker than comparing every pair of classes.
+_FEW_CLASSES = 24
+
+
+class ConcernScore(ProbabilityAccumulator):
+    """The mean Meta Pattern Concern Score, taking its cases in batches.
+
+    Parameters
+    ----------
+    classes : int, array-like of shape (k,) or ClassIndex
+        The k labels in the order of the columns.
+    top_k : int or None
+        K; None for all classes.
+    n_intervals : int
+        t, 2 to 1,000,000.
+    release_factors : array-like of shape (k, k) or None
+        In [0, 1]; the diagonal does not matter. None: full concern everywhere.
+    true_concern : {"sum", "count"}
+        See the module.
+    class_weight : array-like of shape (k,), mapping of label to weight, or None
+        Weight of a case in the mean by its true class.
+
+    Raises
+    ------
+    InputError
+        Where an argument is out of its range.
+    """
+
+    def __init__(
+        self,
+        classes: int | ArrayLike | ClassIndex,
+        *,
+        top_k: int | None = None,
+        n_intervals: int = 50,
+        release_factors: ArrayLike | None = None,
+        true_concern: TrueConcern = "sum",
+        class_weight: Any = None,
+    ) -> None:
+        super().__init__(classes)
+        k = len(self.classes)
+        self.top_k = k if top_k is None else whole_number(top_k, "top_k", 1, k)
+        self.n_intervals = whole_number(n_intervals, "n_intervals", 2, _MOST_INTERVALS)
+        if true_concern not in ("sum", "count"):
+            raise InputError(f"true_concern: 'sum' or 'count' was expected, found {true_concern!r}.")
+        self.true_concern = true_concern
+        self.factors = _wrong_factors(release_factors, self.classes)
+        self.class_weight = None if class_weight is None else class_weights(class_weight, self.classes)
+        self._right_penalty = penalties(self.n_intervals)
+        self._wrong_penalty = self._right_penalty[::-1].copy()
+
+    def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
+        """Return the sums over some cases: scores, weights, and the cases whose true class is not in S."""
+        scores, outside = self.row_scores(true, proba)
+        sums = {"outside": weighted_sum(outside, weight), "cases": total_weight(true, weight)}
+        if self.class_weight is not None:
+            by_class = self.class_weight[true]
+            weight = by_class if weight is None else weight * by_class
+        return sums | {"score": weighted_sum(scores, weight), "weight": total_weight(true, weight)}
+
+    def result(self) -> float:
+        """Return the mean score of the cases; lower is better."""
+        return float(self.value("score")) / self.weight()
+
+    def share_outside_top_k(self) -> float:
+        """Return the share of the cases whose true class is not among the K most probable."""
+        return float(self.value("outside")) / self.weight("cases")
+
+    def row_scores(self, true: Codes, proba: Probabilities) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return each row's score, and whether its true class is outside S.
+
+        Parameters
+        ----------
+        true : ndarray of intp, shape (b,)
+            Columns of the true classes.
+        proba : ndarray of shape (b, k)
+            Probabilities.
+
+        Returns
+        -------
+        tuple of ndarray of shape (b,)
+            Scores, of float64, and booleans.
+        """
+        k, each = len(self.classes), np.arange(len(true))
+        columns = np.ascontiguousarray(proba.T)  # class by class: comparing and adding up whole columns is far quicker
+        right = self._right_penalty.take(self._interval(columns[true, each]), mode="clip")
+        penalty = self._wrong_penalty.take(self._interval(columns), mode="clip")
+        concern = self.factors.T.take(true, axis=1)
+        inside = np.ones(len(true), dtype=bool)
+        if self.top_k < k:
+            chosen = most_probable_set(columns, self.top_k)
+            inside = chosen[true, each]
+            concern[:, ~inside] = 1.0
+            concern *= chosen
+        wrong = concern.sum(axis=0)
+        own = inside * (wrong if self.true_concern == "sum" else self.top_k - 1.0)
+        penalty *= concern
+        with np.errstate(invalid="ignore"):
+            scores = (own * right + penalty.sum(axis=0)) / (own + wrong)
+        # With no concern for any wrong class only the true class counts: 0/0 is read as its penalty.
+        return np.where(wrong > 0, scores, right), ~inside
+
+    def _interval(self, proba: NDArray[Any]) -> NDArray[np.int32]:
+        """Return floor(t p), which is t for p = 1; the product is rounded in the type of the probabilities."""
+        return np.asarray((proba * proba.dtype.type(self.n_intervals)).astype(np.int32))
+
+
+def penalties(n_intervals: int) -> NDArray[np.float64]:
+    """Return the penalty of each level: decreasing, 0 at the last one.
+
+    Parameters
+    ----------
+    n_intervals : int
+        t >= 2.
+
+    Returns
+    -------
+    ndarray of shape (t,)
+        -ln(l / (t - 1)) for l >= 1 and -ln(1e-7 / (t - 1)) for l = 0. The step between them is 16.118 whatever t.
+    """
+    levels = np.arange(n_intervals, dtype=np.float64)
+    levels[0] = _HIGHEST_PENALTY_AT
+    return -np.log(levels / (n_intervals - 1)) + 0.0
 
 
 class MetaPatternConcernScore(Measured):
@@ -63,15 +207,9 @@ class MetaPatternConcernScore(Measured):
     def per_sample(self) -> NDArray[np.float64]:
         """Return the score of each row, shape (n,)."""
         proba, kernel = self._unchanged(), self._kernel
-        n, k = proba.shape
-        scores = np.empty(n)
-
-        def work(space: Workspace, start: int, stop: int) -> None:
-            true = kernel.classes.indices(self._true[start:stop], "y_true", start)
-            scores[start:stop] = kernel.row_scores(Block(true, proba[start:stop], None, space))[0]
-
-        for_blocks(n, rows_per_block(k), work, nothing, n_columns=k)
-        return scores
+        return np.concatenate(
+            [kernel.row_scores(self._true_columns[rows], proba[rows])[0] for rows in probability_chunks(proba)]
+        )
 
     @cached_property
     def prediction_pattern(self) -> NDArray[np.intp]:
@@ -132,7 +270,7 @@ class MetaPatternConcernScore(Measured):
 
     @cached_property
     def _true_columns(self) -> NDArray[np.intp]:
-        return self._kernel.classes.indices(self._true, "y_true")
+        return self._kernel.classes.places(self._true, "y_true")
 
     @property
     def _is_true(self) -> NDArray[np.bool_]:
@@ -175,7 +313,7 @@ def meta_pattern_concern_score(
     class_weight : array-like of shape (k,) or mapping of label to weight, optional
         Weight of a case in the mean by its true class.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.inputs.labels` for the rule without it.
+        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it.
     sample_weight : array-like of shape (n,), optional
         Weights of the cases.
 
@@ -264,3 +402,57 @@ def _intervals(n_intervals: int, confidence_threshold: float | None) -> int:
             "pass one of the two."
         )
     return meant
+
+
+def most_probable_set(columns: NDArray[Any], size: int) -> NDArray[np.bool_]:
+    """Return which classes are among the most probable ones of each case; of equal ones the first are.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (k, b)
+        Probabilities by class.
+    size : int
+        How many classes, 1 to k - 1.
+
+    Returns
+    -------
+    ndarray of bool, shape (k, b)
+        `size` are true in each column.
+    """
+    k = len(columns)
+    if k > _FEW_CLASSES:
+        return _set_by_partition(columns.T, size)
+    # Count for each class how many come before it, as if every class came after those to its left at first.
+    rank = np.repeat(np.arange(k, dtype=np.int8)[:, np.newaxis], columns.shape[1], axis=1)
+    for apart in range(1, k):
+        # Where the class further to the right is more probable it comes before the other one.
+        swaps = (columns[:-apart] < columns[apart:]).view(np.int8)
+        rank[:-apart] += swaps
+        rank[apart:] -= swaps
+    return rank < size
+
+
+def _set_by_partition(rows: NDArray[Any], size: int) -> NDArray[np.bool_]:
+    lowest = np.partition(rows, rows.shape[1] - size, axis=1)[:, -size, np.newaxis]
+    chosen = rows >= lowest
+    for i in np.flatnonzero(chosen.sum(axis=1) > size):  # several classes share the last place
+        chosen[i] = False
+        chosen[i, np.argsort(-rows[i], kind="stable")[:size]] = True
+    return np.ascontiguousarray(chosen.T)
+
+
+def _wrong_factors(release_factors: ArrayLike | None, classes: ClassIndex) -> NDArray[np.float64]:
+    """Return the release factors with a zero diagonal: the concern of each wrong class."""
+    name, k = "release_factors", len(classes)
+    given = np.ones((k, k)) if release_factors is None else matrix_by_name(release_factors, classes, name)
+    factors = square_matrix(given, name).copy()
+    if factors.shape != (k, k):
+        raise InputError(f"release_factors: {k} x {k} factors were expected, the shape is {factors.shape}.")
+    np.fill_diagonal(factors, 0)
+    if factors.min() < 0 or factors.max() > 1:
+        i, j = np.argwhere((factors < 0) | (factors > 1))[0].tolist()
+        raise InputError(
+            f"release_factors, entry [{i}, {j}]: a factor in [0, 1] was expected, found {factors[i, j]:g}; "
+            "1 is full concern."
+        )
+    return factors

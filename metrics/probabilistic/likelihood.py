@@ -12,11 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.batches.accumulators import Totals
-from metrics.batches.blocks import Block
-from metrics.batches.predictions import ProbabilityAccumulator, labelled_probabilities
+from metrics.batches import (
+    Codes,
+    Floats,
+    ProbabilityAccumulator,
+    Totals,
+    labelled_probabilities,
+    total_weight,
+    weighted_sum,
+)
 from metrics.inputs.arguments import class_weights
-from metrics.inputs.labels import Classes
+from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.probabilities import Probabilities
 
 
 class LogLikelihood(ProbabilityAccumulator):
@@ -24,39 +31,30 @@ class LogLikelihood(ProbabilityAccumulator):
 
     Parameters
     ----------
-    classes : int, array-like of shape (k,) or Classes
+    classes : int, array-like of shape (k,) or ClassIndex
         The k labels in the order of the columns.
     class_weight : array-like of shape (k,) or mapping of label to weight, optional
         Weight of a case in the mean by its true class.
     """
 
     def __init__(
-        self, classes: int | ArrayLike | Classes, *, class_weight: ArrayLike | Mapping[Any, float] | None = None
+        self, classes: int | ArrayLike | ClassIndex, *, class_weight: ArrayLike | Mapping[Any, float] | None = None
     ) -> None:
         super().__init__(classes)
         self.class_weight = None if class_weight is None else class_weights(class_weight, self.classes)
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the sums."""
-        return {"loss": (), "weight": ()}
-
-    def setting(self) -> dict[str, Any]:
-        """Return the classes and their weights."""
-        return {"classes": self.classes, "class_weight": self.class_weight}
-
-    def totals(self, block: Block) -> Totals:
-        """Return the sums over a block."""
-        proba = np.maximum(block.true_probability, np.finfo(block.rows.dtype).eps).astype(np.float64, copy=False)
-        gain = np.log(np.minimum(proba, 1, out=proba), out=proba)
-        if self.class_weight is None:
-            return {"loss": -block.total(gain), "weight": block.total_weight}
-        own = self.class_weight.take(block.true)
-        gain *= own
-        return {"loss": -block.total(gain), "weight": block.total(own)}
+    def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
+        """Return the sums over some cases."""
+        own = proba[np.arange(len(true)), true]
+        loss = -np.log(np.clip(own, np.finfo(proba.dtype).eps, 1).astype(np.float64, copy=False))
+        if self.class_weight is not None:
+            by_class = self.class_weight[true]
+            weight = by_class if weight is None else weight * by_class
+        return {"loss": weighted_sum(loss, weight), "weight": total_weight(true, weight)}
 
     def result(self) -> float:
         """Return the mean; lower is better."""
-        return float(self.value("loss") / self.weight()) + 0.0  # + 0.0 turns -0.0 into 0.0
+        return float(self.value("loss")) / self.weight() + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
 class SquaredError(ProbabilityAccumulator):
@@ -64,24 +62,19 @@ class SquaredError(ProbabilityAccumulator):
 
     Parameters
     ----------
-    classes : int, array-like of shape (k,) or Classes
+    classes : int, array-like of shape (k,) or ClassIndex
         The k labels in the order of the columns.
     """
 
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the sums."""
-        return {"error": (), "weight": ()}
-
-    def totals(self, block: Block) -> Totals:
-        """Return the sums over a block."""
-        error = block.rows.astype(np.float64)
-        error[block.space.counting(len(error)), block.true] -= 1
-        error *= error
-        return {"error": block.total(np.einsum("ij->i", error)), "weight": block.total_weight}
+    def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
+        """Return the sums over some cases."""
+        gap = proba.astype(np.float64)
+        gap[np.arange(len(true)), true] -= 1
+        return {"error": weighted_sum(np.einsum("ij,ij->i", gap, gap), weight), "weight": total_weight(true, weight)}
 
     def result(self) -> float:
         """Return sum (p - onehot)^2 / (2 n); lower is better."""
-        return float(self.value("error") / (2 * self.weight()))
+        return float(self.value("error")) / (2 * self.weight())
 
 
 def negative_log_likelihood(
@@ -107,7 +100,7 @@ def negative_log_likelihood(
     class_weight : array-like of shape (k,) or mapping of label to weight, optional
         Weights of the true classes, in any scale.
     labels : array-like of shape (k,), optional
-        What the columns stand for, in order; see `metrics.inputs.labels` for the rule without it.
+        What the columns stand for, in order; see `metrics.inputs.class_index` for the rule without it.
     sample_weight : array-like of shape (n,), optional
         Weights of the cases.
 

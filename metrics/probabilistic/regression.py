@@ -7,28 +7,18 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from metrics.batches.accumulators import Accumulator, add_totals
+from metrics.batches import Accumulator, Floats
 from metrics.errors import InputError
 from metrics.inputs.arguments import number_array, real_number, same_length
-
-Floats = NDArray[np.float64]
 
 
 class GaussianLikelihood(Accumulator):
     """The mean negative log-likelihood of normal distributions, taking its cases in batches."""
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the sums."""
-        return {"loss": (), "weight": ()}
-
-    def setting(self) -> dict[str, Any]:
-        """Return nothing: there is none."""
-        return {}
 
     def update(self, y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> Self:
         """Add a batch of cases; where it is refused nothing is added.
@@ -42,24 +32,16 @@ class GaussianLikelihood(Accumulator):
         centre, spread = _numbers(mean, "mean", len(true)), _spread(std, len(true))
         with np.errstate(over="ignore"):  # what is infinite is refused with its sum
             loss = 0.5 * math.log(2 * math.pi) + np.log(spread) + 0.5 * ((true - centre) / spread) ** 2
-        add_totals([self], [{"loss": loss.sum(), "weight": len(true)}], weighted=False)
+        self.add({"loss": float(loss.sum()), "weight": len(true)})
         return self
 
     def result(self) -> float:
         """Return the mean; lower is better."""
-        return float(self.value("loss") / self.weight())
+        return float(self.value("loss")) / self.weight()
 
 
 class Coverage(Accumulator):
     """The share of numbers that lie in their intervals, taking its cases in batches."""
-
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the counts."""
-        return {"covered": (), "weight": ()}
-
-    def setting(self) -> dict[str, Any]:
-        """Return nothing: there is none."""
-        return {}
 
     def update(self, y_true: ArrayLike, lower: ArrayLike, upper: ArrayLike) -> Self:
         """Add a batch of cases with their intervals; where it is refused nothing is added.
@@ -82,12 +64,12 @@ class Coverage(Accumulator):
                 f"upper, row {row}: at least the lower limit {low[row]:g} was expected, found {high[row]:g}."
             )
         covered = np.count_nonzero((low <= true) & (true <= high))
-        add_totals([self], [{"covered": covered, "weight": len(true)}], weighted=False)
+        self.add({"covered": covered, "weight": len(true)})
         return self
 
     def result(self) -> float:
         """Return the share."""
-        return float(self.value("covered") / self.weight())
+        return float(self.value("covered")) / self.weight()
 
 
 def gaussian_negative_log_likelihood(y_true: ArrayLike, mean: ArrayLike, std: ArrayLike) -> float:

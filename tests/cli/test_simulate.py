@@ -146,7 +146,7 @@ def test_fields_of_a_run_come_in_the_stated_order():
     assert list(simulated) == [
         *("true_weights", "elicited_weights", "bounded", "questions", "stopped"),
         *("error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds"),
-        *("intervals", "range_factor", "covered", "asked"),
+        *("intervals", "range_factor", "covered", "effective_draws", "linear", "asked"),
     ]
     assert simulated["intervals"] is None, "a search has no draws"
 

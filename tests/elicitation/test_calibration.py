@@ -12,6 +12,7 @@ from scipy.stats import binom, chisquare
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Question, Strength
+from elicit_app.elicitation.response import N_PARAMETERS
 
 QUESTIONS = 12
 BINS = 5
@@ -47,7 +48,7 @@ class OfTheModel:
         self.prior, self.response, self.rng = procedure.prior, procedure.response, rng
         self.graded = procedure.strength
         self.logs = self.prior.log_weights(rng.standard_normal((1, self.prior.size)))
-        person = self.response.person(rng.standard_normal((1, 4)))
+        person = self.response.person(rng.standard_normal((1, N_PARAMETERS)))
         self.log_sensitivity = float(np.log(person.sensitivity[0]))
         self.person = person._replace(sensitivity=person.sensitivity * times)
         self.lapses = lapses
@@ -55,8 +56,8 @@ class OfTheModel:
     def answer(self, question: Question) -> Answer:
         if self.rng.random() < self.lapses:
             return Answer((Choice.FIRST, Choice.SECOND)[self.rng.integers(2)])
-        utility = np.exp(self.logs) @ self.prior.gain(*question.rates)[:, None]
-        chances = self.response.chances(self.person.sensitivity[:, None] * utility, self.person, self.graded)[:, 0, 0]
+        latent = self.response.latent(np.exp(self.logs), self.person, self.prior.gain(*question.rates)[None])
+        chances = self.response.chances(latent, self.person, self.graded)[:, 0, 0]
         kinds = KINDS if self.graded else ((Choice.FIRST, None), (Choice.SECOND, None), (Choice.EQUAL, None))
         return Answer(*kinds[self.rng.choice(len(kinds), p=chances / chances.sum())])
 
@@ -72,7 +73,7 @@ def results(k: int, runs: int, seed: int, expert=OfTheModel, **options) -> tuple
         some = rng.choice(len(pairs), QUESTIONS, replace=False)
         questions = [Question.of_rates(pairs.first[n], pairs.second[n], 1000) for n in some]
         belief = procedure.belief([Asked(question, truth.answer(question)) for question in questions])
-        draws = np.column_stack([np.log(belief.weights), np.log(belief.person.sensitivity)])
+        draws = np.column_stack([belief.log_weights, np.log(belief.person.sensitivity)])
         ranks.append((draws < np.append(truth.logs[0], truth.log_sensitivity)).mean(axis=0))
         costs = np.exp(truth.logs[0])
         largest = int(np.argmax(np.abs(belief.estimate)))

@@ -81,8 +81,8 @@ def test_contradictions_end_at_the_most_cycles(sphere):
     rng = np.random.default_rng(1)
     oracle = FlipOracle(expert(random_weights(rng, 3)), 0.4, rng)
     outcome, _ = run(Lpm(sphere("softmax-3"), epsilon=0.2), oracle)
-    assert outcome.details["cycles"] <= MOST_CYCLES
-    assert outcome.stopped == ("cycles" if outcome.details["cycles"] == MOST_CYCLES else "tolerance")
+    assert outcome.cycles <= MOST_CYCLES
+    assert outcome.stopped == ("cycles" if outcome.cycles == MOST_CYCLES else "tolerance")
 
 
 def test_two_classes_have_one_angle():

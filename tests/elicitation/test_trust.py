@@ -13,8 +13,7 @@ from elicit_app.elicitation.oracles import LinearOracle
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Dlpm
 from elicit_app.elicitation.questions import PREFERENCES, Answer, Asked, Choice, Purpose, Question
-from elicit_app.elicitation.refitting import macro_f1, refitted
-from elicit_app.elicitation.trust import Count, better_side, trust_report
+from elicit_app.elicitation.trust import Count, better_side, macro_f1, refitted, trust_report
 
 COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
 

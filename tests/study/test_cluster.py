@@ -12,7 +12,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.study.cluster import parts_of, tally_on_cluster, tally_part
 from elicit_app.study.reading import open_predictions
-from elicit_app.study.scoring import ranked, tally_file
+from elicit_app.study.scoring import ModelRows, Piece, scores_of, tally_models
 from elicit_app.study.tables import BATCH_ROWS
 from metrics import ElicitedMetric
 
@@ -33,7 +33,8 @@ def frame(rows, seed=0):
 
 
 def figures(score):
-    return {name: value for name, value in score.__dict__.items() if name not in ("name", "counts")}
+    found = {name: value for name, value in score.__dict__.items() if name not in ("name", "counts", "judged")}
+    return found | {"cost": score.judged.cost_per_population}
 
 
 @pytest.mark.long
@@ -47,8 +48,9 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric):
     for number in range(4):
         part = whole[number * 3 * BATCH_ROWS : None if number == 3 else (number + 1) * 3 * BATCH_ROWS]
         part.write_parquet(folder / f"part-{number}.parquet")
-    parts = parts_of([tmp_path / "one.parquet", folder], BATCH_ROWS)
-    assert len(parts) == 26
+    models = [("one", tmp_path / "one.parquet"), ("many", folder)]
+    parts = parts_of(models, BATCH_ROWS)
+    assert len(parts) == 13
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         victim = cluster.workers[0].pid
         done = []
@@ -58,33 +60,50 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric):
             if len(done) == 1:
                 os.kill(victim, signal.SIGKILL)
 
-        tallies = tally_on_cluster(metric, parts, scheduler=cluster.scheduler_address, advance=advance)
+        tally = tally_on_cluster(metric, parts, scheduler=cluster.scheduler_address, advance=advance)
         assert cluster.workers[0].pid != victim
-    assert sum(done) == 26
-    local = tally_file(open_predictions(tmp_path / "one.parquet"), metric)
-    one, many, here = ranked(metric, [("one", tallies[0]), ("many", tallies[1]), ("here", local)])
-    np.testing.assert_array_equal(one.counts, here.counts)
-    assert figures(one) == figures(many) == figures(here)
+    assert sum(done) == 13
+    here = tally_models([ModelRows(name, (Piece(tmp_path / "one.parquet"),)) for name, _ in models], metric)
+    there, local = (scores_of(one, metric, draws=200) for one in (tally, here))
+    for one, other in zip(there.models, local.models, strict=True):
+        np.testing.assert_array_equal(one.counts, other.counts)
+        assert figures(one) == pytest.approx(figures(other), rel=1e-12)
+    np.testing.assert_array_equal(there.judgement.drawn.both, local.judgement.drawn.both)
 
 
-def test_parts_cover_every_row_once(tmp_path):
+def test_parts_cover_every_row_once_and_are_cut_alike(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
     frame(1_000).write_parquet(tmp_path / "m.parquet")
-    frame(10).write_csv(tmp_path / "n.csv")
-    parts = parts_of([tmp_path / "m.parquet", tmp_path / "n.csv"], 300)
-    assert [(part.model, part.start, part.stop, part.before) for part in parts] == [
-        (0, 0, 300, 0),
-        (0, 300, 600, 300),
-        (0, 600, 900, 600),
-        (0, 900, None, 900),
-        (1, 0, None, 0),
+    frame(450).write_parquet(folder / "a.parquet")
+    frame(550).write_parquet(folder / "b.parquet")
+    parts = parts_of([("m", tmp_path / "m.parquet"), ("f", folder)], 300)
+    assert [part.first_row for part in parts] == [0, 300, 600, 900]
+    first, second = ([model.pieces for model in place] for place in zip(*(part.models for part in parts), strict=True))
+    assert [(one.start, one.stop) for (one,) in first] == [(0, 300), (300, 600), (600, 900), (900, None)]
+    assert [[(one.path.name, one.start, one.stop) for one in pieces] for pieces in second] == [
+        [("a.parquet", 0, 300)],
+        [("a.parquet", 300, None), ("b.parquet", 0, 150)],
+        [("b.parquet", 150, 450)],
+        [("b.parquet", 450, None)],
     ]
+
+
+def test_files_of_unknown_length_are_one_part_and_other_lengths_are_refused(tmp_path):
+    frame(10).write_parquet(tmp_path / "m.parquet")
+    frame(10).write_csv(tmp_path / "n.csv")
+    frame(11).write_parquet(tmp_path / "o.parquet")
+    (part,) = parts_of([("m", tmp_path / "m.parquet"), ("n", tmp_path / "n.csv")], 3)
+    assert [[(one.start, one.stop) for one in model.pieces] for model in part.models] == [[(0, None)]] * 2
+    with pytest.raises(Problem, match="o has 11 rows, m has 10"):
+        parts_of([("m", tmp_path / "m.parquet"), ("o", tmp_path / "o.parquet")])
 
 
 def test_a_worker_hands_back_what_is_wrong_with_a_file(tmp_path, metric):
     rows = frame(10)
     rows[7, "proba_a"] = 2.0
     rows.write_parquet(tmp_path / "m.parquet")
-    (part,) = parts_of([tmp_path / "m.parquet"])
+    (part,) = parts_of([("m", tmp_path / "m.parquet")])
     problem = pickle.loads(pickle.dumps(tally_part(part, metric)))
     assert isinstance(problem, Problem)
     assert problem.findings[0].what.startswith("Row 8: proba_a is 2, above 1")
@@ -103,14 +122,14 @@ def test_faults_in_a_part_keep_their_row_numbers(tmp_path):
 
 def test_folders_that_are_no_model(tmp_path):
     with pytest.raises(Problem, match="There are no Parquet files in the folder"):
-        parts_of([tmp_path])
+        parts_of([("m", tmp_path)])
     (tmp_path / "study.json").write_text("{}")
     with pytest.raises(Problem, match="is a study folder"):
-        parts_of([tmp_path])
+        parts_of([("m", tmp_path)])
 
 
 def test_a_scheduler_that_is_not_there(tmp_path, metric, monkeypatch):
     frame(10).write_parquet(tmp_path / "m.parquet")
     monkeypatch.setattr("elicit_app.study.cluster._PATIENCE", "1s")
     with pytest.raises(Problem, match=r"There is no Dask scheduler at tcp://127\.0\.0\.1:9"):
-        tally_on_cluster(metric, parts_of([tmp_path / "m.parquet"]), scheduler="tcp://127.0.0.1:9")
+        tally_on_cluster(metric, parts_of([("m", tmp_path / "m.parquet")]), scheduler="tcp://127.0.0.1:9")

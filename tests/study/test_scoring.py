@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from elicit_app.problem import Problem
-from elicit_app.study.reading import open_predictions, read_predictions
-from elicit_app.study.scoring import LabelDigest, Tally, ranked, tally_file
+from elicit_app.study.checking import Batch
+from elicit_app.study.reading import read_predictions
+from elicit_app.study.scoring import ModelRows, Piece, RowsTally, judged_prevalence, scores_of, tally_models
 from elicit_app.study.tables import BATCH_ROWS
 from metrics import ElicitedMetric, meta_pattern_concern_score
 
@@ -27,27 +28,38 @@ def predictions(seed, n=200):
     return generator.integers(0, 3, n), generator.dirichlet([0.5, 0.7, 0.9], size=n)
 
 
-def tally(under, truth, proba, cuts=()):
+def tally(under, truth, models, cuts=()):
+    """Add up models that lie in memory, in parts that are merged in the reverse order."""
     parts = []
-    bounds = [0, *sorted(cuts), len(truth)]
-    for start, stop in pairwise(bounds):
-        part = Tally(under)
+    for start, stop in pairwise([0, *sorted(cuts), len(truth)]):
+        part = RowsTally(under, list(models))
         if stop > start:
-            part.update(truth[start:stop], proba[start:stop], start)
+            part.update([Batch(truth[start:stop], proba[start:stop]) for proba in models.values()], start)
+        for model in part.models:
+            model.labels += np.bincount(truth[start:stop], minlength=3)
         parts.append(part)
-    whole = Tally(under)
+    whole = RowsTally(under, list(models))
     for part in reversed(parts):
         whole.merge(part)
     return whole
 
 
+def scored(under, truth, models, cuts=(), **options):
+    return scores_of(tally(under, truth, models, cuts), under, **options)
+
+
+def rows_of(*paths):
+    return [ModelRows(path.name, (Piece(path),)) for path in paths]
+
+
 def test_the_figures_are_those_of_the_definitions():
     truth, proba = predictions(1)
     under = metric(population=10_000)
-    (score,) = ranked(under, [("m", tally(under, truth, proba))])
+    (score,) = scored(under, truth, {"m": proba}, draws=0).models
     decided = proba.argmax(axis=1)
     assert score.misclassification_cost == pytest.approx(COSTS[truth, decided].mean(), abs=1e-12)
-    assert score.cost_per_population == pytest.approx(10_000 * COSTS[truth, decided].mean(), abs=1e-9)
+    # the cheapest mistake is the yardstick where none is named
+    assert score.judged.cost_per_population == pytest.approx(10_000 * COSTS[truth, decided].mean() / 0.05, abs=1e-8)
     expected = sum(proba[i] @ COSTS[truth[i]] for i in range(len(truth))) / len(truth)
     assert score.expected_misclassification_cost == pytest.approx(expected, abs=1e-12)
     assert score.decided_cost == pytest.approx(COSTS[truth, (proba @ COSTS).argmin(axis=1)].mean(), abs=1e-12)
@@ -58,7 +70,7 @@ def test_the_figures_are_those_of_the_definitions():
     factors = COSTS / worst[:, None] + np.eye(3)
     concern = meta_pattern_concern_score(truth, proba, release_factors=factors, sample_weight=worst[truth])
     assert score.mpcs == pytest.approx(concern, abs=1e-12)
-    assert (score.rank, score.probability_best, score.difference_range) == (1, None, None)
+    assert (score.judged.rank, score.judged.probability_best, score.judged.difference_interval) == (1, None, None)
 
 
 @settings(max_examples=40, deadline=None)
@@ -66,52 +78,73 @@ def test_the_figures_are_those_of_the_definitions():
 def test_parts_merge_to_the_whole(seed, cuts):
     truth, proba = predictions(seed)
     under = metric()
-    in_parts = tally(under, truth, proba, cuts)
-    whole, parts = ranked(under, [("whole", tally(under, truth, proba)), ("parts", in_parts)])
-    np.testing.assert_array_equal(whole.counts, parts.counts)
-    for name in ("cost_per_population", "expected_misclassification_cost", "decided_cost", "mpcs"):
-        # sums within a batch are rounded, so other cuts may differ in the last digits
-        assert getattr(whole, name) == pytest.approx(getattr(parts, name), rel=1e-12)
-
-
-@given(st.lists(st.integers(0, 3), min_size=2, max_size=30), st.data())
-def test_the_digest_of_labels_sees_order_and_values(labels, data):
-    truth = np.array(labels)
-    digest = LabelDigest()
-    digest.update(truth, 0)
-    other = data.draw(st.permutations(labels))
-    changed = LabelDigest()
-    changed.update(np.array(other), 0)
-    assert (digest == changed) == (other == labels)
+    models = {"m": proba, "other": proba[::-1]}
+    whole, parts = (scored(under, truth, models, cut, draws=200) for cut in ((), cuts))
+    for one, other in zip(whole.models, parts.models, strict=True):
+        np.testing.assert_array_equal(one.counts, other.counts)
+        for name in ("expected_misclassification_cost", "decided_cost", "mpcs"):
+            # sums within a batch are rounded, so other cuts may differ in the last digits
+            assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-12)
+    np.testing.assert_array_equal(whole.judgement.drawn.both, parts.judgement.drawn.both)
 
 
 def test_ranks_go_by_cost_and_equal_costs_share_a_rank():
     truth = np.array([0, 1, 2, 2])
     models = {"right": [0, 1, 2, 2], "as bad": [2, 1, 2, 2], "also": [2, 1, 2, 2], "worse": [2, 1, 1, 1]}
-    under = metric()
-    scores = ranked(under, [(name, tally(under, truth, np.eye(3)[said])) for name, said in models.items()])
-    assert [score.name for score in scores] == list(models)
-    assert [score.rank for score in scores] == [1, 2, 2, 4]
+    found = scored(metric(), truth, {name: np.eye(3)[said] for name, said in models.items()}, draws=0).models
+    assert [score.name for score in found] == list(models)
+    assert [score.judged.rank for score in found] == [1, 2, 2, 4]
 
 
 def test_the_draws_say_which_model_is_probably_best():
-    truth = np.array([0, 0, 1, 2])
-    models = [np.eye(3)[[2, 0, 1, 2]], np.eye(3)[[0, 0, 0, 2]], np.eye(3)[[0, 0, 0, 2]]]
-    draws = np.array([[0.2, 1, 3, 1, 1, 1], [0.2, 1, 3, 1, 1, 1], [0.2, 3, 1, 1, 1, 1], [0.2, 3, 1, 1, 1, 1.0]])
-    draws = -draws / np.linalg.norm(draws, axis=1, keepdims=True)
-    under = ElicitedMetric.from_weights(CLASSES, draws[2], "lpm", samples=draws, population=100)
-    scores = ranked(under, [(str(at), tally(under, truth, proba)) for at, proba in enumerate(models)])
-    # under the first two draws red as green costs 1/3 and yellow as red 1; under the last two it is the reverse
-    assert [score.probability_best for score in scores] == [0.5, 0.25, 0.25]
-    assert [score.rank for score in scores] == [3, 1, 1]
-    assert scores[1].difference_range == (0, 0)
-    assert scores[0].difference_range == pytest.approx((-100 / 6, 100 / 6))
+    truth = np.repeat([0, 0, 1, 2], 25_000)
+    models = [np.eye(3)[np.repeat(said, 25_000)] for said in ([2, 0, 1, 2], [0, 0, 0, 2], [0, 0, 0, 2])]
+    draws = np.array([[1, 3, 9, 3, 3, 3], [1, 3, 9, 3, 3, 3], [1, 9, 3, 3, 3, 3], [1, 9, 3, 3, 3, 3.0]])
+    draws = draws[:, [0, 1, 2, 3, 4, 5]] / 9
+    draws[:2, 1], draws[:2, 2] = 3 / 9, 1.0
+    draws[2:, 1], draws[2:, 2] = 1.0, 3 / 9
+    under = ElicitedMetric.from_weights(
+        CLASSES, -draws[2], "lpm", samples=-draws, population=100, yardstick=("red", "yellow")
+    )
+    found = scored(under, truth, {str(at): proba for at, proba in enumerate(models)}).models
+    # under the first two draws red as green costs a third of yellow as red, under the last two three times as much;
+    # with so many cases these are in no doubt
+    assert [score.judged.probability_best for score in found] == [0.5, 0.25, 0.25]
+    assert [score.judged.rank for score in found] == [1, 1, 1]
+    assert found[1].judged.difference_interval == (0, 0)
+    low, high = found[0].judged.difference_interval
+    assert (low, high) == pytest.approx((-150, 150), rel=0.05)
+
+
+def test_both_doubts_are_counted():
+    """Two cases more or less do not make a model the best, however well the costs are known."""
+    truth = np.repeat([0, 1, 2], 60)
+    better, worse = (np.repeat(np.eye(3), 60, axis=0) for _ in range(2))
+    better[:9], worse[60:71] = np.eye(3)[1], np.eye(3)[2]
+    draws = -np.ones((50, 6)) / np.sqrt(6)
+    under = ElicitedMetric.from_weights(CLASSES, draws[0], "lpm", samples=draws)
+    first, second = scored(under, truth, {"better": better, "worse": worse}).models
+    assert (first.judged.rank, second.judged.rank) == (1, 1)
+    assert 0.5 < first.judged.probability_best < 0.9
+
+
+def test_costs_are_for_the_prevalence_that_is_stated_else_for_that_of_the_metric():
+    cases, own = np.array([10, 20, 70]), np.array([0.1, 0.2, 0.7])
+    assert judged_prevalence(metric(), cases, None) == (None, ())
+    assert judged_prevalence(metric(prevalence=own), cases, None) == (None, ())
+    shares, (note,) = judged_prevalence(metric(prevalence=[0.5, 0.2, 0.3]), cases, None)
+    assert shares == pytest.approx([0.5, 0.2, 0.3])
+    assert "50 % “red”; the predictions have 10 %" in note
+    stated, notes = judged_prevalence(metric(prevalence=[0.5, 0.2, 0.3]), cases, [0.3, 0.3, 0.4])
+    assert (stated.tolist(), notes) == ([0.3, 0.3, 0.4], ())
+    shares, _ = judged_prevalence(metric(prevalence=[0.5, 0.2, 0.3]), np.array([10, 0, 70]), None)
+    assert shares == pytest.approx([0.625, 0, 0.375])
 
 
 def test_a_class_of_weight_zero_alone_has_no_concern():
     costs = np.array([[0, 0, 0], [1, 0, 1], [1, 1, 0.0]])
     under = ElicitedMetric.from_cost_matrix(CLASSES, costs)
-    (score,) = ranked(under, [("m", tally(under, np.array([0, 0]), np.eye(3)[[0, 1]]))])
+    (score,) = scored(under, np.array([0, 0]), {"m": np.eye(3)[[0, 1]]}).models
     assert score.mpcs is None
     assert score.misclassification_cost == 0
 
@@ -124,11 +157,12 @@ def test_a_class_of_weight_zero_alone_has_no_concern():
         ([0, 0, 1], "b has the true labels of a, but in another order"),
     ],
 )
-def test_models_of_other_cases_are_not_compared(other, expected):
-    under = metric()
-    first = tally(under, np.array([0, 1, 0]), np.eye(3))
+def test_models_of_other_cases_are_not_compared(tmp_path, other, expected):
+    for name, truth in (("a", [0, 1, 0]), ("b", other)):
+        np.savez(tmp_path / f"{name}.npz", y_true=np.array(CLASSES)[truth], y_proba=np.eye(3)[truth], classes=CLASSES)
+    models = [ModelRows(name, (Piece(tmp_path / f"{name}.npz"),)) for name in "ab"]
     with pytest.raises(Problem, match=expected):
-        ranked(under, [("a", first), ("b", tally(under, np.array(other), np.eye(3)[: len(other)]))])
+        tally_models(models, metric())
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -142,14 +176,30 @@ def test_files_of_any_format_and_column_order_give_the_same_figures(tmp_path, se
     frame.write_csv(tmp_path / "m.csv")
     frame.write_parquet(tmp_path / "m.parquet")
     np.savez(tmp_path / "m.npz", y_true=np.array(CLASSES)[truth], y_proba=proba, classes=np.array(CLASSES))
-    seen = []
-    tallies = [
-        (ending, tally_file(open_predictions(tmp_path / f"m.{ending}"), under, seen.append))
-        for ending in ("csv", "parquet", "npz")
-    ]
-    figures = [score.__dict__ | {"name": "", "counts": score.counts.tolist()} for score in ranked(under, tallies)]
-    assert figures[0] == figures[1] == figures[2]
+    seen, found = [], []
+    for ending in ("csv", "parquet", "npz"):
+        added = tally_models(rows_of(tmp_path / f"m.{ending}"), under, seen.append)
+        (score,) = scores_of(added, under, draws=0).models
+        cost, counts = score.judged.cost_per_population, score.counts.tolist()
+        found.append(score.__dict__ | {"name": "", "judged": cost, "counts": counts})
+    assert found[0] == found[1] == found[2]
     assert sum(seen) == 150
+
+
+def test_models_are_read_side_by_side_however_their_files_are_cut(tmp_path):
+    rows = BATCH_ROWS + 7
+    long_file(tmp_path / "whole.parquet", rows)
+    pl.read_parquet(tmp_path / "whole.parquet").write_csv(tmp_path / "plain.csv")
+    lines = [
+        f"{line}\n" + ("\n" if number % 1_000 == 5 else "")
+        for number, line in enumerate((tmp_path / "plain.csv").read_text().splitlines())
+    ]
+    (tmp_path / "blank.csv").write_text("".join(lines))
+    added = tally_models(rows_of(tmp_path / "whole.parquet", tmp_path / "blank.csv"), metric())
+    one, other = scores_of(added, metric(), draws=0).models
+    np.testing.assert_array_equal(one.counts, other.counts)
+    assert one.counts.sum() == rows
+    assert one.judged.rank == other.judged.rank == 1
 
 
 def long_file(path, rows, **cells):
@@ -161,27 +211,11 @@ def long_file(path, rows, **cells):
     return truth, proba
 
 
-def test_batches_that_are_worked_on_side_by_side_add_up_to_the_bit(tmp_path):
-    rows = 3 * BATCH_ROWS + 7
-    truth, proba = long_file(tmp_path / "m.parquet", rows)
-    done = []
-    from_file = tally_file(open_predictions(tmp_path / "m.parquet"), metric(), done.append)
-    by_hand = Tally(metric())
-    for start in range(0, rows, BATCH_ROWS):
-        part = slice(start, start + BATCH_ROWS)
-        by_hand.update(truth[part], np.asfortranarray(proba[part]), start)
-    assert done == [BATCH_ROWS] * 3 + [7]
-    assert from_file.labels == by_hand.labels
-    for name, sums in from_file.sums.items():
-        for field, total in sums.sums.items():
-            np.testing.assert_array_equal(total.value(), by_hand.sums[name].value(field), err_msg=f"{name} {field}")
-
-
 def test_faults_of_several_batches_are_told_in_the_order_of_the_rows(tmp_path):
     path, later = tmp_path / "m.parquet", 2 * BATCH_ROWS + 9
     long_file(path, 3 * BATCH_ROWS, row_70000=-0.25, row_70001=-0.5, **{f"row_{later}": -1.0})
     with pytest.raises(Problem) as scored:
-        tally_file(open_predictions(path), metric())
+        tally_models(rows_of(path), metric())
     with pytest.raises(Problem) as read:
         read_predictions(path)
     assert "Row 70000: proba_red is -0.25, below 0, and so in 2 more rows" in scored.value.sentence
@@ -193,8 +227,8 @@ def test_rows_that_were_rescaled_are_counted_over_all_batches(tmp_path):
     truth = np.array(CLASSES)[predictions(5, 2 * BATCH_ROWS)[0]]
     third = np.where(np.arange(len(truth)) % 1_000 == 3, 0.335, 1 / 3)
     pl.DataFrame({"y_true": truth, **{f"proba_{name}": third for name in CLASSES}}).write_parquet(path)
-    tallied = tally_file(open_predictions(path), metric())
-    assert tallied.rescaled == len(truth) // 1_000
+    (tallied,) = tally_models(rows_of(path), metric()).models
+    assert tallied.rescaled == [(path, len(truth) // 1_000)]
     assert tallied.sums["expected"].matrix().sum() == pytest.approx(len(truth), rel=1e-12)
 
 
@@ -202,7 +236,7 @@ def test_a_file_with_other_classes_is_refused(tmp_path):
     path = tmp_path / "m.csv"
     path.write_text("y_true,proba_red,proba_blue\nred,1,0\nblue,0,1\n")
     with pytest.raises(Problem, match="no column for “yellow”, “green” and a column for “blue”"):
-        tally_file(open_predictions(path), metric())
+        tally_models(rows_of(path), metric())
 
 
 def test_numbered_classes_are_the_metrics_in_their_order_unless_names_and_numbers_mix(tmp_path):
@@ -210,13 +244,12 @@ def test_numbered_classes_are_the_metrics_in_their_order_unless_names_and_number
     named, numbered = tmp_path / "named.npz", tmp_path / "numbered.npz"
     np.savez(named, y_true=np.array(CLASSES)[truth], y_proba=proba, classes=CLASSES)
     np.savez(numbered, y_true=truth, y_proba=proba)
-    one, other = (tally_file(open_predictions(path), metric()) for path in (named, numbered))
-    assert (one.numbered, other.numbered) == (False, True)
-    assert (one.counts == other.counts).all()
-    assert one.labels == other.labels
+    one, other = (tally_models(rows_of(path), metric()) for path in (named, numbered))
+    assert (one.models[0].numbered, other.models[0].numbered) == ([], [numbered])
+    assert (one.cases.counts == other.cases.counts).all()
     mixed = ElicitedMetric.from_cost_matrix(("1", "2", "3"), COSTS)
     with pytest.raises(Problem, match="no column for “3” and a column for “0”"):
-        tally_file(open_predictions(numbered), mixed)
+        tally_models(rows_of(numbered), mixed)
     two = ElicitedMetric.from_cost_matrix(("red", "green"), COSTS[:2, :2])
     with pytest.raises(Problem, match="no column for “red”"):
-        tally_file(open_predictions(numbered), two)
+        tally_models(rows_of(numbered), two)

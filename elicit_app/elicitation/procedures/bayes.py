@@ -143,11 +143,9 @@ class Bayes:
             intervals=belief.on_mistakes(ends),
             samples=belief.samples,
             effective_draws=belief.effective_draws,
-            linear=None if linearity is None else linearity.rival or True,
-            details={
-                "sensitivity": float(np.median(belief.person.sensitivity)),
-                "lapse": float(belief.person.lapse.mean()),
-            },
+            linear=None if linearity is None else linearity.rival,
+            sensitivity=float(np.median(belief.person.sensitivity)),
+            lapse=float(belief.person.lapse.mean()),
         )
 
     def belief(self, history: Sequence[Asked]) -> Posterior:
@@ -173,7 +171,7 @@ class Bayes:
         belief = self._shown.get(key)
         if belief is None:
             answers = evidence(history, self.prior)
-            belief = self.belief(history).refined(answers, self._rng(len(history), _RESULT))
+            belief = self.belief(history).refined(answers, self._rng(answers.n_answers, _RESULT))
             self._shown.put(key, belief)
         return belief
 

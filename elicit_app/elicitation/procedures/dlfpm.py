@@ -95,7 +95,7 @@ class _Pencils(Run):
         return ordering("dlfpm", *self.members(), _corners(self.procedure.prevalence), best, worst)
 
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
-        """Return p, and the utility in the details."""
+        """Return p, and the utility."""
         searches = [(i, *nu.stretch(sum(self.upper[i]) / 2)) for i, nu in self.procedure.frontiers.items()]
         ends = [i for i, low, high in searches if low == 0.0 or high == 1.0] if stopped == "tolerance" else []
         names = self.procedure.names
@@ -106,7 +106,7 @@ class _Pencils(Run):
             "bounded" if ends else stopped,
             questions,
             notes=tuple(f"How much {names[i]} count compared with {names[0]} could not be told." for i in ends),
-            details=self.utility().as_details(),
+            utility=self.utility(),
         )
 
 

@@ -24,7 +24,7 @@ from elicit_app.elicitation.procedures.search import (
     shrink,
     take_turns,
 )
-from elicit_app.elicitation.questions import Bound, Family, Matrix, Outcome, StopReason
+from elicit_app.elicitation.questions import Bound, Family, Matrix, Outcome, StopReason, Tolerance
 
 MOST_A_STEP = {"all": 4, "needed": 2}
 
@@ -172,11 +172,18 @@ class _Ratios(Run):
             questions,
             intervals=intervals,
             notes=notes,
-            details={
-                "intervals": {str(i): interval for i, interval in self.intervals.items()},
-                "ratios": {str(i): one for i, one in ranges.items()},
-            },
+            tolerance=self.tolerance(ranges, all_asked=stopped == "tolerance"),
         )
+
+    def tolerance(self, ranges: dict[int, Interval], *, all_asked: bool) -> Tolerance:
+        """Return the ratios to the first class that the answers allow, and from them those to any other class."""
+        least, most = np.array([(1.0, 1.0), *ranges.values()]).T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low = np.nan_to_num(least[:, None] / most[None, :], nan=0.0)
+            high = np.nan_to_num(most[:, None] / least[None, :], nan=np.inf, posinf=np.inf)
+        flat = np.array([False, *(self.is_flat(i, one) for i, one in ranges.items())])
+        # Cut short by the expert, more questions could have told more.
+        return Tolerance(low, high, (flat[:, None] | flat[None, :]) & all_asked)
 
     def ranges(self) -> dict[int, Interval]:
         """Return the range of every ratio a_i / a_1 that the answers allow.

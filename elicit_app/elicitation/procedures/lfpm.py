@@ -56,7 +56,7 @@ class _BothEnds(Run):
         return ordering("lfpm", np.append(m1, -c1), np.append(m2, -c2), np.vstack([axes, ends]), *ends)
 
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
-        """Return p, and the utility in the details."""
+        """Return p, and the utility."""
         weights = self.weights()
         return Outcome(
             "lfpm",
@@ -64,5 +64,6 @@ class _BothEnds(Run):
             (None,) * len(weights),
             stop_reason(stopped, self.procedure, [self.best, self.worst]),
             questions,
-            details={**self.utility().as_details(), "cycles": max(self.best.cycle, self.worst.cycle)},
+            utility=self.utility(),
+            cycles=max(self.best.cycle, self.worst.cycle),
         )

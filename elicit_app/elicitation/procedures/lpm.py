@@ -13,7 +13,7 @@ import numpy as np
 from elicit_app.elicitation.procedures.dlpm import MOST_A_STEP
 from elicit_app.elicitation.procedures.published import Published, Run
 from elicit_app.elicitation.procedures.search import Ask, Asking, Interval, Line, Rules, Searching, shrink, take_turns
-from elicit_app.elicitation.questions import Family, Matrix, Outcome, StopReason
+from elicit_app.elicitation.questions import Family, Matrix, Outcome, StopReason, Tolerance
 from elicit_app.elicitation.sphere import Sphere, direction, quadrants
 
 CYCLES = 2
@@ -156,19 +156,32 @@ class _Directions(Run):
 
     def outcome(self, stopped: StopReason, questions: int) -> Outcome:
         """Return the weights; on a sphere every ratio can be told."""
-        weights = self.weights()
+        weights, epsilon = self.weights(), self.procedure.rules.epsilon
         return Outcome(
             "lpm",
             weights,
             (None,) * len(weights),
             stop_reason(stopped, self.procedure, [self.angles]),
             questions,
-            details={
-                "angles": self.angles.theta.tolist(),
-                "cycles": self.angles.cycle,
-                "radius": self.procedure.sphere.radius,
-            },
+            tolerance=_tolerance(self.angles.theta, weights, epsilon) if stopped == "tolerance" else None,
+            cycles=self.angles.cycle,
         )
+
+
+def _tolerance(theta: Matrix, weights: Matrix, epsilon: float) -> Tolerance:
+    """Return ratios when every angle may be off by half of epsilon [HBMK19, theorem 2, to first order]."""
+    tiny = np.finfo(float).tiny
+    log = np.log(np.maximum(np.abs(weights), tiny))
+    spread = np.zeros((len(log), len(log)))
+    for j in range(len(theta)):
+        off = theta.copy()
+        off[j] += epsilon / 2
+        moved = np.log(np.maximum(np.abs(direction(off)), tiny)) - log
+        spread += np.abs(moved[:, None] - moved[None, :])
+    ratio = log[:, None] - log[None, :]
+    with np.errstate(over="ignore"):
+        low, high = np.exp(ratio - spread), np.exp(ratio + spread)
+    return Tolerance(low, high, np.zeros_like(spread, dtype=bool))
 
 
 def stop_reason(stopped: StopReason, procedure: Lpm, searches: list[Angles]) -> StopReason:

@@ -9,12 +9,11 @@ Elicitation", NeurIPS 2019, appendix E; the pencil replaces their grid search, w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elicit_app.elicitation.questions import Family, Matrix, Outcome
+from elicit_app.elicitation.questions import Family, Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,27 +40,6 @@ class Fraction:
         """Return the utility of a confusion matrix of rates (k, k)."""
         x = coordinates(matrix, self.family)
         return float((self.p @ x + self.p0) / (self.q @ x + self.q0))
-
-    def as_details(self) -> dict[str, object]:
-        """Return the numbers as they stand in an outcome's details."""
-        return {
-            "numerator": self.p.tolist(),
-            "numerator_offset": self.p0,
-            "denominator": self.q.tolist(),
-            "denominator_offset": self.q0,
-        }
-
-    @classmethod
-    def of(cls, outcome: Outcome) -> Fraction:
-        """Return the utility that an outcome of dlfpm or lfpm found."""
-        numbers: Any = outcome.details
-        return cls(
-            outcome.family,
-            np.array(numbers["numerator"]),
-            numbers["numerator_offset"],
-            np.array(numbers["denominator"]),
-            numbers["denominator_offset"],
-        )
 
 
 def coordinates(matrix: Matrix, family: Family) -> Matrix:

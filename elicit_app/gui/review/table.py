@@ -22,7 +22,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_glyph
 from elicit_app.gui.elements.texts import tell
 from elicit_app.session.views.asked import AnsweredView, Fit
-from elicit_app.session.words.sentences import preference
+from elicit_app.session.words.sentences import preference_of
 from elicit_app.study.model import Wording
 
 Index = QModelIndex | QPersistentModelIndex
@@ -65,7 +65,7 @@ class AnswerWords(NamedTuple):
 
 def answer_words(answer: AnsweredView, wording: Wording, family: Family) -> AnswerWords:
     """Say an answer: what was preferred, and what the other result would have offered instead."""
-    said = preference(answer.left, answer.right, answer.reply, wording, family, asked_again_as=answer.asked_again_as)
+    said = preference_of(answer, wording, family)
     clearly = answer.strength.value if answer.strength is not None else ""
     seconds = "" if answer.seconds is None else f"{answer.seconds:,.0f}"
     return AnswerWords(answer.number, said.preferred, said.rather_than, clearly, seconds, answer.fit)

@@ -11,7 +11,7 @@ from elicit_app.session.experts.pooling import Source, pool
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_of
 from elicit_app.session.journal.reading import read
-from elicit_app.session.results.judging import count, prevalence, scenarios_of
+from elicit_app.session.results.judging import scenarios_of
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.study.model import Study
@@ -70,6 +70,6 @@ def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> Co
     names = [expert.name for expert in experts]
     together = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 4 else f"{len(names)} experts"
     pooled = pool([expert.source for expert in experts], f"{study.title}, {together} pooled")
-    counted = count(study)
-    models = scenarios_of(study, counted, pooled, prevalence(study, counted)).at() if counted else ()
+    scenarios = scenarios_of(study, pooled)
+    models = () if scenarios is None else scenarios.at()
     return compare(experts, study.title, wording=study.wording, pooled_models=models, pooled=pooled, notes=notes)

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, model_validator
 
-from elicit_app.elicitation.questions import Answer, Choice, Moved, Purpose, Question, Side, Strength
+from elicit_app.elicitation.questions import Answer, Choice, Moved, Proposal, Purpose, Question, Side, Strength
 
 FORMAT: Final = "elicit-session"
 VERSION = 2
@@ -73,6 +73,8 @@ class Pair(_Record):
     purpose: Purpose = Purpose.INFORMATIVE
     repeat_of: int | None = Field(default=None, ge=1)
     hypothetical: bool = False
+    far: bool = False
+    proposal: Proposal | None = None
 
     @model_validator(mode="after")
     def _check_shape(self) -> Pair:
@@ -102,6 +104,8 @@ class Pair(_Record):
             purpose=question.purpose,
             repeat_of=None if question.repeat_of is None else numbers[question.repeat_of - 1],
             hypothetical=question.hypothetical,
+            far=question.far,
+            proposal=question.proposal,
         )
 
     def question(self, places: Mapping[int, int]) -> Question:
@@ -116,6 +120,8 @@ class Pair(_Record):
             purpose=purpose,
             repeat_of=None if place is None else place + 1,
             hypothetical=self.hypothetical,
+            far=self.far,
+            proposal=self.proposal,
         )
 
     def order(self, other: Pair) -> bool | None:
@@ -181,12 +187,13 @@ class _Given(_Event):
 
 
 class Answered(_Given):
-    """One answer, with the question as it was shown: which matrix stood left, whom the strip's sentence was about."""
+    """One answer, with the question as it was shown: which matrix stood left, how rows and sentence stood."""
 
     kind: Literal["answered"] = "answered"
     pair: Pair
     left: Side
     subject: Subject
+    reversed_rows: bool = False
     full_picture: bool = False
     still: Remaining | None = None
 

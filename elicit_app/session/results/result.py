@@ -13,7 +13,7 @@ from elicit_app.problem import Problem
 from elicit_app.registry.binding import stated_orders
 from elicit_app.session.journal.events import Event
 from elicit_app.session.journal.state import SessionState, fold
-from elicit_app.session.results.judging import count, prevalence, scenarios_of
+from elicit_app.session.results.judging import prevalence, scenarios_of
 from elicit_app.session.results.tolerances import cost_intervals
 from elicit_app.session.results.trusting import trust_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
@@ -38,13 +38,13 @@ def result_view(session: Session) -> ResultView:
         raise Problem("There is no result yet: answer at least one question first.")
     outcome = session.outcome()
     study, state = session.study, session.state
-    counted = count(study)
-    shares = prevalence(study, counted)
+    shares = prevalence(study)
     draft = metric_of(session, outcome, tuple(map(float, shares)))
     ratios = exchange_rates(draft)
     trust = trust_of(session, outcome, ratios)
     metric = metric_of(session, outcome, tuple(map(float, shares)), trust.quality)
-    scenarios = scenarios_of(study, counted, metric, shares) if counted else None
+    scenarios = scenarios_of(study, metric)
+    judgement = None if scenarios is None else scenarios.judgement()
     return ResultView(
         metric=metric,
         ratios=ratios,
@@ -52,7 +52,8 @@ def result_view(session: Session) -> ResultView:
         trust=trust.findings,
         trust_sentence=trust.sentence,
         held_out=trust.held_out,
-        models=scenarios.at() if scenarios is not None else (),
+        models=() if scenarios is None or judgement is None else scenarios.models(judgement),
+        judgement=judgement,
         answers=len(state.entries),
         date=_day(state),
         can_export=session.can_export,
@@ -95,7 +96,7 @@ def metric_of(
         outcome.family,
         name=study.title if begun.expert is None else f"{study.title}, {begun.expert}",
         created=session.state.last or begun.at,
-        intervals=cost_intervals(session.procedure(), outcome, study.yardstick),
+        intervals=cost_intervals(outcome, study.yardstick),
         samples=outcome.samples,
         prevalence=shares,
         population=study.population,

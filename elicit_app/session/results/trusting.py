@@ -6,12 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Purpose
-from elicit_app.session.journal.state import SessionState
-from elicit_app.session.results.fitting import misfits, repeats
-from elicit_app.session.results.tolerances import Tolerance, tolerance_of
+from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Tolerance
+from elicit_app.session.journal.state import SessionState, differ, said_already
 from elicit_app.session.session import Session
 from elicit_app.session.views.figures import HeldOutView, TrustView
 from elicit_app.study.model import Study
@@ -73,19 +69,18 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
 
     state, procedure = session.state, session.procedure()
     report = trust_report(procedure, state.history, [state.entries[index].event.left for index in state.used])
-    same, repeated = repeats(state.entries)
-    chosen, failed = _checks(state)
-    odd = sorted(misfits(state, procedure, outcome))
-    told = [index + 1 for index, asked in zip(state.used, state.history, strict=True) if _says(asked.answer.choice)]
-    explained = Tally(len(told) - len(set(odd) & set(told)), len(told))
+    failed = [state.used[place] + 1 for place in report.failed_checks]
+    odd = sorted(misfit_numbers(state, report.misfits))
+    explained = Tally(report.explained.right, report.explained.total)
+    same, repeated = report.repeats.right, report.repeats.total
     held_out = _held_out(report)
-    tested = bool(repeated or chosen or failed or held_out)
+    tested = bool(repeated or report.checks.total or held_out)
     findings = (
-        *_repeats_found(state, chosen, failed),
+        *_repeats_found(report, failed),
         *_fits_found(explained, [number for number in odd if number not in failed]),
         *_held_out_found(report),
         *_suspicions_found(state, report),
-        *_bounded_found(session.study, ratios, tolerance_of(procedure, outcome)),
+        *_bounded_found(session.study, ratios, outcome.tolerance),
     )
     return Trust(
         findings=findings,
@@ -93,34 +88,46 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
         held_out=held_out,
         quality=Quality(
             repeats_agreed=Tally(same, repeated) if repeated else None,
-            answers_explained=explained if told else None,
+            answers_explained=explained if explained.of else None,
             held_out_agreement=Tally(held_out[0].right, held_out[0].total) if held_out else None,
         ),
     )
 
 
-def _says(choice: Choice) -> bool:
-    return choice is not Choice.UNSURE
+def misfit_numbers(state: SessionState, places: Sequence[int]) -> frozenset[int]:
+    """Return the numbers of answers, given their places in the history; what was made one with a misfit is one too."""
+    odd = {state.used[place] + 1 for place in places}
+    return frozenset(
+        odd
+        | {
+            number
+            for number, entry in enumerate(state.entries, start=1)
+            if said_already(state.entries, number, state.joined) and entry.event.pair.repeat_of in odd
+        }
+    )
 
 
-def _checks(state: SessionState) -> tuple[int, list[int]]:
-    """Return how often the plainly better side was chosen at first, and the numbers where it was not."""
-    from elicit_app.elicitation.trust import better_side
+def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
+    """Return the pairs of answer numbers that say different things about the same pair of matrices.
 
-    failed, chosen = [], 0
-    for number, entry in enumerate(state.entries, start=1):
-        if entry.event.pair.purpose is not Purpose.CHECK or entry.taken_out or not _says(entry.given.choice):
-            continue
-        if entry.given.choice is better_side(np.array(entry.event.pair.first), np.array(entry.event.pair.second)):
-            chosen += 1
-        else:
-            failed.append(number)
-    return chosen, failed
+    Answers taken out, "cannot say", and pairs whose two answers were kept on purpose do not count.
+    """
+    live = [
+        (number, entry)
+        for number, entry in enumerate(state.entries, start=1)
+        if not entry.taken_out and entry.answer.choice is not Choice.UNSURE
+    ]
+    return tuple(
+        (first, second)
+        for place, (first, one) in enumerate(live)
+        for second, other in live[place + 1 :]
+        if (first, second) not in state.settled and differ(one, other, one.answer, other.answer)
+    )
 
 
-def _repeats_found(state: SessionState, chosen: int, failed: Sequence[int]) -> list[TrustView]:
+def _repeats_found(report: TrustReport, failed: Sequence[int]) -> list[TrustView]:
     """Return what was answered twice, and what was said where one side was plainly better."""
-    same, repeated = repeats(state.entries)
+    same, repeated, chosen = report.repeats.right, report.repeats.total, report.checks.right
     plain = f"The plainly better side, shown {'once' if chosen == 1 else f'{chosen} times'}, was chosen"
     found = []
     if repeated:
@@ -172,20 +179,9 @@ def _suspicions_found(state: SessionState, report: TrustReport) -> list[TrustVie
             share = probability(suspicion.value)
             detail = f"Such answers are expected to name the better of two results {share} of the time."
             found.append(TrustView(False, "Many answers are close to a coin toss", detail))
-        elif suspicion.name in ("random", "reversed"):
-            told = "reversed" if _steadily_worse(state, report, suspicion.name) else "random"
-            found.append(TrustView(False, *_SUSPICIONS[told]))
         elif suspicion.name in _SUSPICIONS:
             found.append(TrustView(False, *_SUSPICIONS[suspicion.name]))
     return found
-
-
-def _steadily_worse(state: SessionState, report: TrustReport, found: str) -> bool:
-    """Tell whether the worse side was taken in every plain question, while repeats agreed as they were given first."""
-    same, repeated = repeats(state.entries)
-    agreed = 2 * same >= repeated if found == "reversed" else 0 < repeated == same
-    took = [state.history[place].answer.choice in PREFERENCES for place in report.failed_checks]
-    return agreed and all(took) and report.checks.total > report.checks.right == 0
 
 
 def _side_found(state: SessionState) -> TrustView:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from elicit_app.elicitation.questions import Counts, Progress, Proposal, Purpose, Strength
+from elicit_app.elicitation.questions import Counts, Moved, Progress, Proposal, Purpose, Strength
 
 Side = Literal["left", "right"]
 Reply = Literal["left", "right", "equal", "unsure"]
@@ -14,7 +14,10 @@ Fit = Literal["fits", "does not fit", "two answers", "asked again", "left open",
 
 @dataclass(frozen=True, eq=False)
 class AnsweredView:
-    """One answer as it was given: left is what the person saw as A, right as B."""
+    """One answer as it was given: left is what the person saw as A, right as B.
+
+    `moved` is the count that was moved, its first side the left one; the reply then holds for the pair with that count.
+    """
 
     number: int
     left: Counts
@@ -24,6 +27,8 @@ class AnsweredView:
     seconds: float | None
     fit: Fit
     asked_again_as: int | None = None
+    moved: Moved | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)

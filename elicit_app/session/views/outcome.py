@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from metrics import ElicitedMetric
     from metrics.elicited.exchange import ExchangeRate, Headline
     from metrics.elicited.family import MistakeKey
+    from metrics.policies.judgement import Judgement
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +24,8 @@ class ResultView:
     """Everything the result pages show. Costs of models are per population, in units of the yardstick mistake.
 
     `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended;
-    `scenarios` judges the models at another prevalence, None where the study has no models; `experts` is how many
+    `judgement` is what one could do with the models, `scenarios` judges it at another prevalence, both None where the
+    study has no models; `models` are the models as they decide now; `experts` is how many
     experts have finished this study, this one included; `guesses` are the first guesses of ratios.
     """
 
@@ -43,6 +45,7 @@ class ResultView:
     can_continue: bool = True
     unsaved: str = ""
     scenarios: Scenarios | None = None
+    judgement: Judgement | None = None
     experts: int = 1
     guesses: Mapping[MistakeKey, float] = field(default_factory=dict)
 

@@ -1,89 +1,84 @@
 """The study's models where the classes are as common as in the data, or rarer or more common.
 
 The rates within each true class are taken as they are, and so are the costs of the mistakes: only how common the true
-classes are changes. So every figure is a sum over the true classes, each weighted by its share.
+classes are changes. It is the same judge, and the same draws, at another prevalence.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from elicit_app.elicitation.questions import Counts, Matrix
+from elicit_app.elicitation.questions import Matrix
 from elicit_app.session.views.cost_lines import CostLines
 from elicit_app.session.views.figures import ModelView
 from metrics import natural_frequencies
+from metrics.policies.judgement import JudgedPolicy, Judgement
+from metrics.policies.judging import Judge
+
+_SAME_SHARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Scenarios:
-    """What the models would cost at any prevalence; made by `results.judging.scenarios_of`.
+    """What one could do, at any prevalence; made by `results.judging.scenarios_of`.
 
     Parameters
     ----------
-    names : tuple of str
-        The m models.
-    own : ndarray of shape (k,)
-        Shares of the true classes in the study, as counted or as stated.
-    rates : ndarray of shape (m, k, k)
-        What each model says of the cases of each true class; rows sum to 1, or to 0 for a class without cases.
-    costs : ndarray of shape (k, k)
-        Costs of the mistakes for the whole population, in units of the yardstick.
-    cost_draws : ndarray of shape (s, k, k) or None
-        The same for every draw of the metric.
+    judge : Judge
+        Of the study.
+    stated : tuple of float or None
+        The study's prevalence where it is stated; else it is that of the cases.
     concern : ndarray of shape (m, k)
         Meta Pattern Concern Score of each model over the cases of each true class.
     class_weight : ndarray of shape (k,)
         Of the metric, for that score.
-    population : int
-        Costs are for this many cases.
     """
 
-    names: tuple[str, ...]
-    own: Matrix
-    rates: Matrix
-    costs: Matrix
-    cost_draws: Matrix | None
+    judge: Judge
+    stated: tuple[float, ...] | None
     concern: Matrix
     class_weight: Matrix
-    population: int
+
+    @property
+    def population(self) -> int:
+        """Return for how many cases costs are."""
+        return self.judge.population
+
+    @property
+    def own(self) -> Matrix:
+        """Return the study's own shares of the true classes; a class without cases has none, whatever is stated."""
+        counted = self.judge.costs.own_shares
+        return counted if self.stated is None else proportions(np.array(self.stated) * (counted > 0))
 
     @property
     def known(self) -> tuple[int, ...]:
         """Return the true classes that have cases: nothing is known about models on the others."""
-        return tuple(int(i) for i in np.flatnonzero(self.rates[0].sum(axis=1) > 0))
+        return tuple(int(i) for i in np.flatnonzero(self.judge.costs.cases))
+
+    def judgement(self, shares: ArrayLike | None = None) -> Judgement:
+        """Return the judgement at a prevalence, by default the study's own."""
+        of = self.own if shares is None else proportions(shares)
+        # the study's own shares, where they are counted, are doubted like everything counted
+        counted = self.stated is None and np.allclose(of, self.own, rtol=0, atol=_SAME_SHARE)
+        return self.judge.at(None if counted else of)
 
     def at(self, shares: ArrayLike | None = None) -> tuple[ModelView, ...]:
-        """Return the models at a prevalence, the cheapest first; those that the answers cannot tell apart share a rank.
+        """Return the models as they decide now, the cheapest first.
 
         Parameters
         ----------
         shares : array-like of shape (k,), optional
             Shares of the true classes, >= 0; only their proportions matter. By default those of the study.
         """
-        of = self.own if shares is None else proportions(shares)
-        costs = self._class_costs @ of
-        draws = None if self._class_draws is None else self._class_draws @ of
-        best = None if draws is None else _share_best(draws)
-        order = np.argsort(costs, kind="stable")
-        first = order[0]
-        return tuple(
-            ModelView(
-                name=self.names[place],
-                rank=1 + sum(_clearly_less(costs, draws, other, place) for other in order),
-                cost=float(costs[place]),
-                difference=float(costs[place] - costs[first]),
-                difference_range=None if draws is None else _range(draws[place] - draws[first]),
-                mpcs=self._concern_at(place, of),
-                accuracy=float(np.diagonal(self.rates[place]) @ of),
-                probability_best=None if best is None else float(best[place]),
-                rates=_frozen(natural_frequencies(self.rates[place] * of[:, None], self.population)),
-            )
-            for place in order
-        )
+        return self.models(self.judgement(shares))
+
+    def models(self, judgement: Judgement) -> tuple[ModelView, ...]:
+        """Return the models as they decide now, as a judgement of this judge has them among each other."""
+        as_is = judgement.among(lambda policy: policy.decides == "as-is")
+        return tuple(self._model(one, judgement.prevalence) for one in as_is.policies)
 
     def with_share(self, shares: ArrayLike, true: int, share: float) -> Matrix:
         """Return the shares with another one for class `true`; the others keep their proportions to each other.
@@ -114,29 +109,35 @@ class Scenarios:
         half = self.with_share(shares, true, 0.5)
         only = np.zeros_like(half)
         only[true] = 1.0
-        others = 2 * half - only
-        base, end = self._class_costs @ others, self._class_costs @ only
-        return CostLines(self.names, tuple(map(float, base)), tuple(map(float, end - base)))
+        costs = self.judge.costs
+        places = [place for place, policy in enumerate(costs.policies) if policy.decides == "as-is"]
+        per_class = self.population * costs.estimate[:, places]
+        base, end = (2 * half - only) @ per_class, only @ per_class
+        names = tuple(str(costs.policies[place].model) for place in places)
+        return CostLines(names, tuple(map(float, base)), tuple(map(float, end - base)))
 
     def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
         """Return whole cases of each true class out of the population."""
         of = self.own if shares is None else proportions(shares)
         return tuple(map(int, np.diagonal(natural_frequencies(np.diag(of), self.population))))
 
-    @cached_property
-    def _class_costs(self) -> Matrix:
-        per_class: Matrix = np.einsum("mij,ij->mi", self.rates, self.costs)
-        return per_class
-
-    @cached_property
-    def _class_draws(self) -> Matrix | None:
-        return None if self.cost_draws is None else np.einsum("mij,sij->msi", self.rates, self.cost_draws)
-
-    def _concern_at(self, place: int, shares: Matrix) -> float:
+    def _model(self, one: JudgedPolicy, shares: Matrix) -> ModelView:
+        costs = self.judge.costs
+        of_model = [policy.model for policy in costs.policies if policy.decides == "as-is"].index(one.policy.model)
+        rates = costs.rates[:, costs.policies.index(one.policy)]
         weight = self.class_weight * shares
-        total = float(weight.sum())
-        # Where no case is of a class that matters there is nothing to be concerned about.
-        return float(self.concern[place] @ weight) / total if total > 0 else 0.0
+        return ModelView(
+            name=str(one.policy.model),
+            rank=one.rank,
+            cost=one.cost_per_population,
+            difference=one.difference_to_best,
+            difference_range=one.difference_interval,
+            # Where no case is of a class that matters there is nothing to be concerned about.
+            mpcs=float(self.concern[of_model] @ weight / weight.sum()) if weight.any() else 0.0,
+            accuracy=float(np.diagonal(rates) @ shares),
+            probability_best=one.probability_best,
+            rates=one.counts,
+        )
 
 
 def proportions(shares: ArrayLike) -> Matrix:
@@ -152,26 +153,3 @@ def proportions(shares: ArrayLike) -> Matrix:
         raise ValueError("shares: numbers >= 0 were expected, at least one of them greater.")
     scaled: Matrix = of / of.sum()
     return scaled
-
-
-def _clearly_less(costs: Matrix, draws: Matrix | None, one: int, other: int) -> bool:
-    if draws is None:
-        return bool(costs[one] < costs[other])
-    return bool(costs[one] < costs[other] and _range(draws[other] - draws[one])[0] > 0)
-
-
-def _range(values: Matrix) -> tuple[float, float]:
-    low, high = np.quantile(values, (0.05, 0.95))
-    return float(low), float(high)
-
-
-def _share_best(draws: Matrix) -> Matrix:
-    """Return how often each model is the cheapest; equal models share the draw."""
-    least = draws == draws.min(axis=0)
-    shares: Matrix = (least / least.sum(axis=0)).mean(axis=1)
-    return shares
-
-
-def _frozen(matrix: Counts) -> Counts:
-    matrix.setflags(write=False)
-    return matrix

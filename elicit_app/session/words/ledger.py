@@ -196,6 +196,7 @@ def ledger(
     family: Family,
     max_rows: int = 4,
     subject: Side = "right",
+    reversed_rows: bool = False,
 ) -> LedgerView:
     """Say in words how two confusion matrices differ.
 
@@ -213,6 +214,8 @@ def ledger(
         The largest differences get rows, at most this many; the rest is one folded line.
     subject : {"left", "right"}
         The side that the strip's sentence is about.
+    reversed_rows : bool
+        The rows stand in the reverse of study order.
 
     Raises
     ------
@@ -222,7 +225,7 @@ def ledger(
     kinds = all_rows(left, right, wording, family)
     differing = [row for row in kinds if row.surplus]
     largest = sorted(differing, key=lambda row: -row.surplus)[:max_rows]
-    rows = tuple(row for row in differing if row in largest)
+    rows = tuple(row for row in differing if row in largest)[:: -1 if reversed_rows else 1]
     rest = [row for row in differing if row not in largest]
     same = [row for row in kinds if not row.surplus]
     fold = Fold(

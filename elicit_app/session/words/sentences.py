@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from elicit_app.elicitation.prior import NeverWorse
-from elicit_app.elicitation.questions import Counts, Family, Progress
+from elicit_app.elicitation.questions import Counts, Family, Moved, Progress, Question
 from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, Side
 from elicit_app.session.words.ledger import Row, ledger, opposite
 from elicit_app.study.model import Wording
+from metrics.display.numbers import two_digits
 
 IMAGINED = "No model of this study gives exactly these results; imagine one that does."
 
@@ -22,12 +25,13 @@ class Preference(NamedTuple):
 
     preferred: str
     rather_than: str
+    is_preference: bool = True
 
     @property
     def sentence(self) -> str:
         """Return the answer inside a sentence: "you preferred 12 fewer missed melanomas", "about equal"."""
-        if self.preferred.startswith(("About equal", "Cannot say")):
-            return self.preferred[0].lower() + self.preferred[1:]
+        if not self.is_preference:
+            return self.preferred[:1].lower() + self.preferred[1:]
         return f"you preferred {self.preferred}"
 
 
@@ -39,6 +43,7 @@ def preference(
     family: Family,
     *,
     asked_again_as: int | None = None,
+    moved: Moved | None = None,
 ) -> Preference:
     """Say what an answer meant, whichever side stood left.
 
@@ -54,13 +59,19 @@ def preference(
         Which kinds of mistake are told apart.
     asked_again_as : int or None
         The number of the question that asked an unsure answer again.
+    moved : Moved or None
+        The count that was moved, its first side the left one.
     """
     if reply == "unsure":
         again = f", asked again as {asked_again_as}" if asked_again_as is not None else ""
-        return Preference(f"Cannot say{again}", "")
+        return Preference(f"Cannot say{again}", "", is_preference=False)
+    if moved is not None:
+        left, right = with_moved(left, right, moved)
     rows = _largest(left, right, wording, family)
+    if reply == "equal" and moved is not None:
+        return Preference(equal_point(left, right, wording, family), "", is_preference=False)
     if reply == "equal":
-        return Preference(f"About equal: {', '.join(_differences(rows))}", "")
+        return Preference(f"About equal: {', '.join(_differences(rows))}", "", is_preference=False)
     chosen: Side = reply
     gained = ", ".join(row.change(chosen) for row in rows if row.larger != chosen)
     forgone = ", ".join(row.change(opposite(chosen)) for row in rows if row.larger == chosen)
@@ -76,17 +87,63 @@ def _differences(rows: tuple[Row, ...]) -> list[str]:
     return [f"{row.surplus:,} {row.mistake.one if row.surplus == 1 else row.mistake.many}" for row in rows]
 
 
+def preference_of(answer: AnsweredView, wording: Wording, family: Family) -> Preference:
+    """Say what an answer meant; see `preference`."""
+    again, moved = answer.asked_again_as, answer.moved
+    return preference(answer.left, answer.right, answer.reply, wording, family, asked_again_as=again, moved=moved)
+
+
+def with_moved(left: Counts, right: Counts, moved: Moved) -> tuple[Counts, Counts]:
+    """Return the two results with the count that was moved, its first side the left one."""
+    question = Question(left, right, int(left.sum())).moved(moved)
+    return question.first.astype(np.int64), question.second.astype(np.int64)
+
+
+def equal_point(left: Counts, right: Counts, wording: Wording, family: Family) -> str:
+    """Say which differences are equally bad, and what one of the rarer mistakes then counts as.
+
+    Parameters
+    ----------
+    left, right : ndarray of int64, shape (k, k)
+        Cases of the two results; rows are true classes.
+    wording : Wording
+        The words of the domain.
+    family : str
+        Which kinds of mistake are told apart.
+
+    Returns
+    -------
+    str
+        "14 more missed cancers are as bad as 120 more needless biopsies: one counts as 8.6", without a full stop.
+    """
+    rows = _largest(left, right, wording, family)
+    sides = [[row for row in rows if row.larger == side] for side in ("left", "right")]
+    if not all(sides):
+        return f"About equal: {', '.join(_differences(rows))}"
+    fewer, more = sorted(sides, key=lambda side: sum(row.surplus for row in side))
+    first, second = (", ".join(_more(row) for row in side) for side in (fewer, more))
+    are = "is" if len(fewer) == 1 and fewer[0].surplus == 1 else "are"
+    counts = ""
+    if len(fewer) == len(more) == 1:
+        counts = f": one counts as {two_digits(more[0].surplus / fewer[0].surplus)}"
+    return f"{first} {are} as bad as {second}{counts}"
+
+
+def _more(row: Row) -> str:
+    return f"{row.surplus:,} more {row.mistake.one if row.surplus == 1 else row.mistake.many}"
+
+
 def undo_words(previous: AnsweredView | None, wording: Wording, family: Family) -> str:
     """Return the tooltip of Undo: "Take back answer 6: you preferred 12 fewer missed melanomas"."""
     if previous is None:
         return "There is no answer to take back yet"
-    said = preference(previous.left, previous.right, previous.reply, wording, family)
+    said = preference_of(previous, wording, family)
     return f"Take back answer {previous.number}: {said.sentence}"
 
 
 def last_words(last: AnsweredView, wording: Wording, family: Family) -> str:
     """Say an answer and what was forgone: "You preferred 12 fewer missed melanomas rather than 85 fewer ..."."""
-    said = preference(last.left, last.right, last.reply, wording, family)
+    said = preference_of(last, wording, family)
     rather = f" rather than {said.rather_than}" if said.rather_than else ""
     return f"{said.sentence[:1].upper()}{said.sentence[1:]}{rather}."
 

@@ -10,15 +10,23 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from sklearn import metrics as sk
 
-from metrics.classification.confusion import ConfusionCounts, ConfusionMatrix, DecisionCounts, confusion_matrix
+from metrics.classification.confusion import (
+    ConfusionCounts,
+    ConfusionMatrix,
+    balanced_error_rate,
+    class_weighted_error_rate,
+    confusion_matrix,
+    error_rate,
+)
 from metrics.classification.costs import (
+    DecisionCounts,
     ExpectedCost,
+    LeastCost,
+    cost_sensitive_decisions,
     expected_misclassification_cost,
     mean_cost,
     misclassification_cost,
 )
-from metrics.classification.decisions import LeastCost, cost_sensitive_decisions
-from metrics.classification.errors import balanced_error_rate, class_weighted_error_rate, error_rate
 from metrics.probabilistic.calibration import calibration_curve
 
 # The example of COMPSCI 589, lecture 14.
@@ -116,7 +124,7 @@ def test_any_labels():
 
 
 def test_a_label_that_is_left_out_is_not_dropped_unseen():
-    with pytest.raises(ValueError, match=r"^y_true, row 1: 2 is not one of the labels \(0, 1\)"):
+    with pytest.raises(ValueError, match=r"^y_true, row 1: 2 is not one of the classes \(0, 1\)"):
         confusion_matrix([0, 2], [0, 1], labels=[0, 1])
 
 
@@ -246,7 +254,7 @@ def test_cost_matrices(costs, said):
         ([1, 2], "y_true holds 3 different labels .* and class_weight has 2 weights"),
         ([1, -2, 1], "weights >= 0"),
         ([0, 0, 0], "not all of them zero"),
-        ({0: 1, 1: 2}, "2 is not one of the labels"),
+        ({0: 1, 1: 2}, "2 is not one of the classes"),
     ],
 )
 def test_class_weights(weight, said):

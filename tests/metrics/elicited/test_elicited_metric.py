@@ -133,12 +133,12 @@ def test_decisions_are_elements_of_the_labels():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda m: m.score(["a", "x"], ["a", "b"]), "y_true: row 1 holds 'x'"),
-        (lambda m: m.score(["a", "b"], ["a", "x"]), "y_pred: row 1 holds 'x'"),
+        (lambda m: m.score(["a", "x"], ["a", "b"]), "y_true, row 1: x is not one of"),
+        (lambda m: m.score(["a", "b"], ["a", "x"]), "y_pred, row 1: x is not one of"),
         (lambda m: m.score(["a", "b"], ["a"]), "y_pred"),
         (lambda m: m.score([], []), "at least one"),
         (lambda m: m.expected_score(["a"], [[0.5, 0.5]]), "3 columns were expected"),
-        (lambda m: m.expected_score(["a"], [[0.5, 0.5]], labels=["a", "x"]), "labels: row 1 holds 'x'"),
+        (lambda m: m.expected_score(["a"], [[0.5, 0.5]], labels=["a", "x"]), "labels, row 1: x is not one of"),
         (lambda m: m.expected_score(["a"], [[0.5, 0.5, 0.5]]), "y_proba"),
         (lambda m: m.decide([[0.5, np.nan, 0.5]]), "y_proba"),
         (lambda m: m.decision_threshold("a"), "the metric has 3"),

@@ -16,6 +16,7 @@ from metrics import Consequence, ElicitedMetric, MetricFileError, Provenance, Qu
 from metrics.elicited.metric_document import MetricDocument, metric_schema
 from metrics.elicited.metric_file import CURRENT_VERSION, migrate
 from metrics.files.atomic_write import write_atomically
+from metrics.inputs.labels import label_text
 
 CREATED = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 COSTS = [[0, 1, 0.91], [0.13, 0, 0.013], [0.11, 0.03, 0]]
@@ -67,7 +68,7 @@ def test_everything_comes_back(tmp_path):
     np.testing.assert_array_equal(loaded.weights, metric.weights)
 
 
-names = st.lists(st.text(min_size=1, max_size=8).filter(str.strip), min_size=2, max_size=4, unique=True)
+names = st.lists(st.text(min_size=1, max_size=8).map(label_text).filter(bool), min_size=2, max_size=4, unique=True)
 
 
 @settings(deadline=None)

@@ -17,8 +17,10 @@ from sklearn.model_selection import cross_val_score
 from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, Tally, export
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import exchange_rates, headline
-from metrics.exports.csv_table import render as csv_table
-from metrics.exports.markdown_page import render as markdown_page
+from metrics.exports.markdown_page import markdown_page
+from metrics.exports.page import metric_page
+from metrics.exports.tools import csv_table
+from metrics.inputs.labels import label_text
 
 CREATED = datetime(2026, 11, 20, 10, 42, tzinfo=UTC)
 COSTS = np.array([[0, 1, 0.91], [0.13, 0, 0.013], [0.11, 0.03, 0]])
@@ -144,7 +146,7 @@ def test_mlr3_reads_rows_of_predictions(make):
 
 
 @settings(deadline=None)
-@given(st.lists(st.text(min_size=1).filter(str.strip), min_size=2, max_size=3, unique=True))
+@given(st.lists(st.text(min_size=1).map(label_text).filter(bool), min_size=2, max_size=3, unique=True))
 def test_csv_keeps_any_name(names):
     k = len(names)
     metric = ElicitedMetric.from_weights(names, -np.arange(1.0, k * k - k + 1), "lpm")
@@ -250,17 +252,20 @@ def test_nothing_leaves_the_pdf_page(make):
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    from metrics.exports.pdf_page import page_figure, page_settings
+    from metrics.exports.pdf_page import page_figures, page_settings
 
     with mpl.rc_context(page_settings() | {"font.family": ["DejaVu Sans"]}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")
-        figure = page_figure(make())
-        renderer = FigureCanvasAgg(figure).get_renderer()
-        boxes = [
-            (text.get_text(), text.get_window_extent(renderer))
-            for text in figure.texts
-            if text.get_text() and text.get_text().isascii()
-        ]
+        for figure in page_figures(metric_page(make())):
+            _check_texts(figure, FigureCanvasAgg(figure).get_renderer())
+
+
+def _check_texts(figure, renderer):
+    boxes = [
+        (text.get_text(), text.get_window_extent(renderer))
+        for text in figure.texts
+        if text.get_text() and text.get_text().isascii()
+    ]
     width, height = figure.bbox.width, figure.bbox.height
     for words, box in boxes:
         assert box.x0 >= 0, words
@@ -281,9 +286,9 @@ def test_the_pdf_is_one_page_whatever_the_letters():
 
 
 def test_the_pdf_tells_what_the_page_tells():
-    from metrics.exports.pdf_page import page_figure
+    from metrics.exports.pdf_page import page_figures
 
-    shown = [text.get_text() for text in page_figure(skin()).texts]
+    shown = [text.get_text() for figure in page_figures(metric_page(skin())) for text in figure.texts]
     for words in (
         "Skin lesions",
         "7.7",

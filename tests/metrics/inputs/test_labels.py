@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 
 from metrics import ElicitedMetric, negative_log_likelihood
 from metrics.classification.confusion import confusion_matrix
-from metrics.classification.costs import expected_misclassification_cost, misclassification_cost
-from metrics.classification.decisions import cost_sensitive_decisions
-from metrics.inputs.labels import Classes, column_classes, distinct, label_array
+from metrics.classification.costs import (
+    cost_sensitive_decisions,
+    expected_misclassification_cost,
+    misclassification_cost,
+)
+from metrics.inputs.class_index import ClassIndex, column_classes
+from metrics.inputs.labels import distinct, label_array
 
 COSTS = np.array([[0.0, 1, 4], [2, 0, 1], [8, 3, 0]])
 
@@ -19,7 +23,7 @@ COSTS = np.array([[0.0, 1, 4], [2, 0, 1], [8, 3, 0]])
 def columns(y, k, labels=None):
     true = label_array(y, "y_true")
     classes = column_classes(k, labels, true)
-    return classes.indices(true, "y_true").tolist()
+    return classes.places(true, "y_true").tolist()
 
 
 def test_integers_below_k_are_columns():
@@ -89,16 +93,16 @@ def test_a_missing_number_is_named():
         columns([1.0, np.nan], 2)
 
 
-@pytest.mark.parametrize(("y", "word"), [([], "at least one"), ([[0], [1]], "shape"), ([[0], [1, 2]], "lengths")])
+@pytest.mark.parametrize(("y", "word"), [([], "at least one"), ([[0, 1], [1, 0]], "shape"), ([[0], [1, 2]], "lengths")])
 def test_shapes_are_refused(y, word):
     with pytest.raises(ValueError, match=rf"^y_true: .*{word}"):
         columns(y, 2)
 
 
 def test_an_unknown_label_is_named_with_its_row():
-    with pytest.raises(ValueError, match=r"^y_true, row 1: horse is not one of the labels \(cat, dog\)"):
+    with pytest.raises(ValueError, match=r"^y_true, row 1: horse is not one of the classes \(cat, dog\)"):
         columns(["cat", "horse"], 2, labels=["cat", "dog"])
-    with pytest.raises(ValueError, match=r"^y_pred, row 2: 3 is not one of the labels \(0, 1, 2\)"):
+    with pytest.raises(ValueError, match=r"^y_pred, row 2: 3 is not one of the classes \(0, 1, 2\)"):
         misclassification_cost([0, 1, 2], [0, 1, 3], COSTS)
     far = np.zeros(100_000, dtype=int)
     far[70_001] = 5
@@ -106,7 +110,7 @@ def test_an_unknown_label_is_named_with_its_row():
         misclassification_cost(np.zeros(100_000, dtype=int), far, COSTS)
 
 
-@pytest.mark.parametrize(("labels", "word"), [(["a", "a", "b"], "two columns"), (["a", "b"], "found 2 labels")])
+@pytest.mark.parametrize(("labels", "word"), [(["a", "a", "b"], "two classes"), (["a", "b"], "found 2 labels")])
 def test_labels_that_do_not_fit(labels, word):
     with pytest.raises(ValueError, match=rf"^labels: .*{word}"):
         misclassification_cost(["a", "b"], ["b", "a"], COSTS, labels=labels)
@@ -145,14 +149,14 @@ def test_decisions_are_elements_of_labels():
 
 @given(st.permutations(["d", "c", "a", "b"]), st.lists(st.sampled_from("abcd"), min_size=1))
 def test_indices_and_labels_are_inverse(labels, y):
-    classes = Classes(labels)
+    classes = ClassIndex(labels)
     assert classes.labels.take(classes.indices(label_array(y, "y"), "y")).tolist() == y
 
 
 @given(st.lists(st.integers(-(2**40), 2**40), min_size=1, max_size=50))
 def test_numbers_are_found_whatever_their_range(y):
     values = label_array(y, "y")
-    classes = Classes(distinct(values))
+    classes = ClassIndex(distinct(values))
     assert classes.labels.take(classes.indices(values, "y")).tolist() == y
 
 

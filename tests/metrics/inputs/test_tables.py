@@ -20,6 +20,7 @@ from metrics import (
     negative_log_likelihood,
     probability_squared_error,
 )
+from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.tables import matrix_by_name
 from metrics.probabilistic.likelihood import LogLikelihood
 
@@ -142,9 +143,9 @@ def test_a_cost_curve_reads_confusion_matrices_by_their_labels():
 def test_half_named_matrices():
     named = pd.DataFrame(COSTS, columns=SHUFFLED)
     with pytest.raises(ValueError, match=r"^costs: rows and columns must both be named .* a, b, c\.$"):
-        matrix_by_name(named, NAMES, "costs")
-    assert matrix_by_name(named, SHUFFLED, "costs") is named
-    assert matrix_by_name(COSTS, NAMES, "costs") is COSTS
+        matrix_by_name(named, ClassIndex(NAMES), "costs")
+    assert matrix_by_name(named, ClassIndex(SHUFFLED), "costs") is named
+    assert matrix_by_name(COSTS, ClassIndex(NAMES), "costs") is COSTS
 
 
 def test_a_series_of_class_weights_is_read_by_its_labels():

@@ -162,7 +162,7 @@ def test_the_adapter_of_pytorch_without_it():
     with pytest.raises(ValueError, match="top_k come from the metric"):
         concern_of_logits(Tensor(logits), Tensor(targets), metric=metric, top_k=2)
     targets[4] = -1  # which would be the last class, counted from the end
-    with pytest.raises(ValueError, match=r"^targets, row 4: -1 is not one of the labels \(0, 1, 2\)"):
+    with pytest.raises(ValueError, match=r"^targets, row 4: -1 is not one of the classes \(0, 1, 2\)"):
         concern_of_logits(Tensor(logits), Tensor(targets), metric=metric)
 
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.probabilistic.calibration import calibration_curve, expected_calibration_error
-from metrics.probabilistic.calibration_bins import bin_indices
+from metrics.probabilistic.calibration import bin_indices, calibration_curve, expected_calibration_error
 
 
 def literal_error(y, p, m, weight):
@@ -56,9 +55,9 @@ def test_labels_of_one_column_name_the_two_classes():
     assert expected_calibration_error(y, p, labels=["well", "sick"]) == expected
     assert expected_calibration_error(y, p, labels=["sick", "well"], pos_label="sick") == expected
     assert expected_calibration_error(["well"], [0.2], labels=["well", "sick"]) == pytest.approx(0.2)
-    with pytest.raises(ValueError, match="y_true, row 0: sick is not one of the labels"):
+    with pytest.raises(ValueError, match="y_true, row 0: sick is not one of the classes"):
         expected_calibration_error(y, p, labels=["well", "ill"])
-    with pytest.raises(ValueError, match="pos_label, row 0: ill is not one of the labels"):
+    with pytest.raises(ValueError, match="pos_label, row 0: ill is not one of the classes"):
         expected_calibration_error(y, p, labels=["well", "sick"], pos_label="ill")
     with pytest.raises(ValueError, match="one of two classes, found 3 labels"):
         expected_calibration_error(y, p, labels=["well", "sick", "ill"])

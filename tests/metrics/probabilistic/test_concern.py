@@ -14,8 +14,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, make_scorer
 from sklearn.model_selection import cross_val_score
 
-from metrics.probabilistic.concern import MetaPatternConcernScore, meta_pattern_concern_score, release_matrix
-from metrics.probabilistic.concern_kernel import ConcernScore, penalties
+from metrics.probabilistic.concern import (
+    ConcernScore,
+    MetaPatternConcernScore,
+    meta_pattern_concern_score,
+    penalties,
+    release_matrix,
+)
 
 KEYS = {"sum": "paper", "count": "authors_code"}
 
@@ -162,19 +167,6 @@ def test_a_literal_loop_of_the_algorithm_agrees(setting):
     literal = literal_score(y, proba.tolist(), factors=factors.tolist(), **options)
     assert score == pytest.approx(literal, abs=1e-9)
     assert score >= 0
-
-
-@given(settings)
-def test_the_tables_say_what_the_formula_says(setting):
-    _, y, proba, options, factors = drawn(setting)
-    looked_up = ConcernScore(setting["k"], release_factors=factors, **options)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("metrics.probabilistic.concern_kernel._LARGEST_TABLE", 0)
-        worked_out = ConcernScore(setting["k"], release_factors=factors, **options)
-    scores = [each.update(y, proba).result() for each in (looked_up, worked_out)]
-    assert scores[0] == pytest.approx(scores[1], abs=1e-12)
-    literal = literal_score(y, proba.tolist(), factors=factors.tolist(), **options)
-    assert scores[0] == pytest.approx(literal, abs=1e-9)
 
 
 @given(settings)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.questions import Progress, Purpose
+from elicit_app.elicitation.questions import Moved, Progress, Purpose
 from elicit_app.session.views.asked import AnsweredView, QuestionView
 from elicit_app.session.words.sentences import last_words, preference, progress_words, undo_words
 from elicit_app.study.model import Mistake, Wording
@@ -47,10 +47,10 @@ def view(asked: int = 6, fewest: int = 5, most: int = 8, *, last: bool = False) 
 
 def test_a_preference_says_what_was_gained_and_at_what_price() -> None:
     chosen = preference(A, B, "right", WORDING, "lpm")
-    assert chosen == ("12 fewer missed melanomas", "85 fewer needless excisions")
+    assert chosen[:2] == ("12 fewer missed melanomas", "85 fewer needless excisions")
     assert chosen.sentence == "you preferred 12 fewer missed melanomas"
-    assert preference(A, B, "left", WORDING, "lpm") == ("85 fewer needless excisions", "12 fewer missed melanomas")
-    assert preference(A, B, "left", WORDING, "dlpm") == ("85 fewer needless ones", "12 fewer missed ones")
+    assert preference(A, B, "left", WORDING, "lpm")[:2] == ("85 fewer needless excisions", "12 fewer missed melanomas")
+    assert preference(A, B, "left", WORDING, "dlpm")[:2] == ("85 fewer needless ones", "12 fewer missed ones")
 
 
 def test_a_preference_does_not_depend_on_the_sides() -> None:
@@ -59,15 +59,18 @@ def test_a_preference_does_not_depend_on_the_sides() -> None:
 
 def test_a_dominated_side_is_preferred_for_what_it_has_more_of() -> None:
     worse = A + np.array([[-5, 5], [0, 0]])
-    assert preference(A, worse, "right", WORDING, "lpm") == ("5 more missed melanomas", "5 fewer missed melanomas")
-    assert preference(A, worse, "left", WORDING, "lpm") == ("5 fewer missed melanomas", "")
+    assert preference(A, worse, "right", WORDING, "lpm")[:2] == ("5 more missed melanomas", "5 fewer missed melanomas")
+    assert preference(A, worse, "left", WORDING, "lpm")[:2] == ("5 fewer missed melanomas", "")
 
 
 def test_equal_and_unsure() -> None:
-    assert preference(A, B, "equal", WORDING, "lpm") == ("About equal: 12 missed melanomas, 85 needless excisions", "")
+    assert preference(A, B, "equal", WORDING, "lpm")[:2] == (
+        "About equal: 12 missed melanomas, 85 needless excisions",
+        "",
+    )
     assert preference(A, B, "unsure", WORDING, "lpm").preferred == "Cannot say"
     again = preference(A, B, "unsure", WORDING, "lpm", asked_again_as=14)
-    assert again == ("Cannot say, asked again as 14", "")
+    assert again[:2] == ("Cannot say, asked again as 14", "")
 
 
 def test_undo_says_what_it_takes_back() -> None:
@@ -102,3 +105,14 @@ def test_the_last_answer_is_said_with_what_was_forgone() -> None:
         "You preferred 12 fewer missed melanomas rather than 85 fewer needless excisions."
     )
     assert last_words(replace(last, number=1, reply="unsure"), WORDING, "lpm") == "Cannot say."
+
+
+def test_an_equal_point_says_what_one_mistake_counts_as():
+    left, right = np.array([[100, 20], [41, 839]]), np.array([[114, 6], [41, 839]])
+    moved = Moved("second", 1, 0, 161, 41)
+    said = preference(left, right, "equal", WORDING, "lpm", moved=moved)
+    missed, needless = WORDING.mistakes[0, 1], WORDING.mistakes[1, 0]
+    assert said.sentence == f"14 more {missed.many} are as bad as 120 more {needless.many}: one counts as 8.6"
+    bound = preference(left, right, "right", WORDING, "lpm", moved=moved)
+    assert bound.sentence == f"you preferred 14 fewer {missed.many}"
+    assert bound.rather_than == f"120 fewer {needless.many}"

@@ -1,0 +1,164 @@
+"""Costs for other tools: Python code for scikit-learn, a cost file for Weka, R code for mlr3, and a plain table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.elicited.exchange import mistake_words
+from metrics.elicited.family import family_of
+from metrics.exports.page import one_line
+
+if TYPE_CHECKING:
+    from metrics.elicited.elicited_metric import ElicitedMetric
+
+_PYTHON = '''# {title}
+# Costs of mistakes from an elicited metric; needs numpy and scikit-learn only.
+#   cross_val_score(model, X, y, scoring=scorer)                    the negated mean cost, greater is better
+#   decide(model.predict_proba(X), model.classes_)                  labels of least expected cost
+#   LogisticRegression(class_weight=class_weight(np.unique(y)))     weights of the true classes, mean 1
+
+import numpy as np
+from sklearn.metrics import make_scorer
+
+CLASSES = {classes}
+
+# Rows are true classes, columns are predicted classes; 1 is the worst mistake.
+COST_MATRIX = np.array(
+    [
+{costs}
+    ]
+)
+
+CLASS_WEIGHT = {weights}
+
+
+def index(labels):
+    """Return the positions of labels among CLASSES, compared as text (2.0 reads as 2)."""
+    labels = [x.item() if isinstance(x, np.generic) else x for x in labels]
+    return [CLASSES.index(str(int(x)) if isinstance(x, float) and x.is_integer() else str(x)) for x in labels]
+
+
+def mean_cost(y_true, y_pred, sample_weight=None):
+    """Return the mean cost per case; lower is better."""
+    return float(np.average(COST_MATRIX[index(y_true), index(y_pred)], weights=sample_weight))
+
+
+def decide(proba, classes):
+    """Return the label of least expected cost for each row of probabilities; classes names its columns."""
+    columns = index(classes)
+    return np.asarray(classes)[np.argmin(np.asarray(proba) @ COST_MATRIX[np.ix_(columns, columns)], axis=1)]
+
+
+def class_weight(classes):
+    """Return the weights of the true classes as scikit-learn's estimators take them."""
+    return {{label: CLASS_WEIGHT[i] for label, i in zip(classes, index(classes))}}
+
+
+scorer = make_scorer(mean_cost, greater_is_better=False)
+'''
+
+_R = """# {title}
+# mlr3 wants predictions in rows and the truth in columns: transposed against the elicited metric file.
+classes = c({classes})
+costs = matrix(
+  c(
+{costs}
+  ),
+  nrow = {k}, byrow = TRUE, dimnames = list(response = classes, truth = classes)
+)
+measure = mlr3::msr("classif.costs", id = "elicited_cost", costs = costs)
+"""
+
+_COLUMNS = (
+    "true_class",
+    "predicted_class",
+    "cost",
+    "cost_low",
+    "cost_high",
+    "release_factor",
+    "class_weight",
+    "mistake",
+)
+
+
+def sklearn_code(metric: ElicitedMetric) -> str:
+    """Return a Python module with costs, a scorer, decisions of least expected cost and class weights."""
+    return _PYTHON.format(
+        title=one_line(metric.name),
+        classes=repr(list(metric.classes)),
+        costs="\n".join(f"        [{row}]," for row in rows_of_numbers(metric.cost_matrix)),
+        weights=repr(list(metric.class_weight.values())),
+    )
+
+
+def weka_file(metric: ElicitedMetric) -> str:
+    """Return the file: comments start with %, then the size, then the costs, one row per true class."""
+    k = len(metric.classes)
+    lines = [
+        f"% {one_line(metric.name)}",
+        "% Rows are true classes, columns are predicted classes, in the order of the nominal class attribute:",
+        *(f"%   {i + 1} {one_line(name)}" for i, name in enumerate(metric.classes)),
+        "% Rows\tColumns",
+        f"{k}\t{k}",
+        "% Matrix elements",
+        *rows_of_numbers(metric.cost_matrix, "\t"),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def mlr3_code(metric: ElicitedMetric) -> str:
+    """Return R code that makes the cost matrix and the measure ``classif.costs``."""
+    return _R.format(
+        title=_ascii(one_line(metric.name)),
+        classes=", ".join(_quoted(name) for name in metric.classes),
+        costs=",\n".join(f"    {row}" for row in rows_of_numbers(metric.cost_matrix.T)),
+        k=len(metric.classes),
+    )
+
+
+def _quoted(text: str) -> str:
+    r"""Return a string of R in ASCII; other letters as \u{...}, which every locale reads alike."""
+    return '"' + "".join(_escaped(letter) for letter in text) + '"'
+
+
+def _escaped(letter: str) -> str:
+    if letter in '\\"':
+        return "\\" + letter
+    return letter if " " <= letter <= "~" else f"\\U{{{ord(letter):x}}}"
+
+
+def _ascii(text: str) -> str:
+    return text.encode("ascii", "replace").decode("ascii")
+
+
+def csv_table(metric: ElicitedMetric) -> str:
+    """Return the table: k^2 rows, true class by true class.
+
+    ``cost_low`` and ``cost_high`` are empty without intervals, ``cost_high`` also where it is unbounded; ``mistake`` is
+    empty for right answers.
+    """
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    table.writerow(_COLUMNS)
+    family = family_of(metric.family)
+    factors = metric.release_factors()
+    class_weight = [*metric.class_weight.values()]
+    for i, true in enumerate(metric.classes):
+        for j, predicted in enumerate(metric.classes):
+            low, high = (math.nan, math.nan) if metric.intervals is None else metric.intervals[i, j]
+            numbers = (metric.cost_matrix[i, j], low, high, factors[i, j], class_weight[i])
+            cells = [float(x) if math.isfinite(x) else "" for x in numbers]
+            mistake = "" if i == j else mistake_words(metric, family.mistake_at(i, j)).name
+            table.writerow([true, predicted, *cells, mistake])
+    return text.getvalue()
+
+
+def rows_of_numbers(matrix: NDArray[np.float64], separator: str = ", ") -> list[str]:
+    """Return each row of a matrix as text that reads back to the same numbers."""
+    return [separator.join(repr(float(x)) for x in row) for row in matrix]

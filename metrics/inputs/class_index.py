@@ -1,0 +1,383 @@
+"""Which class a label means. One rule for functions, elicited metrics and predictions files:
+
+* Labels are compared as text, blanks around it dropped. Whole floats read as integers: 1, 1.0, "1" and "1.0" are equal.
+* True (also TRUE, true) and False stand for the class that reads so whatever its case; where there is none, for the
+  classes 1 and 0. Where the two classes are True and False, 1 and 0 stand for them. A class's own name comes first.
+* Integers in 0..k-1 are positions of classes only where the classes have no names: in Python without ``labels``, and in
+  NPZ files without ``classes`` or whose labels are none of them.
+
+Where k columns are known and no ``labels`` are passed: integers in 0..k-1 are positions; otherwise the k different
+values of ``y_true``, sorted, name the columns; otherwise an error asks for ``labels``. Columns of a frame that are
+named after labels mean these, see `metrics.inputs.tables`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.errors import InputError
+from metrics.inputs.labels import LARGEST_INTEGER, distinct, few, is_missing, is_text, label_array, label_text, unmasked
+
+# Integer labels that span fewer values than this are counted directly, without sorting them first.
+_NARROW = 64
+_BOOLEANS = {"false": "0", "true": "1"}
+
+
+class ClassIndex:
+    """The k classes that the rows and columns of matrices stand for, and which one a label means.
+
+    Parameters
+    ----------
+    labels : array-like of shape (k,) or int
+        The labels, all different as text; a number k stands for the labels 0, ..., k-1.
+    name : str
+        What they are called in an error.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (k,)
+        The caller's own objects.
+    names : tuple of str
+        The labels as text.
+
+    Raises
+    ------
+    InputError
+        Where there are no labels, one is missing, or one occurs twice.
+    TypeError
+        Where it is no sequence.
+
+    Examples
+    --------
+    >>> classes = ClassIndex(["0", "1", "other"])
+    >>> classes.indices([1.0, 0.0, 1.0], "y_true").tolist()
+    [1, 0, 1]
+    >>> classes.indices(["other", "1.0", True], "y_true").tolist()
+    [2, 1, 1]
+    """
+
+    def __init__(self, labels: ArrayLike | int, name: str = "labels") -> None:
+        self.labels = np.arange(int(labels)) if isinstance(labels, int | np.integer) else _as_given(labels, name)
+        if self.labels.ndim != 1:
+            raise TypeError(f"{name}: a sequence of labels was expected, found {labels!r}.")
+        if self.labels.size == 0:
+            raise InputError(f"{name}: at least one label was expected, found none.")
+        for position, label in enumerate(self.labels.tolist()):
+            if is_missing(label):
+                raise InputError(f"{name}, row {position}: a label was expected, it is missing.")
+        self.names = tuple(map(label_text, self.labels.tolist()))
+        self._places = {text: place for place, text in enumerate(self.names)}
+        if len(self._places) < len(self.names):
+            twice = next(text for place, text in enumerate(self.names) if self._places[text] != place)
+            raise InputError(f"{name}: {twice!r} stands for two classes; labels are compared as text and must differ.")
+        self._first = _first_of_consecutive(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ClassIndex) and self.names == other.names
+
+    def __hash__(self) -> int:
+        return hash(self.names)
+
+    def place(self, label: object) -> int:
+        """Return the position of the class that one label means, -1 where it means none."""
+        if is_missing(label):
+            return -1
+        text = label_text(label)
+        return self._places[text] if text in self._places else self._boolean_place(text)
+
+    def _boolean_place(self, text: str) -> int:
+        """Return the class that a text means as a boolean; -1 where it is none or several classes read so."""
+        spelt = [place for place, name in enumerate(self.names) if name.lower() == text.lower()]
+        if text.lower() in _BOOLEANS:
+            return spelt[0] if len(spelt) == 1 else -1 if spelt else self._places.get(_BOOLEANS[text.lower()], -1)
+        lower = [name.lower() for name in self.names]
+        if text in _BOOLEANS.values() and sorted(lower) == [*_BOOLEANS]:
+            return lower.index([*_BOOLEANS][int(text)])
+        return -1
+
+    def indices(self, values: ArrayLike, name: str) -> NDArray[np.intp]:
+        """Return the class of each label.
+
+        Parameters
+        ----------
+        values : array-like of shape (n,)
+            Labels of any type; a pandas or polars series, or a column of shape (n, 1), will do.
+        name : str
+            The argument's name for an error: "y_true".
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Indices in 0..k-1.
+
+        Raises
+        ------
+        InputError
+            Where a label is missing or means none of the classes, with its row.
+        """
+        return self.places(label_array(values, name), name)
+
+    def indices_of(self, labels: Iterable[object], name: str) -> NDArray[np.intp]:
+        """Return the class of each of a few labels, taken one by one as they are; else as `indices`."""
+        given = list(labels)
+        held = np.empty(len(given), dtype=object)
+        held[:] = given
+        return self.indices(held, name)
+
+    def places(self, values: NDArray[Any], name: str, first: int = 0) -> NDArray[np.intp]:
+        """Return what `indices` does, for labels as `label_array` returns them or a part of them.
+
+        Parameters
+        ----------
+        values : ndarray of shape (b,)
+            Labels.
+        name : str
+            The argument's name for an error.
+        first : int
+            The row number of ``values[0]``.
+
+        Returns
+        -------
+        ndarray of shape (b,)
+            Indices in 0..k-1; `values` itself where its labels are the indices.
+        """
+        found = self.search(values)
+        if len(found) and int(found.min()) < 0:
+            row = int(np.argmax(found < 0))
+            raise InputError(
+                f"{name}, row {first + row}: {values[row]!s} is not one of the classes ({few(self.names)})."
+            )
+        return found
+
+    def search(self, values: NDArray[Any]) -> NDArray[np.intp]:
+        """Return what `places` does, with -1 for labels that mean none of the classes."""
+        if len(values) == 0:
+            return np.empty(0, dtype=np.intp)
+        if values.dtype.kind in "iu" and self._first is not None:
+            found = values.astype(np.intp, copy=False)
+            found = found if self._first == 0 else found - self._first
+            return found if _highest(found) < len(self) else np.where((found >= 0) & (found < len(self)), found, -1)
+        if values.dtype.kind in "biuf":
+            different, inverse = np.unique(values, return_inverse=True)
+            return np.array([self.place(label) for label in different.tolist()], dtype=np.intp)[inverse]
+        texts = values.tolist()
+        found = np.fromiter(map(self._places.get, texts, repeat(-1)), dtype=np.intp, count=len(texts))
+        for row in np.flatnonzero(found < 0):
+            found[row] = self.place(texts[row])
+        return found
+
+    def hold(self, values: NDArray[Any]) -> bool:
+        """Return whether all labels of an array, as `label_array` returns them, mean one of the classes."""
+        return bool((self.search(distinct(values)) >= 0).all())
+
+    def order_of(self, names: Sequence[object]) -> NDArray[np.intp] | None:
+        """Return where each class stands among the names, shape (k,), or None where these are not the k classes."""
+        if len(names) != len(self):
+            return None
+        places = np.array([self.place(name) for name in names])
+        return np.argsort(places) if np.array_equal(np.sort(places), np.arange(len(self))) else None
+
+    def sorted_names(self) -> tuple[str, ...]:
+        """Return the names in the sorted order of the labels."""
+        return tuple(map(label_text, distinct(label_array(self.labels, "labels")).tolist()))
+
+
+class LabelledWeights(dict[Any, float]):
+    """Label -> weight, where a label is found by the rule of this module.
+
+    So the class weights of a metric that was read from a file, whose classes are text, fit estimators and data with
+    labels of any type.
+
+    Examples
+    --------
+    >>> weights = LabelledWeights({"1": 2.0, "0": 1.0})
+    >>> weights[1], weights[0.0], weights[True]
+    (2.0, 1.0, 2.0)
+    """
+
+    def __missing__(self, label: object) -> float:
+        place = ClassIndex([*self]).place(label)
+        if place < 0:
+            raise KeyError(label)
+        return [*self.values()][place]
+
+    def __contains__(self, label: object) -> bool:
+        return self.get(label) is not None
+
+    def get(self, label: Any, default: Any = None) -> Any:
+        """Return the weight of a label, or `default` where there is none."""
+        try:
+            return self[label]
+        except KeyError:
+            return default
+
+
+def class_names(labels: Iterable[object]) -> tuple[str, ...]:
+    """Return the names of the classes of a metric, in order.
+
+    Parameters
+    ----------
+    labels : iterable of object
+        One label per class, at least two.
+
+    Returns
+    -------
+    tuple of str
+        The labels as text.
+
+    Raises
+    ------
+    TypeError
+        Where one string was given instead of a sequence of labels.
+    InputError
+        Where there are fewer than two, or two read alike, or one is empty or missing.
+    """
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise TypeError(f"classes: a sequence of labels was expected, found {labels!r}.")
+    given = list(labels)
+    if len(given) < 2:
+        raise InputError(f"classes: at least two classes were expected, {len(given)} given.")
+    for i, label in enumerate(given):
+        if is_missing(label) or not label_text(label):
+            raise InputError(f"classes: class {i} has no name; every class needs one.")
+    return ClassIndex(given, "classes").names  # type: ignore[arg-type]  # labels of any type
+
+
+def passed_labels(labels: ArrayLike | ClassIndex) -> ClassIndex:
+    """Return what a caller passed as `labels`.
+
+    Raises
+    ------
+    TypeError
+        Where it is one label instead of a sequence.
+    InputError
+        Where it is empty, or a label occurs twice.
+    """
+    if isinstance(labels, ClassIndex):
+        return labels
+    if isinstance(labels, int | np.integer):
+        raise TypeError(f"labels: a sequence of labels was expected, found {labels!r}.")
+    return ClassIndex(labels)
+
+
+def column_classes(
+    n_columns: int,
+    labels: ArrayLike | ClassIndex | None,
+    y_true: NDArray[Any],
+    what: str = "y_proba",
+    unit: str = "columns",
+    named: ClassIndex | None = None,
+) -> ClassIndex:
+    """Return which label each of k columns stands for, by the rule of this module.
+
+    Parameters
+    ----------
+    n_columns : int
+        k.
+    labels : array-like of shape (k,) or None
+        The labels in the order of the columns, where the caller says so.
+    y_true : ndarray of shape (n,)
+        Labels as `label_array` returns them.
+    what, unit : str
+        What has the columns, and what they are called, for an error.
+    named : ClassIndex, optional
+        What the columns are named after, see `metrics.inputs.tables`.
+
+    Returns
+    -------
+    ClassIndex
+        Of length k.
+
+    Raises
+    ------
+    InputError
+        Where the number of labels does not fit, or nothing says what the columns mean.
+    """
+    if labels is not None:
+        classes = passed_labels(labels)
+        if len(classes) != n_columns:
+            raise InputError(f"labels: {what} has {n_columns} {unit}, found {len(classes)} labels; one each is needed.")
+        return classes
+    if named is not None and len(named) == n_columns and named.hold(y_true):
+        return named
+    if y_true.dtype.kind == "b" or (
+        y_true.dtype.kind in "iu" and int(y_true.min()) >= 0 and int(y_true.max()) < n_columns
+    ):
+        return ClassIndex(n_columns)
+    found = distinct(y_true)
+    if len(found) == n_columns:
+        return ClassIndex(found)
+    raise InputError(
+        f"labels: y_true holds {len(found)} different labels ({few(found)}) and {what} has {n_columns} {unit}; "
+        f"pass labels with the {n_columns} labels in the order of the {unit}."
+    )
+
+
+def shared_classes(
+    y_true: NDArray[Any], y_pred: NDArray[Any], labels: ArrayLike | ClassIndex | None = None
+) -> ClassIndex:
+    """Return the sorted labels that occur in either of two label arrays, or the ones that were passed.
+
+    Parameters
+    ----------
+    y_true, y_pred : ndarray of shape (n,)
+        Labels as `label_array` returns them; booleans count as 0 and 1.
+    labels : array-like, optional
+        The labels in the wanted order.
+
+    Returns
+    -------
+    ClassIndex
+        Integers of a narrow range also stand where they do not occur: `ConfusionCounts.occurring` drops them.
+    """
+    if labels is not None:
+        return passed_labels(labels)
+    y_true, y_pred = (side.astype(np.intp) if side.dtype.kind == "b" else side for side in (y_true, y_pred))
+    if y_true.dtype.kind in "iu" and y_pred.dtype.kind in "iu":
+        highest = max(_highest(y_true), _highest(y_pred))
+        if highest < _NARROW:
+            return ClassIndex(highest + 1)
+        lowest, highest = min(y_true.min(), y_pred.min()), max(y_true.max(), y_pred.max())
+        if int(highest) - int(lowest) < _NARROW:
+            return ClassIndex(np.arange(int(lowest), int(highest) + 1))
+    both = (distinct(y_true), distinct(y_pred))
+    if is_text(y_true) or is_text(y_pred):
+        return ClassIndex(np.array(sorted({label_text(x) for part in both for x in part.tolist()}), dtype=object))
+    return ClassIndex(distinct(np.concatenate(both)))
+
+
+def _highest(values: NDArray[Any]) -> int:
+    """Return the highest of integers, of which a negative one counts as a huge one: one pass instead of two."""
+    return int(values.view(values.dtype.str.replace("i", "u")).max())
+
+
+def _first_of_consecutive(names: Sequence[str]) -> int | None:
+    """Return the first number where the names are consecutive whole numbers, in order; else None."""
+    try:
+        first = int(names[0])
+    except ValueError:
+        return None
+    consecutive = all(name == str(first + place) for place, name in enumerate(names))
+    return first if consecutive and abs(first) < LARGEST_INTEGER else None
+
+
+def _as_given(labels: ArrayLike, name: str) -> NDArray[Any]:
+    """Return the labels as an array whose elements are the caller's own; a list of mixed types stays so."""
+    if isinstance(labels, str):
+        raise TypeError(f"{name}: a sequence of labels was expected, not the single text {labels!r}.")
+    array = np.asarray(unmasked(labels))
+    if not isinstance(labels, Sequence) or array.ndim != 1:
+        return array
+    # Numpy would make one type of several, and its text loses zero characters at its end.
+    if array.dtype.kind == "U" or len({type(label) for label in labels}) > 1:
+        array = np.empty(len(labels), dtype=object)
+        array[:] = labels
+    return array

@@ -1,0 +1,271 @@
+"""What one could do, and on which cases each of it decides how: the joint table of truth and decisions.
+
+Whatever is judged by counted decisions needs no more of the cases than how often each truth met each combination of
+decisions. Such a table is small, adds up over parts of the rows, and keeps the pairing of the policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.errors import InputError
+from metrics.inputs.arguments import number_array
+from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.tables import matrix_by_name
+
+Floats = NDArray[np.float64]
+Decides = Literal["as-is", "least-cost", "always", "practice"]
+
+PRACTICE = "present practice"
+# Beyond so many combinations the cases are kept in groups instead.
+MOST_PATTERNS = 8_192
+_GROUPS = 512
+_LARGEST_CODE = 2**62
+
+
+@dataclass(frozen=True)
+class Policy:
+    """One thing that one could do.
+
+    Parameters
+    ----------
+    name : str
+        "Cell outline, with these costs", "always malignant", "present practice".
+    decides : {"as-is", "least-cost", "always", "practice"}
+        The most probable class; the class of least expected cost; one class whatever the case; as people do today.
+    model : str or None
+        Whose probabilities decide.
+    predicted : int or None
+        Index of the class that is always decided for.
+    recalibrated : bool
+        The model's probabilities are put right before they decide; see `metrics.policies.recalibration`.
+    """
+
+    name: str
+    decides: Decides
+    model: str | None = None
+    predicted: int | None = None
+    recalibrated: bool = False
+
+
+def always(classes: Sequence[str]) -> tuple[Policy, ...]:
+    """Return the policies that need no model, one a class."""
+    return tuple(Policy(f"always {name}", "always", predicted=place) for place, name in enumerate(classes))
+
+
+def of_model(model: str, recalibrated: bool = False) -> tuple[Policy, ...]:
+    """Return what one could do with a model: as it decides now, with the costs, and recalibrated where asked for."""
+    policies = [
+        Policy(f"{model}, as it decides now", "as-is", model),
+        Policy(f"{model}, with these costs", "least-cost", model),
+    ]
+    if recalibrated:
+        policies.append(Policy(f"{model}, recalibrated, with these costs", "least-cost", model, recalibrated=True))
+    return tuple(policies)
+
+
+@dataclass(frozen=True, eq=False)
+class Practice:
+    """What people do today, as a table that somebody typed.
+
+    Parameters
+    ----------
+    rates : ndarray of shape (k, k)
+        What is decided for the cases of each true class; rows sum to 1.
+    counts : ndarray of shape (k, k) or None
+        The cases that were counted, whose number says how far the rates can be relied on; None where only rates are
+        known, which are then taken as exact.
+    """
+
+    rates: Floats
+    counts: Floats | None = None
+
+    @classmethod
+    def of(cls, table: ArrayLike, classes: Sequence[str]) -> Self:
+        """Read a table of counts or rates.
+
+        Parameters
+        ----------
+        table : array-like of shape (k, k)
+            Rows are true classes, columns are what is decided. Whole numbers are counts, anything else is rates. How
+            common the classes are in it does not matter.
+        classes : sequence of k str
+            Their order; a frame of pandas is read by name.
+
+        Raises
+        ------
+        InputError
+            Where the shape differs, a number is negative, or a row is empty.
+        """
+        values = number_array(matrix_by_name(table, ClassIndex(list(classes)), "practice"), "practice")
+        k = len(classes)
+        if values.shape != (k, k):
+            raise InputError(
+                f"practice: {k} x {k} numbers were expected, one row per true class, found {values.shape}."
+            )
+        if (values < 0).any():
+            raise InputError(f"practice: counts or rates >= 0 were expected, found {values.min():g}.")
+        rows = values.sum(axis=1, keepdims=True)
+        if not rows.all():
+            raise InputError(
+                f"practice: the row of {classes[int(rows.argmin())]!r} is empty; each true class needs one."
+            )
+        counted = bool((values == np.round(values)).all()) and bool((rows > 1).any())
+        return cls(values / rows, values if counted else None)
+
+
+@dataclass(frozen=True, eq=False)
+class CaseTable:
+    """The cases of every true class in units that share one weight in the bootstrap.
+
+    Parameters
+    ----------
+    cases : ndarray of shape (k,)
+        Number of cases by true class.
+    weights : tuple of k ndarrays of shape (units,)
+        Per true class the shape of the gamma law of each unit's weight.
+    decided : tuple of k ndarrays of shape (units, policies, k)
+        Per true class, unit and policy the shares of the decisions, in units of the weight.
+    grouped : bool
+        The units are groups of cases, not combinations of decisions; see `CaseTally`.
+    """
+
+    cases: NDArray[np.int64]
+    weights: tuple[Floats, ...]
+    decided: tuple[Floats, ...]
+    grouped: bool
+
+    @property
+    def n_classes(self) -> int:
+        """Return k."""
+        return len(self.cases)
+
+    @property
+    def rates(self) -> Floats:
+        """Return what each policy decides for the cases of each true class, shape (k, policies, k)."""
+        found: Floats = np.array(
+            [np.einsum("u,upj->pj", w, d) for w, d in zip(self.weights, self.decided, strict=True)]
+        )
+        cases = found[:, :1].sum(axis=2, keepdims=True)
+        return np.asarray(np.divide(found, cases, out=np.zeros_like(found), where=cases > 0))
+
+
+class CaseTally:
+    """Adds up the joint table of truth and decisions over parts of the rows, in any order, in bounded memory.
+
+    As long as there are at most `MOST_PATTERNS` combinations of a truth with the decisions of all policies, cases of
+    one combination share a weight Gamma(number of cases): exactly the Bayesian bootstrap (D. Rubin, "The Bayesian
+    bootstrap", Annals of Statistics 9, 1981). Beyond that the cases of a class are dealt out in turn to 512 groups that
+    have one exponential weight each: the same variance, which is then known within about 3 %.
+
+    Parameters
+    ----------
+    n_classes : int
+        k.
+    n_policies : int
+        Columns of decisions.
+    """
+
+    def __init__(self, n_classes: int, n_policies: int) -> None:
+        self.n_classes, self.n_policies = n_classes, n_policies
+        self._codes: NDArray[np.int64] | None = np.zeros(0, dtype=np.int64)
+        self._times = np.zeros(0, dtype=np.int64)
+        if n_classes ** (n_policies + 1) > _LARGEST_CODE:
+            self._codes = None
+        self._groups = np.zeros((n_classes, _GROUPS, n_policies, n_classes), dtype=np.int64)
+
+    def update(self, y_true: NDArray[np.int64], decisions: NDArray[np.int64], first_row: int) -> None:
+        """Add rows.
+
+        Parameters
+        ----------
+        y_true : ndarray of shape (n,)
+            Indices of the true classes.
+        decisions : ndarray of shape (policies, n)
+            Indices of the classes decided for.
+        first_row : int
+            Number of rows before these over all parts; it deals them out to the groups.
+        """
+        k, places = self.n_classes, y_true * _GROUPS + (first_row + np.arange(len(y_true))) % _GROUPS
+        for policy, column in enumerate(decisions):
+            found = np.bincount(places * k + column, minlength=k * _GROUPS * k)
+            self._groups[:, :, policy] += found.reshape(k, _GROUPS, k)
+        if self._codes is not None:
+            codes = y_true.astype(np.int64)
+            for column in decisions:
+                codes = codes * k + column
+            self._add(*np.unique(codes, return_counts=True))
+
+    def merge(self, other: CaseTally) -> None:
+        """Add what another tally of the same classes and policies has seen."""
+        self._groups += other._groups
+        if other._codes is None:
+            self._codes = None
+        elif self._codes is not None:
+            self._add(other._codes, other._times)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Return the confusion matrix of each policy, shape (policies, k, k); rows are true classes."""
+        return np.asarray(self._groups.sum(axis=1).transpose(1, 0, 2))
+
+    def table(self) -> CaseTable:
+        """Return what has been added up."""
+        return self._grouped() if self._codes is None else self._by_pattern(self._codes)
+
+    def _add(self, codes: NDArray[np.int64], times: NDArray[np.int64]) -> None:
+        assert self._codes is not None
+        joined, place = np.unique(np.concatenate([self._codes, codes]), return_inverse=True)
+        counts = np.bincount(place, weights=np.concatenate([self._times, times]), minlength=len(joined))
+        self._codes, self._times = (
+            (joined, counts.astype(np.int64)) if len(joined) <= MOST_PATTERNS else (None, times[:0])
+        )
+
+    def _by_pattern(self, codes: NDArray[np.int64]) -> CaseTable:
+        k, rest, columns = self.n_classes, codes, []
+        for _ in range(self.n_policies):
+            rest, column = np.divmod(rest, k)
+            columns.append(column)
+        decided = np.eye(k)[np.array(columns[::-1], dtype=np.int64).reshape(self.n_policies, -1).T]
+        rows = [rest == true for true in range(k)]
+        return CaseTable(
+            cases=np.bincount(rest, weights=self._times, minlength=k).astype(np.int64),
+            weights=tuple(self._times[own].astype(np.float64) for own in rows),
+            decided=tuple(decided[own] for own in rows),
+            grouped=False,
+        )
+
+    def _grouped(self) -> CaseTable:
+        filled = self._groups[:, :, 0].sum(axis=2) > 0
+        return CaseTable(
+            cases=self.counts[0].sum(axis=1),
+            weights=tuple(np.ones(int(own.sum())) for own in filled),
+            decided=tuple(part[own].astype(np.float64) for part, own in zip(self._groups, filled, strict=True)),
+            grouped=True,
+        )
+
+
+def case_table(
+    y_true: ArrayLike, decisions: Mapping[str, ArrayLike] | Iterable[ArrayLike], n_classes: int
+) -> CaseTable:
+    """Return the joint table of cases that lie in memory.
+
+    Parameters
+    ----------
+    y_true : array-like of int, shape (n,)
+        Indices of the true classes.
+    decisions : mapping or iterable of array-like of int, shape (n,)
+        What each policy decides, as indices of classes.
+    n_classes : int
+        k.
+    """
+    columns = decisions.values() if isinstance(decisions, Mapping) else decisions
+    table = np.array([np.asarray(column, dtype=np.int64) for column in columns])
+    tally = CaseTally(n_classes, len(table))
+    tally.update(np.asarray(y_true, dtype=np.int64), table, 0)
+    return tally.table()

@@ -1,0 +1,173 @@
+"""How costs and the probability of being best depend on one exchange rate, with decisions that follow it.
+
+The probability of each policy being best over the ratio is the cost-effectiveness acceptability curve of health
+economics (B. van Hout and others, "Costs, effects and C/E-ratios alongside a clinical trial", Health Economics 3,
+1994).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.classification.costs import cost_sensitive_decisions
+from metrics.elicited.exchange import ExchangeRate, exchange_rates
+from metrics.errors import InputError
+from metrics.inputs.arguments import number_array
+from metrics.policies.cases import Policy, always, case_table, of_model
+from metrics.policies.costs import UnitCosts, policy_costs
+from metrics.policies.judgement import share_best
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from metrics.elicited.elicited_metric import ElicitedMetric
+
+Floats = NDArray[np.float64]
+
+_RATIOS = 61
+_SMOOTH = 1.1
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyCurves:
+    """Policies over the ratio of one mistake to the yardstick.
+
+    Parameters
+    ----------
+    mistake : str
+        Whose ratio varies.
+    ratios : ndarray of shape (r,)
+        Ascending, evenly spaced on a log scale.
+    policies : tuple of Policy
+        p policies; those that decide with the costs follow the ratio.
+    cost : ndarray of shape (p, r)
+        Mean cost per case, in units of the yardstick.
+    probability_best : ndarray of shape (p, r)
+        Over draws of the cases; each averaged over ratios up to a tenth to either side, else the threshold that
+        wanders over the cases makes teeth.
+    elicited : float
+        The metric's ratio.
+    plausible : tuple of float or None
+        Its 90 % range.
+    """
+
+    mistake: str
+    ratios: Floats
+    policies: tuple[Policy, ...]
+    cost: Floats
+    probability_best: Floats
+    elicited: float
+    plausible: tuple[float, float] | None
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the probability of each policy being best; on `ax` or a new figure, whose axes it returns."""
+        from metrics.display.policy_curves import plot_acceptability
+
+        return plot_acceptability(self, ax)
+
+    def plot_cost(self, ax: Axes | None = None) -> Axes:
+        """Draw the costs of the policies; on `ax` or a new figure, whose axes it returns."""
+        from metrics.display.policy_curves import plot_policy_costs
+
+        return plot_policy_costs(self, ax)
+
+
+def policy_curves(
+    metric: ElicitedMetric,
+    y_true: NDArray[np.int64],
+    y_proba: Mapping[str, NDArray[np.float64]],
+    mistake: tuple[int, int | None] | None = None,
+    *,
+    ratios: ArrayLike | None = None,
+    prevalence: ArrayLike | None = None,
+    draws: int = 1_000,
+    seed: int = 0,
+) -> PolicyCurves:
+    """Return what policies cost, and how probably each is best, as one mistake counts less or more.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        The other costs, at its estimate.
+    y_true : ndarray of int, shape (n,)
+        Indices of the true classes.
+    y_proba : mapping of str to ndarray of shape (n, k)
+        Per model the probabilities, columns in the order of the metric's classes.
+    mistake : tuple of (int, int or None), optional
+        Indices (true, predicted) as in `exchange_rates`; by default the one that counts most.
+    ratios : array-like of shape (r,), optional
+        Ascending, > 0; by default from a tenth of the smallest to ten times the largest plausible ratio.
+    prevalence : array-like of shape (k,), optional
+        Stated shares of the true classes.
+    draws, seed
+        Of the cases; see `policy_costs`.
+
+    Raises
+    ------
+    InputError
+        Where the mistake is the yardstick or unknown, or a ratio is not above 0.
+    """
+    rate = _rate(exchange_rates(metric), mistake)
+    costs = UnitCosts.of(metric)
+    at = _ratios(rate, ratios)
+    cells = np.zeros_like(costs.estimate, dtype=bool)
+    cells[rate.true, np.arange(len(cells)) != rate.true if rate.predicted is None else rate.predicted] = True
+    columns = tuple(policy for name in y_proba for policy in of_model(name))
+    others = always(metric.classes)
+    decided = {name: proba.argmax(axis=1) for name, proba in y_proba.items()}
+    cost, best = [], []
+    for ratio in at:
+        matrix = np.where(cells, ratio, costs.estimate)
+        table = case_table(
+            y_true,
+            [
+                made
+                for name, proba in y_proba.items()
+                for made in (decided[name], cost_sensitive_decisions(proba, matrix))
+            ],
+            len(matrix),
+        )
+        judged = policy_costs(UnitCosts(costs.unit, matrix, None), table, columns, others, draws=draws, seed=seed)
+        own = judged.own_shares if prevalence is None else judged.shares_for(prevalence)
+        shares = judged.shares if prevalence is None else np.broadcast_to(own, judged.shares.shape)
+        cost.append(own @ judged.estimate)
+        best.append(share_best(np.einsum("bkp,bk->bp", judged.from_cases, shares)))
+    return PolicyCurves(
+        mistake=rate.mistake.name,
+        ratios=at,
+        policies=(*others, *columns),
+        cost=np.array(cost).T,
+        probability_best=_smoothed(at, np.array(best).T),
+        elicited=rate.ratio,
+        plausible=None if rate.low is None or rate.high is None else (rate.low, rate.high),
+    )
+
+
+def _rate(rates: Sequence[ExchangeRate], mistake: tuple[int, int | None] | None) -> ExchangeRate:
+    others = [rate for rate in rates if not rate.is_yardstick]
+    if mistake is None:
+        return max(others, key=lambda rate: rate.ratio)
+    found = [rate for rate in others if rate.true == mistake[0] and rate.predicted in (mistake[1], None)]
+    if not found:
+        raise InputError(f"mistake: {mistake} is the yardstick or no mistake; choose another one.")
+    return found[0]
+
+
+def _ratios(rate: ExchangeRate, wanted: ArrayLike | None) -> Floats:
+    if wanted is not None:
+        ratios = number_array(wanted, "ratios")
+        if ratios.ndim != 1 or not len(ratios) or (ratios <= 0).any() or (np.diff(ratios) <= 0).any():
+            raise InputError("ratios: ascending numbers above 0 were expected.")
+        return ratios
+    ends = [end for end in (rate.low, rate.ratio, rate.high) if end and np.isfinite(end)] or [1.0]
+    return np.geomspace(min(ends) / 10, max(ends) * 10, _RATIOS)
+
+
+def _smoothed(ratios: Floats, shares: Floats) -> Floats:
+    near = np.abs(np.log(ratios[:, None] / ratios)) <= np.log(_SMOOTH) * (1 + 1e-9)
+    return np.asarray(shares @ near.T / near.sum(axis=1))

@@ -1,0 +1,283 @@
+"""The judge: what each policy costs, how sure that is, which is recommended, and what more would bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.elicited.exchange import mistake_words
+from metrics.elicited.family import family_of
+from metrics.elicited.metric_parts import Consequence
+from metrics.policies.cases import Policy
+from metrics.policies.information import Information, information
+from metrics.policies.recommendation import CaseWords, Recommendation, recommendation
+
+if TYPE_CHECKING:
+    from metrics.elicited.elicited_metric import ElicitedMetric
+
+Floats = NDArray[np.float64]
+Range = tuple[float, float]
+
+DEFAULT_POPULATION = 1_000
+# Costs that differ by less than this share are the same cost: rounding must not decide.
+_SAME_COST = 1e-12
+_NINETY = (0.05, 0.95)
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """From which probability on a model's case is called positive, with the 90 % range that the answers leave."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPolicy:
+    """A policy and what it costs; costs are per population, in units of the yardstick, lower is better.
+
+    Parameters
+    ----------
+    policy : Policy
+        What is done.
+    threshold : Threshold or None
+        Of two classes and a model that decides with the costs.
+    cost_per_population : float
+        At the metric's costs and the counted cases.
+    counts : ndarray of int64, shape (k, k)
+        Natural frequencies of its decisions in the population; rows are true classes.
+    rank : int
+        All whose difference to the best may be 0 share rank 1; below them by cost.
+    difference_to_best : float
+        To the recommended policy; 0 for that one.
+    interval, interval_answers, interval_cases : tuple of float or None
+        90 % range of the cost: of both doubts, of that of the answers alone (None where the metric has no draws), of
+        that of the cases alone. None without draws.
+    difference_interval, difference_answers, difference_cases : tuple of float or None
+        The same of the difference.
+    probability_best : float or None
+        Share of the draws in which it costs least; policies of equal cost share a draw. None without draws.
+    """
+
+    policy: Policy
+    threshold: Threshold | None
+    cost_per_population: float
+    counts: NDArray[np.int64]
+    rank: int
+    difference_to_best: float
+    interval: Range | None = None
+    interval_answers: Range | None = None
+    interval_cases: Range | None = None
+    difference_interval: Range | None = None
+    difference_answers: Range | None = None
+    difference_cases: Range | None = None
+    probability_best: float | None = None
+
+    @property
+    def name(self) -> str:
+        """Return what the policy is called."""
+        return self.policy.name
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Costs of p policies per population: the estimate (p,), and paired draws (b, p) of both doubts and of each alone.
+
+    `answers` is None where the metric has no draws.
+    """
+
+    estimate: Floats
+    both: Floats
+    answers: Floats | None
+    cases: Floats
+
+    def of(self, places: Sequence[int]) -> Drawn:
+        """Return those of some of the policies."""
+        at = list(places)
+        answers = None if self.answers is None else self.answers[:, at]
+        return Drawn(self.estimate[at], self.both[:, at], answers, self.cases[:, at])
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """Policies judged by an elicited metric, the recommended one first.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        What mistakes cost.
+    words : CaseWords
+        The words of the domain.
+    unit : tuple of int
+        Cell (true, predicted) of the yardstick mistake, in whose units costs are.
+    positive : int or None
+        Of two classes the one that is called from a threshold on: the yardstick is a false alarm of it.
+    population : int
+        Costs are for so many cases.
+    prevalence : ndarray of shape (k,)
+        Shares of the true classes that are judged.
+    stated : bool
+        The prevalence is stated; otherwise it is counted, and doubted like everything counted.
+    n_cases, n_draws : int
+        Cases judged; draws taken.
+    policies : tuple of JudgedPolicy
+        By cost; of equal costs those come first that need no model, then those that change nothing.
+    information : Information or None
+        None without draws.
+    drawn : Drawn
+        The costs behind it all, in the order of `policies`.
+    grouped : bool
+        The cases were doubted in groups; see `metrics.policies.cases.CaseTally`.
+    notes : tuple of str
+        What a reader has to know: where no doubt was counted, where probabilities are off.
+    """
+
+    metric: ElicitedMetric
+    words: CaseWords
+    unit: tuple[int, int]
+    positive: int | None
+    population: int
+    prevalence: Floats
+    stated: bool
+    n_cases: int
+    n_draws: int
+    policies: tuple[JudgedPolicy, ...]
+    information: Information | None
+    drawn: Drawn
+    grouped: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Return the k classes."""
+        return self.metric.classes
+
+    @property
+    def unit_name(self) -> str:
+        """Return what the yardstick mistake is called."""
+        return self.mistake(*self.unit).name
+
+    def mistake(self, true: int, predicted: int) -> Consequence:
+        """Return the expert's words for a mistake, completed by plain ones."""
+        return mistake_words(self.metric, family_of(self.metric.family).mistake_at(true, predicted))
+
+    @cached_property
+    def recommendation(self) -> Recommendation:
+        """Return the conclusion in words."""
+        return recommendation(self)
+
+    @property
+    def best(self) -> JudgedPolicy:
+        """Return the recommended policy."""
+        return self.policies[0]
+
+    @property
+    def best_without_model(self) -> JudgedPolicy | None:
+        """Return present practice where it was given, else the cheapest policy that always decides alike."""
+        found = [one for one in self.policies if one.policy.decides == "practice"]
+        found += [one for one in self.policies if one.policy.decides == "always"]
+        return found[0] if found else None
+
+    @cached_property
+    def sure(self) -> float | None:
+        """Return the probability that no other policy costs less than the recommended one; None without draws."""
+        if not self.n_draws:
+            return None
+        least = self.drawn.both.min(axis=1)
+        return float((self.drawn.both[:, 0] <= least + _SAME_COST * np.abs(least)).mean())
+
+    def named(self, name: str) -> JudgedPolicy:
+        """Return the policy of a name."""
+        return next(one for one in self.policies if one.name == name)
+
+    def among(self, wanted: Callable[[Policy], bool]) -> Judgement:
+        """Return the judgement of some of the policies alone, from the same draws.
+
+        Parameters
+        ----------
+        wanted : callable
+            Says of a policy whether it takes part; at least one must.
+        """
+        kept = [place for place, one in enumerate(self.policies) if wanted(one.policy)]
+        policies = [self.policies[place] for place in kept]
+        return replace(self, **compared(policies, self.drawn.of(kept), self.n_cases, self.metric.provenance.questions))
+
+
+def compared(policies: Sequence[JudgedPolicy], drawn: Drawn, n_cases: int, n_answers: int) -> Mapping[str, Any]:
+    """Return policies put in order and compared, the draws in that order, and the value of information.
+
+    The first is the cheapest; those that may be no dearer follow it, then the others, each by cost.
+
+    They are the fields `policies`, `drawn` and `information` of a `Judgement`.
+    """
+    order = _by_cost(drawn.estimate)
+    tied = [place for place in order if _may_be_no_dearer(drawn, place, order[0])]
+    order = [*tied, *(place for place in order if place not in tied)]
+    drawn, policies, n_draws = drawn.of(order), [policies[place] for place in order], len(drawn.both)
+    best = share_best(drawn.both) if n_draws else None
+    slack = _slack(drawn.estimate)
+    judged: list[JudgedPolicy] = []
+    for place, one in enumerate(policies):
+        figures: dict[str, Any] = _ranges(drawn, place) if n_draws else {}
+        cost = drawn.estimate[place]
+        below = int((drawn.estimate[len(tied) :] < cost - slack).sum())
+        figures["rank"] = 1 if place < len(tied) else 1 + len(tied) + below
+        figures["difference_to_best"] = float(cost - drawn.estimate[0])
+        judged.append(replace(one, probability_best=None if best is None else float(best[place]), **figures))
+    loss = None
+    if n_draws:
+        loss = information(0, float(drawn.estimate[0]), drawn.both, drawn.answers, drawn.cases, n_answers, n_cases)
+    return {"policies": tuple(judged), "information": loss, "drawn": drawn}
+
+
+def _by_cost(estimate: Floats) -> list[int]:
+    """Return the policies by cost; costs that are the same up to rounding keep their order."""
+    order = list(np.argsort(estimate, kind="stable"))
+    slack = _slack(estimate)
+    for place in range(1, len(order)):
+        at = place
+        while at and order[at] < order[at - 1] and estimate[order[at]] - estimate[order[at - 1]] <= slack:
+            order[at - 1], order[at] = order[at], order[at - 1]
+            at -= 1
+    return [int(place) for place in order]
+
+
+def _may_be_no_dearer(drawn: Drawn, place: int, first: int) -> bool:
+    """Tell whether the difference to the first may be 0; without draws, whether it is."""
+    slack = _slack(drawn.estimate)
+    if not len(drawn.both):
+        return bool(drawn.estimate[place] - drawn.estimate[first] <= slack)
+    return ninety(drawn.both[:, place] - drawn.both[:, first])[0] <= slack
+
+
+def _slack(estimate: Floats) -> float:
+    return _SAME_COST * float(np.abs(estimate).max())
+
+
+def _ranges(drawn: Drawn, place: int) -> dict[str, Range]:
+    parts = {"": drawn.both, "answers": drawn.answers, "cases": drawn.cases}
+    found = {}
+    for name, draws in parts.items():
+        if draws is not None:
+            found[f"interval_{name}" if name else "interval"] = ninety(draws[:, place])
+            found[f"difference_{name or 'interval'}"] = ninety(draws[:, place] - draws[:, 0])
+    return found
+
+
+def ninety(values: Floats) -> Range:
+    """Return the 90 % range of draws."""
+    low, high = np.quantile(values, _NINETY)
+    return float(low), float(high)
+
+
+def share_best(draws: Floats) -> Floats:
+    """Return how often each policy is the cheapest; equal ones share the draw."""
+    lowest = draws.min(axis=1, keepdims=True)
+    least = draws <= lowest + _SAME_COST * np.abs(lowest)
+    return np.asarray((least / least.sum(axis=1, keepdims=True)).mean(axis=0))

@@ -1,0 +1,313 @@
+"""The judge: policies of models, trivial ones and present practice, at any prevalence, with both doubts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.classification.costs import cost_sensitive_decisions
+from metrics.classification.frequencies import natural_frequencies
+from metrics.display.numbers import two_digits
+from metrics.errors import InputError
+from metrics.inputs.class_index import ClassIndex
+from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
+from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
+from metrics.policies.judgement import Drawn, JudgedPolicy, Judgement, Threshold, compared, ninety
+from metrics.policies.recalibration import Recalibration, recalibration
+from metrics.policies.recommendation import CaseWords
+
+if TYPE_CHECKING:
+    from metrics.elicited.elicited_metric import ElicitedMetric
+
+Floats = NDArray[np.float64]
+
+DEFAULT_POPULATION = 1_000
+# From so many points of difference in the share of a class on, a model's probabilities are those of another population.
+_OTHER_PREVALENCE = 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class ModelPolicies:
+    """What one could do with one model, and how each of it decides.
+
+    Parameters
+    ----------
+    name : str
+        The model.
+    cost_matrix : ndarray of shape (k, k)
+        Decisions with the costs are those of least expected cost under it: the estimate of the metric, not its draws.
+    recalibration : Recalibration or None
+        Where the model's probabilities are off: one more policy puts them right before it decides.
+    """
+
+    name: str
+    cost_matrix: Floats
+    recalibration: Recalibration | None = None
+
+    @classmethod
+    def of(cls, name: str, metric: ElicitedMetric, found: Recalibration | None) -> Self:
+        """Return the policies of a model, with a recalibrated one where that is needed."""
+        return cls(name, metric.cost_matrix, found if found is not None and found.needed else None)
+
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """Return the policies, in the order of their decisions."""
+        return of_model(self.name, self.recalibration is not None)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what to know about the model's probabilities."""
+        if self.recalibration is None:
+            return ()
+        points = two_digits(100 * self.recalibration.distance)
+        return (
+            f"The probabilities of {self.name} are badly calibrated, {points} points off on average: deciding with "
+            "these costs relies on them. Recalibrated (cross-fitted) they are one more policy.",
+        )
+
+    def decisions(self, y_proba: NDArray[Any], first_row: int = 0) -> NDArray[np.int64]:
+        """Return what each policy decides, shape (policies, n), as indices of classes.
+
+        Parameters
+        ----------
+        y_proba : ndarray of shape (n, k)
+            Columns in the order of the metric's classes.
+        first_row : int
+            Number of the first row among all; it says which fold of the recalibration each row is of.
+        """
+        decided = [y_proba.argmax(axis=1), cost_sensitive_decisions(y_proba, self.cost_matrix)]
+        if self.recalibration is not None:
+            right = self.recalibration.probabilities(y_proba, first_row)
+            decided.append(cost_sensitive_decisions(right, self.cost_matrix))
+        return np.array(decided, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Judges one set of policies at any prevalence, from the same draws.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        What mistakes cost.
+    unit_costs : UnitCosts
+        The same in units of the yardstick.
+    costs : PolicyCosts
+        From `policy_costs`.
+    population : int
+        Costs are reported for so many cases.
+    words : CaseWords
+        The words of the domain.
+    notes : tuple of str
+        Passed on to the judgement.
+    """
+
+    metric: ElicitedMetric
+    unit_costs: UnitCosts
+    costs: PolicyCosts
+    population: int
+    words: CaseWords
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        metric: ElicitedMetric,
+        table: CaseTable,
+        columns: Sequence[Policy],
+        *,
+        practice: Practice | None = None,
+        population: int | None = None,
+        words: CaseWords | None = None,
+        draws: int = DRAWS,
+        seed: int = 0,
+        notes: tuple[str, ...] = (),
+    ) -> Self:
+        """Draw what the policies of models, the trivial ones and present practice cost.
+
+        Parameters
+        ----------
+        metric : ElicitedMetric
+            Costs, and posterior draws where it has any; without them the answers contribute no doubt.
+        table : CaseTable
+            Truth and decisions of the policies of models.
+        columns : sequence of Policy
+            Those policies, in the order of the table.
+        practice : Practice, optional
+            What people do today.
+        population : int, optional
+            By default that of the metric, else 1,000.
+        words : CaseWords, optional
+            By default the names of the classes.
+        draws, seed
+            As in `policy_costs`.
+        notes : tuple of str
+            Passed on to the judgement.
+        """
+        others = always(metric.classes)
+        if practice is not None:
+            others = (*others, Policy(PRACTICE, "practice"))
+        unit_costs = UnitCosts.of(metric)
+        costs = policy_costs(unit_costs, table, columns, others, practice, draws=draws, seed=seed)
+        if draws and costs.from_answers is None:
+            notes = ("The metric has no draws: only the doubt of the cases is counted, none of its costs.", *notes)
+        if draws and costs.grouped:
+            notes = (*notes, "The doubt of the cases comes from 512 groups of cases a class, dealt out in turn.")
+        words = words or CaseWords.plain(metric.classes)
+        return cls(metric, unit_costs, costs, population or metric.population or DEFAULT_POPULATION, words, notes)
+
+    def at(self, prevalence: ArrayLike | None = None) -> Judgement:
+        """Judge at a prevalence.
+
+        Parameters
+        ----------
+        prevalence : array-like of shape (k,), optional
+            Stated shares of the true classes; cases are then doubted within each class alone. By default the shares
+            are those of the cases, and doubted with them.
+
+        Raises
+        ------
+        ValueError
+            Where it is none, or names a class without cases.
+        """
+        costs, draws = self.costs, len(self.costs.shares)
+        own = costs.own_shares if prevalence is None else costs.shares_for(prevalence)
+        shares = costs.shares if prevalence is None else np.broadcast_to(own, (draws, len(own)))
+        drawn = Drawn(
+            estimate=self.population * (own @ costs.estimate),
+            both=self.population * np.einsum("bkp,bk->bp", costs.both, shares),
+            answers=None
+            if costs.from_answers is None
+            else self.population * np.einsum("bkp,k->bp", costs.from_answers, own),
+            cases=self.population * np.einsum("bkp,bk->bp", costs.from_cases, shares),
+        )
+        unit = self.unit_costs.unit
+        positive = unit[1] if len(self.metric.classes) == 2 else None
+        threshold = None if positive is None else _threshold(self.unit_costs, positive)
+        policies = [
+            JudgedPolicy(
+                policy=policy,
+                threshold=threshold if policy.decides == "least-cost" else None,
+                cost_per_population=float(drawn.estimate[place]),
+                counts=_frozen(natural_frequencies(costs.rates[:, place] * own[:, None], self.population)),
+                rank=1,
+                difference_to_best=0.0,
+            )
+            for place, policy in enumerate(costs.policies)
+        ]
+        n_cases = int(costs.cases.sum())
+        return Judgement(
+            metric=self.metric,
+            words=self.words,
+            unit=unit,
+            positive=positive,
+            population=self.population,
+            prevalence=own,
+            stated=prevalence is not None,
+            n_cases=n_cases,
+            n_draws=draws,
+            grouped=costs.grouped,
+            notes=(*self.notes, *self._notes_at(own)),
+            **compared(policies, drawn, n_cases, self.metric.provenance.questions),
+        )
+
+    def _notes_at(self, shares: Floats) -> tuple[str, ...]:
+        """Return what to know where the classes are more or less common than in the cases."""
+        own = self.costs.own_shares
+        at = int(np.abs(shares - own).argmax())
+        if abs(shares[at] - own[at]) < _OTHER_PREVALENCE:
+            return ()
+        return (
+            f"The models' probabilities are for {two_digits(100 * own[at])} % “{self.metric.classes[at]}”, as in the "
+            f"cases; where there are {two_digits(100 * shares[at])} % they should be corrected before they decide.",
+        )
+
+
+def judge(
+    metric: ElicitedMetric,
+    y_true: ArrayLike,
+    y_proba: Mapping[str, ArrayLike],
+    *,
+    prevalence: ArrayLike | None = None,
+    practice: ArrayLike | None = None,
+    population: int | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Judgement:
+    """Judge what one could do with models that were tried on the same cases.
+
+    What is judged is every model as it decides now, every model with these costs (recalibrated too, where its
+    probabilities are off), always the same class, and present practice where it is given. Doubted are the costs, by the
+    metric's draws, and the cases, by a Bayesian bootstrap, both paired over the policies.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        What mistakes cost.
+    y_true : array-like of shape (n,)
+        True labels, matched with the classes of the metric as text.
+    y_proba : mapping of str to array-like of shape (n, k)
+        Per model the probabilities, columns in the order of the metric's classes.
+    prevalence : array-like of shape (k,), optional
+        Stated shares of the true classes; by default those of the cases.
+    practice : array-like of shape (k, k), optional
+        Counts or rates of what is done today; rows are true classes.
+    population : int, optional
+        Costs are for so many cases; by default the metric's population, else 1,000.
+    draws : int
+        Of both doubts; 0 leaves all doubt out.
+    seed : int
+        Of all that is drawn.
+
+    Returns
+    -------
+    Judgement
+        The recommended policy first.
+
+    Raises
+    ------
+    InputError
+        In words: which argument, what was expected.
+    """
+    true = ClassIndex(metric.classes).indices(y_true, "y_true").astype(np.int64)
+    if not y_proba:
+        raise InputError("y_proba: the probabilities of at least one model were expected.")
+    tables = {name: np.asarray(proba, dtype=np.float64) for name, proba in y_proba.items()}
+    for name, proba in tables.items():
+        if proba.shape != (len(true), len(metric.classes)):
+            shape = (len(true), len(metric.classes))
+            raise InputError(f"y_proba, {name!r}: the shape {shape} was expected, found {proba.shape}.")
+    models = [ModelPolicies.of(name, metric, recalibration(true, proba)) for name, proba in tables.items()]
+    decided = [row for model in models for row in model.decisions(tables[model.name])]
+    judge_ = Judge.of(
+        metric,
+        case_table(true, decided, len(metric.classes)),
+        [policy for model in models for policy in model.policies],
+        practice=None if practice is None else Practice.of(practice, metric.classes),
+        population=population,
+        draws=draws,
+        seed=seed,
+        notes=tuple(note for model in models for note in model.notes),
+    )
+    return judge_.at(prevalence)
+
+
+def _threshold(costs: UnitCosts, positive: int) -> Threshold:
+    """Return p_t = c_FP / (c_FP + c_FN) with its 90 % range over the draws (C. Elkan, IJCAI 2001, section 1)."""
+    negative = 1 - positive
+
+    def of(matrix: Floats) -> Floats:
+        alarm, miss = matrix[..., negative, positive], matrix[..., positive, negative]
+        return np.asarray(alarm / (alarm + miss))
+
+    value = float(of(costs.estimate))
+    return Threshold(value, *((value, value) if costs.draws is None else ninety(of(costs.draws))))
+
+
+def _frozen(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    counts.setflags(write=False)
+    return counts

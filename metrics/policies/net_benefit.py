@@ -1,0 +1,304 @@
+"""Net benefit and decision curves: is a model worth using, and from which probability on?
+
+Sources: A. Vickers and E. Elkin, "Decision curve analysis: a novel method for evaluating prediction models", Medical
+Decision Making 26, 2006; bands by the Bayesian bootstrap (D. Rubin, Annals of Statistics 9, 1981).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.errors import InputError
+from metrics.inputs.arguments import case_weights, number_array, real_number, same_length, whole_number
+from metrics.inputs.labels import label_array, label_text
+from metrics.probabilistic.calibration import positive_cases
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+
+TREAT_ALL, TREAT_NONE = "treat all", "treat none"
+# Cases of a class beyond so many are dealt out in turn to groups that share a weight.
+_MOST_UNITS = 2_000
+_MOST_DRAWS = 1_000_000
+
+
+def net_benefit(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    threshold: float,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the net benefit of treating the cases whose probability is at least `threshold`.
+
+    NB = TP/n - FP/n * t / (1 - t), in units of a true positive. With the cost ratio r = c_FN / c_FP and t = 1 / (1 + r)
+    the cost per case, counted in misses, is the prevalence less the net benefit: pi - NB = (FN + FP / r) / n.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels, of two classes.
+    y_proba : array-like of shape (n,) or (n, 2)
+        Probability of the positive class; of two columns, which sum to 1, the second.
+    threshold : float
+        t, in [0, 1).
+    pos_label : label, optional
+        The positive class; by default the second of the two in order.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the cases.
+
+    Returns
+    -------
+    float
+        At most the prevalence; 0 where nobody is treated.
+
+    Raises
+    ------
+    InputError
+        In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> round(net_benefit([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.8], threshold=0.2), 4)
+    0.4375
+    """
+    positive, weight = _outcomes(y_true, pos_label, sample_weight)
+    proba = _probabilities(y_proba, len(positive), "y_proba")
+    t = _threshold(threshold)
+    treated = proba >= t
+    gain = np.where(positive, 1.0, -t / (1 - t))
+    return float(np.average(gain * treated, weights=weight))
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionCurve:
+    """Net benefit of models over thresholds, beside treating all and treating none.
+
+    Parameters
+    ----------
+    thresholds : ndarray of shape (t,)
+        Ascending, in [0, 1).
+    models : tuple of m str
+        Names.
+    net_benefit : ndarray of shape (m, t)
+        Of each model, per case, in units of a true positive.
+    treat_all : ndarray of shape (t,)
+        Of treating everybody; that of treating nobody is 0.
+    prevalence : float
+        Share of positive cases.
+    positive : str
+        Name of the positive class.
+    draws : ndarray of shape (b, m + 1, t)
+        Bootstrap draws, paired over models and thresholds; the last row is treating everybody.
+    """
+
+    thresholds: Floats
+    models: tuple[str, ...]
+    net_benefit: Floats
+    treat_all: Floats
+    prevalence: float
+    positive: str
+    draws: Floats = field(repr=False)
+
+    def of(self, name: str) -> Floats:
+        """Return the net benefit of a model, of "treat all" or of "treat none", shape (t,)."""
+        if name == TREAT_NONE:
+            return np.zeros_like(self.treat_all)
+        return self.treat_all if name == TREAT_ALL else np.asarray(self.net_benefit[self._place(name)])
+
+    def band(self, name: str, other: str = TREAT_NONE, level: float = 0.9) -> Floats:
+        """Return the confidence band of how much more one brings than another.
+
+        Parameters
+        ----------
+        name, other : str
+            Models, "treat all" or "treat none"; against "treat none" it is the band of the curve itself.
+        level : float
+            Of the band, in (0, 1), at each threshold by itself.
+
+        Returns
+        -------
+        ndarray of shape (2, t)
+            Lower and upper ends.
+        """
+        real_number(level, "level", 0.0, 1.0, ends=False)
+        if not len(self.draws):
+            raise InputError("draws: the curve was made without draws, so it has no bands.")
+        difference = self._drawn(name) - self._drawn(other)
+        return np.asarray(np.quantile(difference, [(1 - level) / 2, (1 + level) / 2], axis=0))
+
+    def plot(self, ax: Axes | None = None, *, shaded: tuple[float, float] | None = None) -> Axes:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        shaded : tuple of float, optional
+            A range of thresholds to shade, such as the elicited one.
+
+        Returns
+        -------
+        matplotlib Axes
+            Where it was drawn.
+        """
+        from metrics.display.policy_curves import plot_decision_curve
+
+        return plot_decision_curve(self, ax, shaded)
+
+    def _place(self, name: str) -> int:
+        if name not in self.models:
+            raise InputError(f"{name!r} is none of {', '.join((*self.models, TREAT_ALL, TREAT_NONE))}.")
+        return self.models.index(name)
+
+    def _drawn(self, name: str) -> Floats:
+        if name == TREAT_NONE:
+            return np.zeros_like(self.draws[:, 0])
+        return np.asarray(self.draws[:, -1 if name == TREAT_ALL else self._place(name)])
+
+
+def decision_curve(
+    y_true: ArrayLike,
+    y_proba: Mapping[str, ArrayLike] | ArrayLike,
+    *,
+    thresholds: ArrayLike | None = None,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+    prevalence: float | None = None,
+    draws: int = 1_000,
+    seed: int = 0,
+) -> DecisionCurve:
+    """Return the decision curves of models that were tried on the same cases.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        True labels, of two classes, both of which occur.
+    y_proba : mapping of str to array-like, or array-like, of shape (n,) or (n, 2)
+        Per model the probability of the positive class; one alone is called "model".
+    thresholds : array-like of shape (t,), optional
+        In [0, 1), ascending; by default 0.01, 0.02, ..., 0.99.
+    pos_label, sample_weight
+        As in `net_benefit`.
+    prevalence : float, optional
+        A stated share of positive cases, in (0, 1); by default that of the cases. The rates within the classes stay.
+    draws : int
+        Bootstrap draws for the bands; 0 for none.
+    seed : int
+        Of the draws.
+
+    Returns
+    -------
+    DecisionCurve
+        With `plot`, and bands of any curve and of the difference of any two.
+
+    Raises
+    ------
+    InputError
+        In words: which argument, which row, what was expected.
+    """
+    positive, weight = _outcomes(y_true, pos_label, sample_weight)
+    if positive.all() or not positive.any():
+        raise InputError("y_true: positive and negative cases were expected, there is only one kind.")
+    cuts = _thresholds(thresholds)
+    whole_number(draws, "draws", 0, _MOST_DRAWS)
+    models = y_proba if isinstance(y_proba, Mapping) else {"model": y_proba}
+    if not models:
+        raise InputError("y_proba: the probabilities of at least one model were expected.")
+    # a case is treated at all thresholds up to its probability; everybody is treated at all of them
+    columns = [_probabilities(proba, len(positive), f"y_proba, {name!r}") for name, proba in models.items()]
+    reached = np.array([np.searchsorted(cuts, column, side="right") for column in columns])
+    reached = np.vstack([reached, np.full(len(positive), len(cuts))])
+    share = float(np.average(positive, weights=weight))
+    shares = _drawn_shares(positive, weight, draws, seed)
+    if prevalence is not None:
+        share = real_number(prevalence, "prevalence", 0.0, 1.0, ends=False)
+        shares = np.full_like(shares, share)
+    found = [_histograms(reached[:, kind], weight[kind], len(cuts)) for kind in (positive, ~positive)]
+    rates = [one.sum(axis=0) / one[:, -1, -1].sum() for one in found]
+    drawn = [_drawn_rates(one, draws, (seed, 1 + place)) for place, one in enumerate(found)]
+    price = cuts / (1 - cuts)
+    curves = share * rates[0] - (1 - share) * price * rates[1]
+    return DecisionCurve(
+        thresholds=cuts,
+        models=tuple(map(str, models)),
+        net_benefit=curves[:-1],
+        treat_all=curves[-1],
+        prevalence=share,
+        positive=label_text(label_array(y_true, "y_true")[positive.argmax()]),
+        draws=shares * drawn[0] - (1 - shares) * price * drawn[1],
+    )
+
+
+def _thresholds(values: ArrayLike | None) -> Floats:
+    cuts = np.arange(1, 100) / 100 if values is None else number_array(values, "thresholds")
+    if cuts.ndim != 1 or not len(cuts) or (cuts < 0).any() or (cuts >= 1).any() or (np.diff(cuts) <= 0).any():
+        raise InputError("thresholds: ascending numbers in [0, 1) were expected.")
+    return cuts
+
+
+def _drawn_shares(positive: NDArray[np.bool_], weight: Floats, draws: int, seed: int) -> Floats:
+    """Return drawn shares of the positive cases, shape (draws, 1, 1)."""
+    rng = np.random.default_rng((seed, 0))
+    of_positive, of_negative = (
+        rng.standard_gamma(kind.sum(), (draws, 1, 1)) * weight[kind].mean() for kind in (positive, ~positive)
+    )
+    return np.asarray(of_positive / (of_positive + of_negative))
+
+
+def _outcomes(
+    y_true: ArrayLike, pos_label: object, sample_weight: ArrayLike | None
+) -> tuple[NDArray[np.bool_], Floats]:
+    """Return which cases are positive, and their weights."""
+    true = label_array(y_true, "y_true")
+    weight = case_weights(sample_weight, len(true))
+    return positive_cases(true, pos_label), np.ones(len(true)) if weight is None else weight
+
+
+def _probabilities(values: ArrayLike, n: int, name: str) -> Floats:
+    proba = number_array(values, name)
+    if proba.ndim == 2 and proba.shape[1] == 2:
+        proba = proba[:, 1]
+    if proba.ndim != 1:
+        raise InputError(f"{name}: one probability a case was expected, or two columns, the shape is {proba.shape}.")
+    same_length(n, len(proba), name)
+    wrong = (proba < 0) | (proba > 1)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InputError(f"{name}, row {row}: a probability in [0, 1] was expected, found {proba[row]:g}.")
+    return proba
+
+
+def _threshold(value: float) -> float:
+    threshold = real_number(value, "threshold", 0.0, 1.0)
+    if threshold == 1:
+        raise InputError("threshold: a number in [0, 1) was expected; at 1 a needless treatment has no price.")
+    return threshold
+
+
+def _histograms(reached: NDArray[np.intp], weight: Floats, n_cuts: int) -> Floats:
+    """Return per unit of cases the weight treated at each threshold, shape (units, models, thresholds)."""
+    n_models, n = reached.shape
+    units = min(n, _MOST_UNITS)
+    unit = np.arange(n) % units
+    found = np.empty((units, n_models, n_cuts + 1))
+    for model, column in enumerate(reached):
+        cells = np.bincount(unit * (n_cuts + 1) + column, weights=weight, minlength=units * (n_cuts + 1))
+        found[:, model] = cells.reshape(units, n_cuts + 1)
+    # those who reach at least so many thresholds
+    return np.asarray(found[:, :, ::-1].cumsum(axis=2)[:, :, ::-1][:, :, 1:])
+
+
+def _drawn_rates(histograms: Floats, draws: int, key: tuple[int, int]) -> Floats:
+    """Return drawn shares of a class that are treated, shape (draws, models, thresholds)."""
+    weights = np.random.default_rng(key).standard_exponential((draws, len(histograms)))
+    flat = weights @ histograms.reshape(len(histograms), -1)
+    return (flat / (weights @ histograms[:, -1, -1])[:, None]).reshape(draws, *histograms.shape[1:])

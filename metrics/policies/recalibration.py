@@ -1,0 +1,171 @@
+"""Whether a model's probabilities can be taken at their word, and a cross-fitted map that puts them right.
+
+The map is vector scaling, softmax(slope * log p + bias) with one slope >= 0 and one bias a class (C. Guo, G. Pleiss,
+Y. Sun and K. Weinberger, "On calibration of modern neural networks", ICML 2017); for two classes that is beta
+calibration (M. Kull, T. Silva Filho and P. Flach, AISTATS 2017), of which Platt's is the case of equal slopes. Cases
+are dealt out in turn to five folds, and the map of a fold is fitted to the others: no case helps to judge itself.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+FOLDS = 5
+MOST_ROWS = 20_000
+_FEWEST_ROWS = 100
+_SMALLEST = 1e-9
+# As much as ten cases that lie right on the model's own probabilities.
+_RIDGE = 10.0
+# A gain below this many nats a case changes no decision that matters, however sure it is.
+_WORTH_IT = 0.005
+_STANDARD_ERRORS = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Recalibration:
+    """Maps that put a model's probabilities right, one a fold.
+
+    Parameters
+    ----------
+    slope, bias : ndarray of shape (folds, k)
+        Of the logarithms of the probabilities.
+    gain, gain_error : float
+        By how much the mean log loss of cases that took no part in the fit falls, in nats, and its standard error.
+    distance : float
+        Mean total variation distance between probabilities before and after, in [0, 1].
+    """
+
+    slope: Floats
+    bias: Floats
+    gain: float
+    gain_error: float
+    distance: float
+
+    @property
+    def needed(self) -> bool:
+        """Tell whether the model is badly calibrated: what is gained is beyond chance, and is worth it."""
+        return self.gain > max(_WORTH_IT, _STANDARD_ERRORS * self.gain_error)
+
+    def probabilities(self, y_proba: NDArray[Any], first_row: int) -> Floats:
+        """Return probabilities put right.
+
+        Parameters
+        ----------
+        y_proba : ndarray of shape (n, k)
+            The model's.
+        first_row : int
+            Number of the first row among all: it says which fold each row is of.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+        """
+        folds = (first_row + np.arange(len(y_proba))) % FOLDS
+        return _softmax(self.slope[folds] * _logarithms(y_proba) + self.bias[folds])
+
+
+class CalibrationSample:
+    """Rows to fit a recalibration to: all of them up to 20,000, then every second, every fourth, ...
+
+    Which rows are kept depends on their numbers alone, so that parts may be added up in any order.
+    """
+
+    def __init__(self) -> None:
+        self._step = 1
+        self._rows: list[tuple[NDArray[np.int64], NDArray[np.int64], Floats]] = []
+
+    def update(self, y_true: NDArray[np.int64], y_proba: NDArray[Any], first_row: int) -> None:
+        """Add rows: class indices (n,), probabilities (n, k), and the number of the first among all rows."""
+        wanted = np.arange(-first_row % self._step, len(y_true), self._step)
+        self._rows.append((first_row + wanted, y_true[wanted], y_proba[wanted].astype(np.float64)))
+        self._thin()
+
+    def merge(self, other: CalibrationSample) -> None:
+        """Add the rows that another sample has seen."""
+        self._rows += other._rows
+        self._step = max(self._step, other._step)
+        self._thin()
+
+    def _thin(self) -> None:
+        while sum(len(numbers) for numbers, _, _ in self._rows) > MOST_ROWS:
+            self._step *= 2
+            kept = [(numbers % self._step == 0, part) for part in self._rows for numbers in part[:1]]
+            self._rows = [(part[0][keep], part[1][keep], part[2][keep]) for keep, part in kept]
+
+    def recalibration(self) -> Recalibration | None:
+        """Return the maps fitted to the rows, or None where there are too few of them to tell."""
+        parts = sorted((part for part in self._rows if len(part[0])), key=lambda part: int(part[0][0]))
+        if sum(len(part[0]) for part in parts) < _FEWEST_ROWS:
+            return None
+        numbers, true = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
+        logs = _logarithms(np.concatenate([part[2] for part in parts]))
+        folds = numbers % FOLDS
+        fitted = [_fitted(logs[folds != fold], true[folds != fold]) for fold in range(FOLDS)]
+        slope, bias = (np.array([one[at] for one in fitted]) for at in (0, 1))
+        before, after = np.exp(logs), _softmax(slope[folds] * logs + bias[folds])
+        gain = np.log(np.maximum(_of(after, true), _SMALLEST)) - _of(logs, true)
+        return Recalibration(
+            slope=slope,
+            bias=bias,
+            gain=float(gain.mean()),
+            gain_error=float(gain.std(ddof=1) / math.sqrt(len(gain))),
+            distance=float(0.5 * np.abs(after - before).sum(axis=1).mean()),
+        )
+
+
+def recalibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Recalibration | None:
+    """Return the recalibration of probabilities that lie in memory, or None where there are under 100 cases.
+
+    Parameters
+    ----------
+    y_true : ndarray of int, shape (n,)
+        Indices of the true classes.
+    y_proba : ndarray of shape (n, k)
+        The model's probabilities.
+    """
+    sample = CalibrationSample()
+    sample.update(np.asarray(y_true, dtype=np.int64), np.asarray(y_proba), 0)
+    return sample.recalibration()
+
+
+def _fitted(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return slopes and biases of least log loss, drawn to 1 and 0 by a ridge."""
+    from scipy.optimize import minimize
+
+    n, k = logs.shape
+    truth = np.eye(k)[true]
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        slope, bias = parameters[:k], parameters[k:]
+        scores = slope * logs + bias
+        scores -= scores.max(axis=1, keepdims=True)
+        normal = np.log(np.exp(scores).sum(axis=1))
+        off = np.exp(scores - normal[:, None]) - truth
+        away = np.concatenate([slope - 1, bias])
+        value = (normal - _of(scores, true)).sum() + 0.5 * _RIDGE * (away @ away)
+        return value / n, (np.concatenate([(off * logs).sum(axis=0), off.sum(axis=0)]) + _RIDGE * away) / n
+
+    start = np.concatenate([np.ones(k), np.zeros(k)])
+    bounds = [(0.0, None)] * k + [(None, None)] * k
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return found[:k], found[k:]
+
+
+def _logarithms(y_proba: NDArray[Any]) -> Floats:
+    return np.log(np.maximum(np.asarray(y_proba, dtype=np.float64), _SMALLEST))
+
+
+def _of(values: Floats, true: NDArray[np.int64]) -> Floats:
+    return np.asarray(np.take_along_axis(values, true[:, None], axis=1)[:, 0])
+
+
+def _softmax(scores: Floats) -> Floats:
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
