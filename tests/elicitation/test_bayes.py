@@ -1,6 +1,7 @@
 """The procedure `bayes` from the first question to the outcome."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -205,7 +206,7 @@ class TestQuestions:
         repeats = [(n, one) for n, one in enumerate(asked) if one.question.purpose is Purpose.REPEAT]
         assert len(repeats) == 3
         assert not repeats[0][1].question.common_base
-        for n, (repeat, answer) in repeats:
+        for _, (repeat, answer) in repeats:
             original, before = asked[repeat.repeat_of - 1]
             assert repeat.repeat_of > 1
             if not repeat.common_base:
@@ -226,7 +227,7 @@ class TestQuestions:
         kinds = [question.asks_equal for question, _ in asked]
         assert not any(kinds[:3])
         assert 4 <= sum(kinds) <= 7
-        assert not any(one and other for one, other in zip(kinds, kinds[1:], strict=False))
+        assert not any(one and other for one, other in pairwise(kinds))
         for question, answer in asked:
             if question.asks_equal:
                 assert answer.moved is not None
