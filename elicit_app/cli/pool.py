@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from elicit_app.session.experts.compared import ComparisonView
+    from elicit_app.session.experts.comparing import ComparisonView
 
 
 def pool(
@@ -25,8 +25,7 @@ def pool(
     from rich.console import Console
 
     from elicit_app.cli.reading_metric import load_metric
-    from elicit_app.session.experts.compared import Expert
-    from elicit_app.session.experts.comparing import compare
+    from elicit_app.session.experts.comparing import Expert, compare
     from elicit_app.session.experts.pooling import Source
     from elicit_app.session.experts.pooling import pool as pooled_of
     from elicit_app.study.writing import require_new, write_whole

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elicit_app.problem import Finding, Problem
-from elicit_app.study.checking import Batch, RowCheck, demand_comparable
+from elicit_app.study.checking import Batch, RowCheck, require_comparable
 from elicit_app.study.findings import counted, file_problem, listed, shortened
-from elicit_app.study.labels import PROBABILITY, TRUTH, class_of_column
 from elicit_app.study.model import MOST_CLASSES, Predictions
-from elicit_app.study.tables import Table, open_table
+from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -150,7 +149,7 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None, o
     check = file.check()
     batches = [*file.batches(check)]
     y_true = np.concatenate([batch.y_true for batch in batches] or [np.zeros(0, dtype=np.int64)])
-    demand_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
+    require_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
     predictions = Predictions(
         file.name,
         y_true,

@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.findings import file_problem, listed
-from elicit_app.study.labels import PROBABILITY, TRUTH
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
 
 if TYPE_CHECKING:
     import polars as pl
+
+TRUTH = "y_true"
+PROBABILITY = "proba_"
 
 # A multiple of the rows that the measures take at a time, so that no batch ends with a few rows on their own.
 BATCH_ROWS = 64_000
@@ -39,6 +41,12 @@ _LONGEST_HEADER = 1 << 20
 _AS_UTF8 = 'Save it again as "CSV UTF-8" (comma separated).'
 _PROBABILITIES, _CLASSES = "y_proba", "classes"
 _SHAPE = f"Save it with numpy.savez(file, {TRUTH}=labels, {_PROBABILITIES}=probabilities, {_CLASSES}=names)."
+
+
+def class_of_column(column: str) -> str | None:
+    """Return the class whose probability a column named `column` holds, or None for any other column."""
+    column = column.strip()
+    return label_text(column[len(PROBABILITY) :]) if column.startswith(PROBABILITY) else None
 
 
 class Table(Protocol):

@@ -30,13 +30,13 @@ def write_whole(path: Path, content: bytes) -> None:
     try:
         write_atomically(path, content)
     except OSError as error:
-        raise unwritten(path, error) from error
+        raise write_problem(path, error) from error
 
 
-def unwritten(path: Path, error: OSError) -> Problem:
+def write_problem(path: Path, error: OSError) -> Problem:
     """Return what to tell where a file or folder could not be written, and what to do."""
     try:
-        demand_writable(path)
+        require_writable(path)
     except Problem as problem:
         return problem
     if not path.parent.is_dir():
@@ -44,7 +44,7 @@ def unwritten(path: Path, error: OSError) -> Problem:
     return Problem(f"{path} could not be written ({error.strerror or error}). Choose another place.")
 
 
-def demand_writable(path: Path) -> None:
+def require_writable(path: Path) -> None:
     """Refuse a name that no file can get, before there is anything to write; folders may be missing yet.
 
     Raises
@@ -76,7 +76,7 @@ def require_new(path: Path, force: bool) -> None:
     Problem
         It is a folder, lies in something that is none, or exists.
     """
-    demand_writable(path)
+    require_writable(path)
     if path.is_file() and not force:
         raise Problem(f"{path} exists already. Name another file, or say with --force that this one may be replaced.")
 
