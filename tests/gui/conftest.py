@@ -70,3 +70,9 @@ def long_words():
         cases="Krankenhauspatientinnen",
         models=("EfficientNet-B0-noisy-student-ensemble", "ViT-L/16-pretrained-imagenet21k"),
     )
+
+
+@pytest.fixture(scope="session")
+def many_classes():
+    """Studies of any number of classes, by that number."""
+    return lambda k: study_of([f"kind {n}" for n in range(k)], n=100 * k)
