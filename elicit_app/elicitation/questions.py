@@ -183,6 +183,9 @@ class Question:
         the two mistakes compare.
     proposal : Proposal or None
         Which count may be moved until both sides are equally bad; None where no count can be.
+    common_base : bool
+        True for a repeat that shows the earlier trade with more of one mistake on both sides: who values results
+        linearly gives the same answer.
 
     Raises
     ------
@@ -198,6 +201,7 @@ class Question:
     hypothetical: bool = False
     far: bool = False
     proposal: Proposal | None = None
+    common_base: bool = False
 
     def __post_init__(self) -> None:
         if self.population is None:
