@@ -20,6 +20,8 @@ Counts = NDArray[np.int64]
 Family = Literal["dlpm", "lpm", "dlfpm", "lfpm"]
 Side = Literal["first", "second"]
 StopReason = Literal["tolerance", "cycles", "budget", "known", "best-model", "bounded", "expert"]
+AnswersFor = Literal["choose", "costs", "both"]
+"""What answers are for: choosing between policies, writing down what mistakes cost, or both."""
 
 
 class Choice(StrEnum):

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.orders import StatedOrder
+from elicit_app.elicitation.piles import StatedPile, piles_of
 from elicit_app.elicitation.questions import Procedure
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.problem import WrongOption
@@ -41,6 +42,8 @@ class BayesSetting(Setting):
         more for the time it takes. Counts are only asked for on the frontier.
     never_worse : tuple of StatedOrder or None
         Orders between mistakes that hold for certain; none is None.
+    piles : tuple of StatedPile or None
+        For the family lpm: mistakes of about the same consequence, the mildest pile first; none is None.
     """
 
     procedure: Literal["bayes"] = "bayes"
@@ -53,6 +56,7 @@ class BayesSetting(Setting):
     worst_error: float | None = Field(default=None, gt=0, le=1)
     answers: Literal["choice", "equal", "mixed"] | None = None
     never_worse: tuple[StatedOrder, ...] | None = None
+    piles: tuple[StatedPile, ...] | None = None
 
     @field_validator("never_worse")
     @classmethod
@@ -109,6 +113,8 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
         worst_error=WORST_ERROR if setting.worst_error is None else setting.worst_error,
         answers=setting.answers or "mixed",
         constraints=stated_orders(setting, study.classes),
+        piles=piles_of(setting.piles or (), study.classes) if setting.family == "lpm" else (),
+        purpose=setting.purpose,
     )
 
 

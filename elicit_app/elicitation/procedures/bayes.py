@@ -30,6 +30,7 @@ from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
 from elicit_app.elicitation.pool import SAME, as_they_are
 from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels, positive
 from elicit_app.elicitation.questions import (
+    AnswersFor,
     Asked,
     Choice,
     Elicitation,
@@ -42,8 +43,15 @@ from elicit_app.elicitation.questions import (
 )
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
-from elicit_app.elicitation.stopping import FEWEST_ANSWERS, enough, still_needed
+from elicit_app.elicitation.stopping import (
+    FEWEST_ANSWERS,
+    enough,
+    probability_best,
+    still_needed,
+    still_to_settle,
+)
 from elicit_app.problem import Problem
+from metrics.elicited.family import family_of
 
 PARTICLES = 400
 SWEEPS = 10  # moves of every particle, before it is looked whether more are needed
@@ -92,6 +100,7 @@ class Bayes:
         prior: Structure = "auto",
         constraints: Sequence[NeverWorse] = (),
         piles: Sequence[Sequence[tuple[int, int]]] = (),
+        purpose: AnswersFor | None = None,
     ) -> None:
         if not cases:
             raise Problem("The procedure bayes needs the predictions of at least one model.")
@@ -121,6 +130,8 @@ class Bayes:
         self._beliefs: LRUCache[Posterior] = LRUCache(_REMEMBERED)
         self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
+        self._purpose, self._cases = purpose, cases
+        self._choices: LRUCache[Matrix] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
         """Start, or go on after answers already given; see `Procedure.begin`."""
@@ -188,7 +199,7 @@ class Bayes:
         found = self._linearities.get(key)
         if found is None:
             rng = self._rng(len(history), _RIVALS)
-            found = check_linearity(history, self.prior, self.source.pool.typical, self._models, rng)
+            found = check_linearity(history, self.prior, self.source.pool.typical, self._choice(history), rng)
             self._linearities.put(key, found)
         return found
 
@@ -224,7 +235,33 @@ class Bayes:
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
         if not self.stop:
             return None
-        return enough(self.belief(history), self._models, n_answered(history), lambda: self.linearity(history))
+        return enough(
+            self.belief(history),
+            self._choice(history),
+            n_answered(history),
+            lambda: self.linearity(history),
+            self._purpose,
+        )
+
+    def _choice(self, history: Sequence[Asked]) -> Matrix:
+        """Return the matrices, shape (n, k, k), of what can be chosen.
+
+        Where the answers are for a choice, that is each model as it decides now and by least expected cost, and each
+        class for everybody; else the models as they are.
+        """
+        if self._purpose in (None, "costs") or n_answered(history) < FEWEST_ANSWERS:
+            return self._models
+        key = prefix_digests(history)[-1]
+        found = self._choices.get(key)
+        if found is None:
+            k = self.prior.n_classes
+            costs = family_of(self.family).costs(self.belief(history).estimate)
+            trivial = np.eye(k)[:, None, :] * self._cases[0].prevalence[None, :, None]
+            decided = [model.least_cost(costs) for model in self._cases]
+            # What decides alike is one choice: two of the same would share the probability of being the best.
+            found = np.unique(np.round([*self._models, *decided, *trivial], 12), axis=0)
+            self._choices.put(key, found)
+        return found
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
@@ -247,10 +284,17 @@ class Bayes:
             # What is asked for trust alone may show that the answers are not enough after all.
             return Progress(len(history), min(trust, most), min(trust + 1, most))
         asked = informative(history)
-        fewest, likely = still_needed(belief, n_answered(history), self.questions - asked)
+        fewest, likely = self._still(history, belief, self.questions - asked)
         return Progress(
             len(history), min(fewest + trust, most), min(questions_left(history, asked + likely, self.checks), most)
         )
+
+    def _still(self, history: Sequence[Asked], belief: Posterior, most: int) -> tuple[int, int]:
+        needed = still_needed(belief, n_answered(history), most)
+        if self._purpose != "choose":
+            return needed
+        settled = still_to_settle(probability_best(belief, self._choice(history)), n_answered(history), most)
+        return min(needed[0], settled[0]), min(needed[1], settled[1])
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains, shape (<= n, m), of random pairs of achievable matrices."""
