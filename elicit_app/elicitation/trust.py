@@ -315,9 +315,11 @@ def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generato
     halves = told[:half], told[half:]
     lost = 0.0
     for mine, other in (halves, halves[::-1]):
-        fitted, answers = refitted(belief, mine, rng), evidence(other, belief.prior)
+        # Of a count that was named the probability depends on the scale: only sides can be set against a coin.
+        sides = [asked for asked in other if asked.answer.moved is None]
+        fitted, answers = refitted(belief, mine, rng), evidence(sides, belief.prior)
         fit = fitted.response.log_likelihood(fitted.weights, fitted.person, answers)
-        lost += -float(np.log2(np.exp(fit).mean(axis=0)).sum()) - len(other)
+        lost += -float(np.log2(np.exp(fit).mean(axis=0)).sum()) - len(sides)
     return lost / 2
 
 
