@@ -9,7 +9,7 @@ import numpy as np
 
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.questions import Matrix
-from metrics.classification.frequencies import natural_frequencies
+from metrics.classification.confusion import natural_frequencies
 
 _SPREADS = (0.7, 1.5, 3.0)  # of log-costs: near the usual decisions, typical (the second), extreme
 _WORK = 4e8  # steps spent on decisions: large studies get a smaller pool

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.pool import FOOLISH, Pool
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
-from metrics.classification.frequencies import natural_frequencies
+from metrics.classification.confusion import natural_frequencies
 
 _CORNERS = 250  # matrices that a linear programme mixes
 _SPARING = 0.2  # how much an error of either end weighs against the width of the trade

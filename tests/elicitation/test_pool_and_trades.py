@@ -10,7 +10,7 @@ from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.pool import Pool
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.tradeoffs import imagined, mixtures
-from metrics.classification.frequencies import natural_frequencies
+from metrics.classification.confusion import natural_frequencies
 
 SEEDS = st.integers(0, 2**20)
 POPULATION = 1000

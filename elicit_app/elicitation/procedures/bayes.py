@@ -46,7 +46,7 @@ from elicit_app.elicitation.questions import (
 from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS, enough, still_needed
 from elicit_app.problem import Problem
-from metrics.classification.frequencies import natural_frequencies
+from metrics.classification.confusion import natural_frequencies
 
 PARTICLES = 320
 SWEEPS = 10  # moves of every particle, before it is looked whether more are needed

@@ -17,8 +17,7 @@ from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.views.figures import ModelView
 from elicit_app.session.words.result_words import cheapest_words
-from elicit_app.study.model import Mistake, Study, Wording
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import ExchangeRate
