@@ -328,7 +328,7 @@ class QuestionPage(PairPage):
 
     def open_reason(self) -> None:
         """Let a reason be typed, over the sentence of the strip."""
-        if self.answerable and self._question is not None and self._question.again is None:
+        if self.answerable:
             self.reason.show()
             self.reason.raise_()
             self.reason.setFocus(Qt.FocusReason.ShortcutFocusReason)
