@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from elicit_app.cli.beginning import ask_family, ask_guesses, prompt
+from elicit_app.cli.beginning import ask_family, ask_guesses, ask_purpose, prompt
 from elicit_app.cli.line_input import read_line
 from elicit_app.cli.simulated_answers import expert_weights, simulated
 from elicit_app.cli.terminal import Terminal
@@ -24,6 +24,8 @@ from elicit_app.session.words.sentences import stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from elicit_app.study.writing import require_new
+from metrics.display.numbers import day
+from metrics.elicited.metric_parts import Use
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,6 +38,7 @@ class Wish:
     study: str
     procedure: str | None = None
     family: Literal["dlpm", "lpm"] | None = None
+    purpose: Use | None = None
     questions: int | None = None
     never_worse: tuple[str, ...] = ()
     expert: str | None = None
@@ -121,8 +124,9 @@ def _path(wish: Wish, study: Study, talk: Console, data: Path | None) -> Path:
     if open_ones:
         last = open_ones[0]
         assert last.last is not None
+        when = last.last.astimezone()
         number = "1 answer" if last.answers == 1 else f"{last.answers} answers"
-        kept = f"{number} kept, the last one on {last.last.astimezone():%d %B, %H:%M}"
+        kept = f"{number} kept, the last one on {day(when)}, {when:%H:%M}"
         if not sys.stdin.isatty():
             _tell(talk, f"There is an unfinished session ({kept}); go on with it by --session {last.path}")
         elif prompt(talk, f"Go on with the session you began ({kept})? [Y/n] ").strip().lower() not in ("n", "no"):
@@ -145,10 +149,12 @@ def _begin(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
     if person:
         _tell_kept(path, talk)
     family = wish.family or (ask_family(study, talk) if person and len(entry_named(procedure).families) > 1 else None)
+    purpose = wish.purpose or (ask_purpose(study, talk) if person else None)
     seed = secrets.randbits(32) if wish.seed is None else wish.seed
     setting = setting_of(
         procedure,
         family=family,
+        purpose=purpose,
         questions=wish.questions,
         never_worse=read_orders(wish.never_worse, study.classes),
         seed=seed,
@@ -160,7 +166,7 @@ def _begin(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
         expert_weights(wish.simulate, setting, study)
     guesses = ask_guesses(study, setting.family, talk) if person else ()
     expert = wish.expert or ("simulated expert" if wish.simulate is not None else None)
-    session = Session.create(study, setting, path, expert=expert, guesses=guesses)
+    session = Session.create(study, setting, path, expert=expert, guesses=guesses, simulated=wish.simulate is not None)
     if wish.simulate is None and not person:
         _tell_kept(path, talk)
     return session
@@ -192,6 +198,7 @@ def _tell_left_out(wish: Wish, session: Session, talk: Console) -> None:
     options = {
         "--procedure": (wish.procedure, setting.procedure),
         "--family": (wish.family, setting.family),
+        "--purpose": (wish.purpose, setting.purpose),
         "--questions": (wish.questions, setting.questions),
         "--expert": (wish.expert, begun.expert),
         "--seed": (wish.seed, begun.seed),

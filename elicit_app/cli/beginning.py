@@ -1,4 +1,4 @@
-"""What a person is asked in the terminal before the first question: the family, and first guesses."""
+"""What a person is asked in the terminal before the first question: the family, the purpose, and first guesses."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.warm_up import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
 from elicit_app.study.model import Study
+from metrics.elicited.metric_parts import USES, Use
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,6 +23,15 @@ def ask_family(study: Study, talk: Console) -> Literal["dlpm", "lpm"]:
     talk.print(f"Think of one {study.wording.case} that is {truth}. Are all wrong answers for it equally bad?")
     answer = prompt(talk, "y: yes, wrong is wrong. Enter: no, some wrong answers hurt more than others. ")
     return "dlpm" if answer.strip().lower() in ("y", "yes") else "lpm"
+
+
+def ask_purpose(study: Study, talk: Console) -> Use:
+    """Ask what the answers are for; Enter is a choice between the models, where there are several."""
+    default: Use = "choose" if len(study.models) > 1 else "costs"
+    talk.print(f"What are the answers for? 1: {USES['choose']}. 2: {USES['costs']}. 3: both.")
+    typed = prompt(talk, f"1, 2 or 3 (Enter: {'1' if default == 'choose' else '2'}) ").strip()
+    purposes: dict[str, Use] = {"1": "choose", "2": "costs", "3": "both"}
+    return purposes.get(typed, default)
 
 
 def ask_guesses(study: Study, family: Family, talk: Console, most: int = 3) -> tuple[Guess, ...]:

@@ -11,7 +11,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, Question
+from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Family, Matrix, Purpose, Question
+from metrics.elicited.family import MistakeKey, linear_family
 
 SITTING = 18  # informative questions
 _EXTRAS: tuple[tuple[float, Purpose], ...] = (
@@ -141,6 +142,27 @@ def slow_half(history: Sequence[Asked], indices: Sequence[int]) -> list[int]:
         return list(indices)
     middle = float(np.median([*timed, *(0.0 for n in indices if n == last)]))
     return [n for n in indices if (seconds.get(n) or 0.0) >= middle]
+
+
+def never_asked(history: Sequence[Asked], family: Family, n_classes: int) -> tuple[MistakeKey, ...]:
+    """Return the mistakes that no answered question was about: what is said of them rests on the others alone.
+
+    Parameters
+    ----------
+    history : sequence of Asked
+        All answers; "cannot say" tells nothing.
+    family : str
+        Which mistakes are told apart.
+    n_classes : int
+        k.
+    """
+    weighs = linear_family(family)
+    seen = np.zeros(weighs.n_weights(n_classes), dtype=bool)
+    for question, answer in history:
+        if answer.choice is not Choice.UNSURE:
+            shown = question if answer.moved is None else question.moved(answer.moved)
+            seen |= weighs.coordinates(shown.first) != weighs.coordinates(shown.second)
+    return tuple(key for key, asked in zip(weighs.mistakes(n_classes), seen, strict=True) if not asked)
 
 
 def dominated(matrices: Matrix, population: int | None, rng: np.random.Generator) -> Question:

@@ -381,8 +381,9 @@ class Outcome:
         How the person answers: the slope in units of a typical difference, and the probability of not looking.
     effective_draws : float or None
         How many independent draws the samples are worth.
-    linear : str or None
-        None where a linear metric explains the answers; else the name of the rival that does so better.
+    linear : True, str or None
+        True where a linear metric explains the answers as well as any rival, else the name of the rival that does so
+        better; None where that was not judged.
     """
 
     family: Family
@@ -399,7 +400,7 @@ class Outcome:
     sensitivity: float | None = None
     lapse: float | None = None
     effective_draws: float | None = None
-    linear: str | None = None
+    linear: bool | str | None = None
 
 
 Elicitation = Generator[Step, Answer, Outcome]

@@ -10,6 +10,7 @@ import numpy as np
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.linearity import Linearity
 from elicit_app.elicitation.questions import Matrix
+from metrics.elicited.metric_parts import Use
 
 KNOWN_FACTOR = 2.0
 BEST_PROBABILITY = 0.95
@@ -38,7 +39,11 @@ def probability_best(belief: Posterior, models: Matrix) -> Matrix:
 
 
 def enough(
-    belief: Posterior, models: Matrix, answers: int, linearity: Callable[[], Linearity | None] = lambda: None
+    belief: Posterior,
+    models: Matrix,
+    answers: int,
+    linearity: Callable[[], Linearity | None] = lambda: None,
+    purpose: Use | None = None,
 ) -> Literal["known", "best-model"] | None:
     """Tell why the answers are enough, or None.
 
@@ -53,21 +58,29 @@ def enough(
     linearity : callable
         Gives what rivals of linear costs say, or None where that is not judged. Asked only where linear costs alone
         would decide on a model: it takes half a second.
+    purpose : {"choose", "costs", "both"} or None
+        What the answers are for. Where the costs are to be written down, the choice of a model is no reason to stop;
+        for both, the costs alone are none while the choice between several models is open.
     """
     if answers < FEWEST_ANSWERS:
         return None
-    if ratio_factors(belief).max() <= KNOWN_FACTOR:
+    known = bool(ratio_factors(belief).max() <= KNOWN_FACTOR)
+    if known and (purpose != "both" or len(models) < 2):
         return "known"
-    if len(models) < 2:
+    if len(models) < 2 or purpose == "costs" or (purpose == "both" and not known):
         return None
     best = probability_best(belief, models)
     if best.max() >= BEST_PROBABILITY and (judged := linearity()) is not None:
         best = judged.probability_best(best)
-    return "best-model" if best.max() >= BEST_PROBABILITY else None
+    if best.max() < BEST_PROBABILITY:
+        return None
+    return "known" if known else "best-model"
 
 
-def still_needed(belief: Posterior, answers: int, most: int) -> tuple[int, int]:
+def still_needed(belief: Posterior, answers: int, most: int, purpose: Use | None = None) -> tuple[int, int]:
     """Estimate the fewest and the most informative answers until all ratios are known.
+
+    A choice may be settled long before, or at the next answer.
 
     Parameters
     ----------
@@ -77,8 +90,11 @@ def still_needed(belief: Posterior, answers: int, most: int) -> tuple[int, int]:
         Informative answers so far.
     most : int
         No more than these are asked for.
+    purpose : {"choose", "costs", "both"} or None
+        What the answers are for.
     """
     excess = np.log2(np.maximum(np.log(ratio_factors(belief)) / np.log(KNOWN_FACTOR), 1.0))
     likely = float(excess.sum()) / _BITS_PER_ANSWER
-    fewest = min(most, max(1, FEWEST_ANSWERS - answers, int(0.7 * likely)))
+    sooner = 0 if purpose == "choose" else int(0.7 * likely)
+    fewest = min(most, max(1, FEWEST_ANSWERS - answers, sooner))
     return fewest, min(most, max(fewest, int(np.ceil(1.4 * likely)) + 1))

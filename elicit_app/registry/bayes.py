@@ -96,6 +96,7 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
         strength=setting.strength,
         max_cells=setting.max_cells or DEFAULT_CELLS,
         constraints=stated_orders(setting, study.classes),
+        purpose=setting.purpose,
     )
 
 

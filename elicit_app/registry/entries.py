@@ -14,6 +14,7 @@ from elicit_app.elicitation.orders import StatedOrder
 from elicit_app.elicitation.questions import Family, Procedure
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.model import Study
+from metrics.elicited.metric_parts import Use
 
 Space = Literal["frontier", "sphere"]
 
@@ -38,6 +39,8 @@ class Setting(BaseModel):
         Of every random choice.
     person : bool
         Whole cases out of the study's population, counted from true labels.
+    purpose : {"choose", "costs", "both"} or None
+        What the answers are for; a procedure that may stop before its number stops when that is known.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,6 +53,7 @@ class Setting(BaseModel):
     model: str | None = None
     seed: int = Field(default=0, ge=0)
     person: bool = False
+    purpose: Use | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from metrics.display.numbers import cost_text, two_digits
+from metrics.display.numbers import cost_text, day, two_digits
 from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
 from metrics.elicited.family import family_of
 
@@ -78,21 +77,6 @@ class Page:
 # Parameters with a line of their own.
 _SAID = ("of", "never_worse")
 
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
-
 
 def metric_page(metric: ElicitedMetric) -> Page:
     """Return the page about a metric: headline, exchange rates, costs, release factors, weights, where it comes from.
@@ -149,11 +133,6 @@ def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
 def one_line(text: str) -> str:
     """Return a text without line breaks and control characters, for a comment or a cell."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
-
-
-def day(moment: datetime) -> str:
-    """Return "20 November 2026" in English whatever the system's language, so that exports do not depend on it."""
-    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
 
 
 def _cost_texts(metric: ElicitedMetric) -> Cells:

@@ -47,6 +47,7 @@ from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS, enough, still_needed
 from elicit_app.problem import Problem
 from metrics.classification.frequencies import natural_frequencies
+from metrics.elicited.metric_parts import Use
 
 PARTICLES = 400
 SWEEPS = 10  # moves of every particle, before it is looked whether more are needed
@@ -92,6 +93,7 @@ class Bayes:
         strength: bool = False,
         prior: Structure = "auto",
         constraints: Sequence[NeverWorse] = (),
+        purpose: Use | None = None,
     ) -> None:
         if not cases:
             raise Problem("The procedure bayes needs the predictions of at least one model.")
@@ -99,7 +101,7 @@ class Bayes:
             raise Problem(f"At least 2 cells have to differ for one mistake to be traded for another, not {max_cells}.")
         self.family: Family = family
         self.questions, self.stop, self.checks, self.strength = questions, stop, checks, strength
-        self._seed = seed
+        self._seed, self.purpose = seed, purpose
         self.prior = WeightPrior.of(family, cases[0].n_classes, prior, constraints)
         self._models = _as_they_are(cases, population)
         self._goal: Goal
@@ -142,7 +144,7 @@ class Bayes:
             intervals=belief.on_mistakes(ends),
             samples=belief.samples,
             effective_draws=belief.effective_draws,
-            linear=None if linearity is None else linearity.rival,
+            linear=None if linearity is None else linearity.rival or True,
             sensitivity=float(np.median(belief.person.sensitivity)),
             lapse=float(belief.person.lapse.mean()),
         )
@@ -227,7 +229,8 @@ class Bayes:
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
         if not self.stop:
             return None
-        return enough(self.belief(history), self._models, told(history), lambda: self.linearity(history))
+        belief, answers = self.belief(history), told(history)
+        return enough(belief, self._models, answers, lambda: self.linearity(history), self.purpose)
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
@@ -249,7 +252,7 @@ class Bayes:
             # What is asked for trust alone may show that the answers are not enough after all.
             return Progress(len(history), min(trust, most), min(trust + 1, most))
         asked = informative(history)
-        fewest, likely = still_needed(belief, told(history), self.questions - asked)
+        fewest, likely = still_needed(belief, told(history), self.questions - asked, self.purpose)
         return Progress(
             len(history), min(fewest + trust, most), min(questions_left(history, asked + likely, self.checks), most)
         )
