@@ -25,7 +25,7 @@ from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from elicit_app.study.writing import require_new
 from metrics.display.numbers import day
-from metrics.elicited.metric_parts import Use
+from metrics.elicited.metric_parts import AnswersFor
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +38,7 @@ class Wish:
     study: str
     procedure: str | None = None
     family: Literal["dlpm", "lpm"] | None = None
-    purpose: Use | None = None
+    purpose: AnswersFor | None = None
     questions: int | None = None
     never_worse: tuple[str, ...] = ()
     expert: str | None = None

@@ -9,7 +9,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.warm_up import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
 from elicit_app.study.model import Study
-from metrics.elicited.metric_parts import USES, Use
+from metrics.elicited.metric_parts import ANSWERS_FOR, AnswersFor
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,12 +25,12 @@ def ask_family(study: Study, talk: Console) -> Literal["dlpm", "lpm"]:
     return "dlpm" if answer.strip().lower() in ("y", "yes") else "lpm"
 
 
-def ask_purpose(study: Study, talk: Console) -> Use:
+def ask_purpose(study: Study, talk: Console) -> AnswersFor:
     """Ask what the answers are for; Enter is a choice between the models, where there are several."""
-    default: Use = "choose" if len(study.models) > 1 else "costs"
-    talk.print(f"What are the answers for? 1: {USES['choose']}. 2: {USES['costs']}. 3: both.")
+    default: AnswersFor = "choose" if len(study.models) > 1 else "costs"
+    talk.print(f"What are the answers for? 1: {ANSWERS_FOR['choose']}. 2: {ANSWERS_FOR['costs']}. 3: both.")
     typed = prompt(talk, f"1, 2 or 3 (Enter: {'1' if default == 'choose' else '2'}) ").strip()
-    purposes: dict[str, Use] = {"1": "choose", "2": "costs", "3": "both"}
+    purposes: dict[str, AnswersFor] = {"1": "choose", "2": "costs", "3": "both"}
     return purposes.get(typed, default)
 
 

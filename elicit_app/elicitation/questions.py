@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.elicited.metric_parts import AnswersFor as AnswersFor
+
 if TYPE_CHECKING:
     from elicit_app.elicitation.belief import Posterior
     from elicit_app.elicitation.procedures.pencil import Fraction
@@ -183,6 +185,9 @@ class Question:
         the two mistakes compare.
     proposal : Proposal or None
         Which count may be moved until both sides are equally bad; None where no count can be.
+    common_base : bool
+        True for a repeat that shows the earlier trade with more of one mistake on both sides: who values results
+        linearly gives the same answer.
 
     Raises
     ------
@@ -198,6 +203,7 @@ class Question:
     hypothetical: bool = False
     far: bool = False
     proposal: Proposal | None = None
+    common_base: bool = False
 
     def __post_init__(self) -> None:
         if self.population is None:

@@ -22,8 +22,8 @@ Floats = NDArray[np.float64]
 # Redundant numbers of a file may differ by this much, because people round what they write.
 TOLERANCE = 1e-6
 
-Use = Literal["choose", "costs", "both"]
-USES: Mapping[Use, str] = {
+AnswersFor = Literal["choose", "costs", "both"]
+ANSWERS_FOR: Mapping[AnswersFor, str] = {
     "choose": "a choice between these models",
     "costs": "writing down what mistakes cost",
     "both": "a choice between these models, and writing down what mistakes cost",
@@ -154,8 +154,8 @@ class Quality:
     held_out_agreement : Tally or None
         Answers kept aside that the weights of the others predict.
     purpose : {"choose", "costs", "both"} or None
-        What the answers were asked for: to choose between models, to write down what mistakes cost, or both; `USES` has
-        the words.
+        What the answers were asked for: to choose between models, to write down what mistakes cost, or both;
+        `ANSWERS_FOR` has the words.
     provisional : str or None
         Why the weights should not be used for anything else yet, in words; None where nothing speaks against it.
     never_asked : tuple of (str, str or None)
@@ -169,7 +169,7 @@ class Quality:
     repeats_agreed: Tally | None = None
     answers_explained: Tally | None = None
     held_out_agreement: Tally | None = None
-    purpose: Use | None = None
+    purpose: AnswersFor | None = None
     provisional: str | None = None
     never_asked: tuple[tuple[str, str | None], ...] = ()
     linear: bool | str | None = None

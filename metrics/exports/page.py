@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from metrics.display.numbers import cost_text, day, two_digits
 from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
 from metrics.elicited.family import family_of
+from metrics.elicited.metric_parts import ANSWERS_FOR
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -188,7 +189,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Answers these numbers explain", quality.answers_explained),
         ("Answers kept aside, predicted", quality.held_out_agreement),
         ("Answered by", "a program, not a person" if quality.simulated else None),
-        ("Asked in order to", quality.purpose),
+        ("For", "" if quality.purpose is None else ANSWERS_FOR[quality.purpose]),
         ("Provisional", quality.provisional),
         ("Never asked about", "; ".join(f"{true} called {to or 'something else'}" for true, to in quality.never_asked)),
         ("Prevalence", _shares(metric)),

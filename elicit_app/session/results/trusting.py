@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elicit_app.elicitation.agenda import never_asked, told
+from elicit_app.elicitation.agenda import n_answered, never_asked
 from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Tolerance
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS, KNOWN_FACTOR
 from elicit_app.session.journal.state import SessionState, differ, said_already
@@ -94,7 +94,9 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
             answers_explained=explained if explained.of else None,
             held_out_agreement=Tally(held_out[0].right, held_out[0].total) if held_out else None,
             purpose=session.setting.purpose,
-            provisional=_provisional(outcome, ratios, told(state.history), report.verdict == "untrusted"),
+            provisional=why_provisional(
+                outcome, ratios, n_answered(state.history), untrusted=report.verdict == "untrusted"
+            ),
             never_asked=_never_asked(session.study, outcome, state),
             linear=outcome.linear,
             simulated=bool(state.begun.simulated),
@@ -102,7 +104,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     )
 
 
-def _provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers: int, untrusted: bool) -> str | None:
+def why_provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers: int, *, untrusted: bool) -> str | None:
     """Return why the costs should not be used for anything else yet, or None.
 
     A sitting that was asked to its end leaves ranges that speak for themselves.
