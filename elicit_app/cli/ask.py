@@ -39,6 +39,13 @@ def ask(
             help="dlpm: all wrong answers for the same truth are equally bad; lpm: some hurt more than others."
         ),
     ] = None,
+    purpose: Annotated[
+        Literal["choose", "costs", "both"] | None,
+        typer.Option(
+            help="What the answers are for: choose between the models, write down what mistakes cost, or both; the "
+            "questions end when that is known."
+        ),
+    ] = None,
     questions: Annotated[
         int | None, typer.Option(min=1, help="Ask this many informative questions instead of a sitting.")
     ] = None,
@@ -68,6 +75,7 @@ def ask(
         study=study,
         procedure=procedure,
         family=family,
+        purpose=purpose,
         questions=questions,
         never_worse=tuple(never_worse or ()),
         expert=expert,

@@ -25,6 +25,8 @@ from elicit_app.session.words.sentences import stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from elicit_app.study.writing import require_new
+from metrics.display.numbers import day
+from metrics.elicited.metric_parts import ANSWERS_FOR, AnswersFor
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,6 +42,7 @@ class AskOptions:
     study: str
     procedure: str | None = None
     family: Literal["dlpm", "lpm"] | None = None
+    purpose: AnswersFor | None = None
     questions: int | None = None
     never_worse: tuple[str, ...] = ()
     expert: str | None = None
@@ -125,8 +128,9 @@ def _path(options: AskOptions, study: Study, console: Console, data: Path | None
     if open_ones:
         last = open_ones[0]
         assert last.last is not None
+        when = last.last.astimezone()
         number = "1 answer" if last.answers == 1 else f"{last.answers} answers"
-        kept = f"{number} kept, the last one on {last.last.astimezone():%d %B, %H:%M}"
+        kept = f"{number} kept, the last one on {day(when)}, {when:%H:%M}"
         if not sys.stdin.isatty():
             _tell(console, f"There is an unfinished session ({kept}); go on with it by --session {last.path}")
         elif prompt(console, f"Go on with the session you began ({kept})? [Y/n] ").strip().lower() not in ("n", "no"):
@@ -151,10 +155,12 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     family = options.family or (
         ask_family(study, console) if person and len(entry_named(procedure).families) > 1 else None
     )
+    purpose = options.purpose or (ask_purpose(study, console) if person else None)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     setting = setting_of(
         procedure,
         family=family,
+        purpose=purpose,
         questions=options.questions,
         never_worse=read_orders(options.never_worse, study.classes),
         seed=seed,
@@ -166,7 +172,9 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         expert_weights(options.simulate, setting, study)
     guesses = ask_guesses(study, setting.family, console) if person else ()
     expert = options.expert or ("simulated expert" if options.simulate is not None else None)
-    session = Session.create(study, setting, path, expert=expert, guesses=guesses)
+    session = Session.create(
+        study, setting, path, expert=expert, guesses=guesses, simulated=options.simulate is not None
+    )
     if options.simulate is None and not person:
         _tell_kept(path, console)
     return session
@@ -198,6 +206,7 @@ def _tell_left_out(options: AskOptions, session: Session, console: Console) -> N
     given = {
         "--procedure": (options.procedure, setting.procedure),
         "--family": (options.family, setting.family),
+        "--purpose": (options.purpose, setting.purpose),
         "--questions": (options.questions, setting.questions),
         "--expert": (options.expert, begun.expert),
         "--seed": (options.seed, begun.seed),
@@ -235,6 +244,15 @@ def ask_family(study: Study, console: Console) -> Literal["dlpm", "lpm"]:
     console.print(f"Think of one {study.wording.case} that is {truth}. Are all wrong answers for it equally bad?")
     answer = prompt(console, "y: yes, wrong is wrong. Enter: no, some wrong answers hurt more than others. ")
     return "dlpm" if answer.strip().lower() in ("y", "yes") else "lpm"
+
+
+def ask_purpose(study: Study, console: Console) -> AnswersFor:
+    """Ask what the answers are for; Enter is a choice between the models, where there are several."""
+    default: AnswersFor = "choose" if len(study.models) > 1 else "costs"
+    console.print(f"What are the answers for? 1: {ANSWERS_FOR['choose']}. 2: {ANSWERS_FOR['costs']}. 3: both.")
+    typed = prompt(console, f"1, 2 or 3 (Enter: {'1' if default == 'choose' else '2'}) ").strip()
+    purposes: dict[str, AnswersFor] = {"1": "choose", "2": "costs", "3": "both"}
+    return purposes.get(typed, default)
 
 
 def ask_guesses(study: Study, family: Family, console: Console, most: int = 3) -> tuple[Guess, ...]:

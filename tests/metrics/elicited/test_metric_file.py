@@ -348,7 +348,7 @@ def test_the_digest_does_not_depend_on_layout_order_or_how_numbers_are_written(t
 
 def test_what_speaks_about_the_answers_comes_back(tmp_path):
     quality = Quality(
-        purpose="choose between these models",
+        purpose="choose",
         provisional="the choice is settled, the costs are not",
         never_asked=(("naevus", "melanoma"), ("melanoma", None)),
         linear="the larger of two",
