@@ -1,15 +1,31 @@
-"""Numbers as people write them, for every page, table, plot and sentence."""
+"""Numbers and days as people write them, for every page, table, plot and sentence."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import datetime
 
 NOT_KNOWN = "not known"
 
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+
 
 def two_digits(value: float) -> str:
-    """Return a number >= 0 with two significant digits: "7.5", "12", "1,200", "0.013".
+    """Return a number with two significant digits: "7.5", "12", "1,200", "0.013".
 
     >>> [two_digits(x) for x in (7.54, 12.3, 1234.0, 0.0999, 0.0)]
     ['7.5', '12', '1,200', '0.1', '0']
@@ -20,7 +36,7 @@ def two_digits(value: float) -> str:
 def _significant(value: float, digits: int) -> str:
     if value == 0 or math.isinf(value):
         return "0" if value == 0 else "∞"
-    places = digits - 1 - math.floor(math.log10(float(f"{value:.{digits - 1}e}")))
+    places = digits - 1 - math.floor(math.log10(float(f"{abs(value):.{digits - 1}e}")))
     rounded = round(value, places)
     return f"{rounded:,.{places}f}".rstrip("0").rstrip(".") if places > 0 else f"{rounded:,.0f}"
 
@@ -99,3 +115,12 @@ def probability(share: float | None) -> str:
 def amount(value: float) -> str:
     """Return a count with separated thousands, and what is no whole number with three digits: "1,600", "2.5"."""
     return f"{value:,.0f}" if value == round(value) else f"{value:,.3g}"
+
+
+def day(moment: datetime) -> str:
+    """Return a day in English whatever the system's language.
+
+    >>> day(datetime(2026, 11, 20))
+    '20 November 2026'
+    """
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"

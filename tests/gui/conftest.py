@@ -9,8 +9,7 @@ import pytest
 
 from elicit_app.gui import theme
 from elicit_app.study import Study
-from elicit_app.study.model import Predictions
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import Predictions, default_wording
 
 
 @pytest.fixture(autouse=True)

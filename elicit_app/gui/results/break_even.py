@@ -9,12 +9,14 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
+from elicit_app.gui.elements.fields import Unwheeled
 from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LogAxis, ShareAxis
+from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views.cost_lines import Segment
+from metrics.display.axes import LogAxis
 from metrics.display.numbers import span, two_digits
 
 STEPS = 1000
@@ -45,7 +47,7 @@ class Scale(NamedTuple):
     own: float | None = None
 
 
-class BreakEvenTrack(QSlider):
+class BreakEvenTrack(Unwheeled, QSlider):
     """A slider whose track says which model is cheapest where, with a tick where two models change places.
 
     Emits `number_changed` with the number whenever the handle is moved by mouse or keys.
@@ -79,7 +81,7 @@ class BreakEvenTrack(QSlider):
         """Put the handle at `number`, without emitting."""
         self._number = number
         self.blockSignals(True)
-        self.setValue(round(self._scale.axis.share(number) * STEPS))
+        self.setValue(round(self._scale.axis.position(number) * STEPS))
         self.blockSignals(False)
         self.update()
 
@@ -140,7 +142,7 @@ class BreakEvenTrack(QSlider):
         return float(em(18))
 
     def _x(self, number: float) -> float:
-        return self._inset() + self._scale.axis.share(number) * (self.width() - 2 * self._inset())
+        return self._inset() + self._scale.axis.position(number) * (self.width() - 2 * self._inset())
 
     def _y(self) -> float:
         return float(em(46))

@@ -37,7 +37,7 @@ class Columns:
 
     def x(self, axis: LinearAxis, value: float) -> float:
         """Return where a difference lies in the column of the plot."""
-        return self.plot + axis.share(value) * (self.plot_end - self.plot)
+        return self.plot + axis.position(value) * (self.plot_end - self.plot)
 
 
 def weighted(role: Role, weight: int) -> QFont:

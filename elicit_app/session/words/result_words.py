@@ -18,14 +18,11 @@ def model_headline(models: Sequence[ModelView]) -> tuple[str, str]:
             f"One model: {first[0]}",
             "With the predictions of a second model this page says which of them is cheaper.",
         )
-    if len(first) == 1 and models[0].probability_best is None:
-        unsure = "The procedure that asked gives no ranges, so nobody can say how sure that is."
-        return f"{first[0]} is cheapest", f"So the estimate says. {unsure}"
     if len(first) == 1:
         which = "the other" if others == 1 else "the others"
-        return f"{first[0]} is cheapest", f"Your answers put it clearly ahead of {which}."
+        return f"{first[0]} is cheapest", f"Your answers and these cases put it clearly ahead of {which}."
     pair = "the two" if len(first) == 2 else f"the {len(first)}"
-    sentence = f"Your answers cannot say which of {pair} is cheaper."
+    sentence = f"Your answers and these cases cannot say which of {pair} is cheaper."
     if others:
         all_of = "Both" if len(first) == 2 else "All"
         sentence += f" {all_of} are clearly ahead of {'the other' if others == 1 else 'the others'}."

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.gui.results.plotting import LinearAxis, LogAxis, ShareAxis, slider_axis
+from elicit_app.gui.results.plotting import LinearAxis, ShareAxis, log_axis, slider_axis
 from elicit_app.session.views.cost_lines import CostLines
 from elicit_app.session.views.figures import ModelView
 from elicit_app.session.words import result_words as words
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import default_wording
 from metrics import Consequence
 from metrics.elicited.exchange import ExchangeRate
 
@@ -32,24 +32,26 @@ def test_models_that_the_answers_cannot_tell_apart_are_tied():
     tied = [model("ViT", 1, 355, rates), model("ResNet", 1, 360, rates), model("LR", 3, 561, rates)]
     assert words.model_headline(tied) == (
         "ViT and ResNet are tied",
-        "Your answers cannot say which of the two is cheaper. Both are clearly ahead of the other.",
+        "Your answers and these cases cannot say which of the two is cheaper. Both are clearly ahead of the other.",
     )
     sure = [model("ResNet", 1, 360, rates, share=0.97), model("LR", 2, 561, rates, share=0.03)]
-    assert words.model_headline(sure) == ("ResNet is cheapest", "Your answers put it clearly ahead of the other.")
-    assert "nobody can say how sure" in words.model_headline(tied[1:])[1]
+    assert words.model_headline(sure) == (
+        "ResNet is cheapest",
+        "Your answers and these cases put it clearly ahead of the other.",
+    )
     assert words.model_headline(tied[:1])[0] == "One model: ViT"
 
 
 @given(st.lists(POSITIVE, min_size=1, max_size=8), st.floats(0, 1))
 def test_a_logarithmic_axis_holds_what_it_is_made_around_and_inverts(values, share):
-    axis = LogAxis.around(values)
+    axis = log_axis(values)
     assert all(axis.low <= value <= axis.high for value in (1.0, *values))
-    assert axis.share(axis.value(share)) == pytest.approx(share, abs=1e-9)
+    assert axis.position(axis.value(share)) == pytest.approx(share, abs=1e-9)
 
 
 @given(st.lists(POSITIVE, min_size=1, max_size=8), st.integers(2, 9))
 def test_ticks_are_ascending_and_inside(values, most):
-    axis = LogAxis.around(values)
+    axis = log_axis(values)
     ticks = axis.ticks(most)
     assert all(a < b for a, b in pairwise(ticks))
     assert all(axis.low * 0.999 <= tick <= axis.high * 1.001 for tick in ticks)
@@ -115,7 +117,7 @@ def test_an_axis_of_shares_holds_the_study_and_goes_there_and_back(own, populati
     ticks = axis.ticks(9)
     assert list(ticks) == sorted(ticks)
     for value in (axis.low, 0.5, axis.high):
-        assert axis.value(axis.share(value)) == pytest.approx(value)
+        assert axis.value(axis.position(value)) == pytest.approx(value)
     if 1 / population <= own <= 1 - 1 / population:
         assert axis.low <= own <= axis.high
 
