@@ -17,8 +17,8 @@ from elicit_app.gui.elements.surfaces import Section
 from elicit_app.gui.setup.folding import Part
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
 from elicit_app.session.words.purposes import purpose_words
-from elicit_app.study.model import Study
 from elicit_app.study.making import minutes_for
+from elicit_app.study.model import Study
 
 TOLERANCES = (0.05, 0.02, 0.01)
 
