@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.results.page import ResultsPage
     from elicit_app.gui.review.page import ReviewPage
     from elicit_app.gui.setup.begin_page import BeginPage
+    from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.study_page import StudyPage
 
 P = TypeVar("P", bound=Page)
@@ -80,6 +81,13 @@ class Pages:
         from elicit_app.gui.setup.begin_page import BeginPage
 
         return self._add(BeginPage())
+
+    @cached_property
+    def piles(self) -> PilesPage:
+        """Return the page on which mistakes are put into piles."""
+        from elicit_app.gui.setup.piles_page import PilesPage
+
+        return self._add(PilesPage())
 
     @cached_property
     def practice(self) -> PracticePage:
