@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.setup.begin_page import BeginPage
     from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.study_page import StudyPage
+    from elicit_app.gui.start.damaged_page import DamagedPage
 
 P = TypeVar("P", bound=Page)
 
@@ -137,6 +138,13 @@ class Pages:
         from elicit_app.gui.compare import ComparePage
 
         return self._add(ComparePage())
+
+    @cached_property
+    def damaged(self) -> DamagedPage:
+        """Return the page of a damaged session."""
+        from elicit_app.gui.start.damaged_page import DamagedPage
+
+        return self._add(DamagedPage())
 
     @cached_property
     def error(self) -> ErrorPage:
