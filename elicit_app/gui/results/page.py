@@ -1,4 +1,4 @@
-"""The result: four tabs, and from each of them more questions or the metric file."""
+"""The result: five tabs, and from each of them more questions or the metric file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results.costs import CostsPane
 from elicit_app.gui.results.files import METRIC, TOO_FEW
-from elicit_app.gui.results.models import ModelsPane
 from elicit_app.gui.results.prevalence import PrevalencePane
+from elicit_app.gui.results.to_do import ToDoPane
 from elicit_app.gui.results.told import ToldPane
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.study.model import Study
 
+TABS = ("What to do", "What you told us", "Other prevalence", "Costs and files")
 _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
 
@@ -96,11 +97,11 @@ class ResultsPage(ScrolledPage):
         self._header.add_action(self.more)
         self._header.add_action(self.save)
         self.notice = Notice()
-        self.tabs = TabStrip("What you told us", "Which model", "Other prevalence", "Costs and files")
+        self.tabs = TabStrip(*TABS)
         tell(self.tabs, name="Parts of the result")
         for widget in (self._header, self.notice, self.tabs):
             self.head.addWidget(widget)
-        self.told, self.models, self.prevalence, self.costs = ToldPane(), ModelsPane(), PrevalencePane(), CostsPane()
+        self.to_do, self.told, self.prevalence, self.costs = ToDoPane(), ToldPane(), PrevalencePane(), CostsPane()
         for pane in self._panes:
             self.body.addWidget(pane)
         self._turn(0)
@@ -124,7 +125,7 @@ class ResultsPage(ScrolledPage):
         self._notes.setVisible(bool(view.notes))
         self.notice.say(view.unsaved, button="Try again")
         self.told.show_result(view, study)
-        self.models.show_result(view, study)
+        self.to_do.show_result(view)
         self.prevalence.show_result(view, study)
         self.costs.show_result(view, study)
 
@@ -135,8 +136,8 @@ class ResultsPage(ScrolledPage):
             pane.arrange(breakpoint_)
 
     @property
-    def _panes(self) -> tuple[ToldPane, ModelsPane, PrevalencePane, CostsPane]:
-        return self.told, self.models, self.prevalence, self.costs
+    def _panes(self) -> tuple[ToDoPane, ToldPane, PrevalencePane, CostsPane]:
+        return self.to_do, self.told, self.prevalence, self.costs
 
     def _links(self) -> QHBoxLayout:
         foot = QHBoxLayout()

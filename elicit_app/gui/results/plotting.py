@@ -11,7 +11,6 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui.theme import Tokens, em
-from metrics.elicited.exchange import ExchangeRate
 
 _STEPS = (1.0, 2.0, 5.0)
 
@@ -122,14 +121,6 @@ class LinearAxis:
         return tuple(index * step for index in range(first, last + 1))
 
 
-def slider_axis(ratio: ExchangeRate) -> LogAxis:
-    """Return the range of the slider: the plausible range with room around it, 1 always inside."""
-    low, high = ratio.ninety or (ratio.ratio, ratio.ratio)
-    low = low if low > 0 else ratio.ratio / 10
-    high = high if math.isfinite(high) else ratio.ratio * 10
-    return LogAxis(min(1.0, low / 3), max(1.0, high * 4))
-
-
 @dataclass(frozen=True)
 class PlotColumns:
     """Where the columns are, in pixels: names end, the axis begins and ends, the plot ends."""
@@ -174,6 +165,19 @@ def line(painter: QPainter, colour: QColor, left: float, right: float, y: float)
     """Paint the line of a 90 % range."""
     painter.setPen(pen(colour))
     painter.drawLine(QPointF(left, y), QPointF(right, y))
+
+
+def whisker(
+    painter: QPainter, colour: QColor, left: float, right: float, y: float, *, open_end: bool = False
+) -> None:
+    """Paint the line of a 90 % range with a stroke at both ends; an arrow head where it goes on to the right."""
+    painter.setPen(pen(colour, 1.5))
+    painter.drawLine(QPointF(left, y), QPointF(right, y))
+    painter.drawLine(QPointF(left, y - em(5)), QPointF(left, y + em(5)))
+    if open_end:
+        head(painter, colour, right, y, 1)
+    else:
+        painter.drawLine(QPointF(right, y - em(5)), QPointF(right, y + em(5)))
 
 
 def bar(painter: QPainter, colour: QColor, left: float, right: float, y: float) -> None:

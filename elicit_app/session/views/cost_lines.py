@@ -1,21 +1,17 @@
-"""Which model is cheapest as one number changes, a ratio or a share: straight lines and their lower envelope."""
+"""What is cheapest as a share changes: straight lines and their lower envelope."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from elicit_app.session.views.figures import ModelView
-from metrics.elicited.exchange import ExchangeRate
-
 
 @dataclass(frozen=True)
 class Segment:
-    """From `low` to `high` of the number the model `name` is cheapest."""
+    """From `low` to `high` of the number `name` is cheapest."""
 
     low: float
     high: float
@@ -24,37 +20,26 @@ class Segment:
 
 @dataclass(frozen=True)
 class CostLines:
-    """Cost of every model as a function of one number v >= 0: ``base + v * slope``, in units of the yardstick mistake.
+    """Cost of every policy as a function of one number v >= 0: ``base + v * slope``, in units of the yardstick mistake.
 
     Parameters
     ----------
     names : tuple of str
-        The models.
+        The policies.
     base, slope : tuple of float
-        Per model: the cost at 0, and by how much it grows with v; for a ratio, how many of these mistakes it makes.
+        Per policy: the cost at 0, and by how much it grows with v.
     """
 
     names: tuple[str, ...]
     base: tuple[float, ...]
     slope: tuple[float, ...]
 
-    @classmethod
-    def of(cls, models: Sequence[ModelView], ratio: ExchangeRate) -> CostLines:
-        """Take the lines through the models' costs at the estimated `ratio`."""
-        slopes = []
-        for model in models:
-            row = np.array(model.rates[ratio.true], dtype=np.float64)
-            row[ratio.true] = 0.0
-            slopes.append(float(row.sum() if ratio.predicted is None else row[ratio.predicted]))
-        bases = [model.cost - ratio.ratio * slope for model, slope in zip(models, slopes, strict=True)]
-        return cls(tuple(model.name for model in models), tuple(bases), tuple(slopes))
-
     def costs(self, value: float) -> tuple[float, ...]:
-        """Return the cost of every model at `value`."""
+        """Return the cost of every policy at `value`."""
         return tuple(base + value * slope for base, slope in zip(self.base, self.slope, strict=True))
 
     def cheapest(self, value: float) -> int:
-        """Return the index of the cheapest model at `value`; ties: the earlier one."""
+        """Return the index of the cheapest policy at `value`; ties: the earlier one."""
         return int(np.argmin(self.costs(value)))
 
     def crossings(self) -> tuple[float, ...]:
@@ -68,7 +53,7 @@ class CostLines:
         return tuple(sorted(value for value in found if value > 0))
 
     def segments(self, low: float, high: float) -> tuple[Segment, ...]:
-        """Return who is cheapest between `low` and `high`, neighbours of the same model joined."""
+        """Return who is cheapest between `low` and `high`, neighbours of the same policy joined."""
         ends = [low, *(value for value in self.crossings() if low < value < high), high]
         joined: list[Segment] = []
         for start, end in pairwise(ends):

@@ -105,15 +105,14 @@ class Scenarios:
         return changed
 
     def lines(self, shares: ArrayLike, true: int) -> CostLines:
-        """Return what every model costs as the share of class `true` goes from 0 to 1; see `with_share`."""
+        """Return what every policy costs as the share of class `true` goes from 0 to 1; see `with_share`."""
         half = self.with_share(shares, true, 0.5)
         only = np.zeros_like(half)
         only[true] = 1.0
         costs = self.judge.costs
-        places = [place for place, policy in enumerate(costs.policies) if policy.decides == "as-is"]
-        per_class = self.population * costs.estimate[:, places]
+        per_class = self.population * costs.estimate
         base, end = (2 * half - only) @ per_class, only @ per_class
-        names = tuple(str(costs.policies[place].model) for place in places)
+        names = tuple(policy.name for policy in costs.policies)
         return CostLines(names, tuple(map(float, base)), tuple(map(float, end - base)))
 
     def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
