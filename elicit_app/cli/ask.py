@@ -55,6 +55,7 @@ def ask(
     out: Annotated[
         Path | None, typer.Option(help="Where to write the metric file; by default beside the session.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
     """Answer questions in the terminal: type a line a question, or pipe them in.
 
@@ -74,6 +75,7 @@ def ask(
         seed=seed,
         simulate=simulate,
         out=out,
+        force=force,
     )
     try:
         ask_in_terminal(wish)

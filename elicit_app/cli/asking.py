@@ -23,7 +23,7 @@ from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.words.sentences import stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
-from elicit_app.study.writing import demand_writable
+from elicit_app.study.writing import require_new
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,6 +43,7 @@ class Wish:
     seed: int | None = None
     simulate: str | None = None
     out: Path | None = None
+    force: bool = False
 
 
 def ask_in_terminal(wish: Wish, *, data: Path | None = None) -> ResultView | None:
@@ -66,7 +67,7 @@ def ask_in_terminal(wish: Wish, *, data: Path | None = None) -> ResultView | Non
 
     talk = Console(stderr=True, markup=False, highlight=False, emoji=False)
     if wish.out is not None:
-        demand_writable(wish.out)
+        require_new(wish.out, wish.force)
     study = open_study(wish.study)
     if wish.simulate is None:
         return _run(wish, study, _path(wish, study, talk, data), talk, None)

@@ -21,7 +21,7 @@ def print_judgement(console: Console, judgement: Judgement) -> None:
     """Print the recommendation, the table of policies and what more information would bring."""
     said = judgement.recommendation
     _line(console, said.sentence, style="bold")
-    for text in (said.spares, said.sureness):
+    for text in (said.spares, said.sureness, said.reservation):
         if text:
             _line(console, text)
     _policies(console, judgement)

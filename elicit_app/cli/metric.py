@@ -51,9 +51,10 @@ def export(
     metric: MetricFile,
     format: Annotated[str | None, typer.Option(help="sklearn, weka, mlr3, csv, markdown, html or pdf.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; by default standard output.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
     """Write a metric for another tool or as a report; the ending of --out can stand for --format."""
-    from elicit_app.study.writing import demand_writable, write_whole
+    from elicit_app.study.writing import require_new, write_whole
     from metrics.exports import FORMATS
     from metrics.exports import export as render
 
@@ -63,7 +64,7 @@ def export(
     if format not in FORMATS:
         raise typer.BadParameter(f"one of {', '.join(FORMATS)} is needed.", param_hint="--format")
     if out is not None:
-        demand_writable(out)
+        require_new(out, force)
     content = render(load_metric(metric), format)
     data = content.encode() if isinstance(content, str) else content
     if out is None:

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from elicit_app.session.experts.compared import ComparisonView
+    from elicit_app.session.experts.comparing import ComparisonView
 
 
 def pool(
@@ -19,21 +19,21 @@ def pool(
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write the pooled metric file.")] = None,
     name: Annotated[str | None, typer.Option(help="What the pooled metric is called.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
     """Compare experts and pool their metrics: ratio by ratio the geometric mean, with where it comes from."""
     from rich.console import Console
 
     from elicit_app.cli.reading_metric import load_metric
-    from elicit_app.session.experts.compared import Expert
-    from elicit_app.session.experts.comparing import compare
+    from elicit_app.session.experts.comparing import Expert, compare
     from elicit_app.session.experts.pooling import Source
     from elicit_app.session.experts.pooling import pool as pooled_of
-    from elicit_app.study.writing import demand_writable, write_whole
+    from elicit_app.study.writing import require_new, write_whole
 
     if len(metrics) < 2:
         raise typer.BadParameter("two metric files are needed at least.", param_hint="METRIC")
     if out is not None:
-        demand_writable(out)
+        require_new(out, force)
     sources = [Source(path.name, load_metric(path)) for path in metrics]
     pooled = pooled_of(sources, name)
     experts = [Expert(source.metric.provenance.expert or source.name, source) for source in sources]

@@ -188,6 +188,7 @@ def _as_json(metric: ElicitedMetric, scores: Scores) -> str:
     found = judgement.information
     printed = {
         "metric": metric.name,
+        "provisional": metric.quality.provisional,
         "models": [_model(one) for one in scores.models],
         "unit": judgement.unit_name,
         "population": judgement.population,
@@ -251,6 +252,8 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
     # what goes into a file or a pipe is not cut to the width of a terminal
     console = Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False, emoji=False)
     console.print(metric.name, style="dim")
+    if metric.quality.provisional is not None:
+        console.print(f"Provisional: {metric.quality.provisional.rstrip('.')}.", soft_wrap=True)
     print_judgement(console, scores.judgement)
     table = Table(box=None, padding=(0, 2), show_edge=False)
     for heading in ("Rank", "Model as it decides now", "cost", "MPCS", "accuracy"):

@@ -103,7 +103,7 @@ def simulate(
     from elicit_app.registry import setting_of
     from elicit_app.registry.binding import read_orders
     from elicit_app.study.opening import open_study
-    from elicit_app.study.writing import demand_writable
+    from elicit_app.study.writing import require_writable
 
     if out is not None and runs != 1:
         raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
@@ -130,9 +130,9 @@ def simulate(
         )
         if out is not None:
             check_has_costs(setting.family)
-            demand_writable(out)
+            require_writable(out)
         if transcript is not None:
-            demand_writable(transcript)
+            require_writable(transcript)
         experts = Experts(
             weights=_numbers(weights),
             truth=truth,

@@ -16,7 +16,7 @@ from elicit_app.elicitation.sampler import LogDensity, assimilated, gathered, mo
 from metrics.elicited.family import error_cells
 
 LEVEL = 0.9  # of all intervals
-ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 200.0, 1_000.0  # effective draws
+ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 2_400.0  # effective draws; ends of ranges take more than means
 _YARDSTICKS = 6  # tried for the estimate
 _SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
 _REFIT_PARTICLES = 160  # enough to predict one side or the other
@@ -69,7 +69,7 @@ class Posterior(ABC):
 
     @abstractmethod
     def refined(self, answers: Evidence, rng: np.random.Generator) -> Posterior:
-        """Return the same belief by at least 1,000 effective draws, as far as that can be had in about a second."""
+        """Return the same belief by 1,000 effective draws and more, as far as that can be had in about a second."""
 
     @abstractmethod
     def refitted(self, answers: Evidence, rng: np.random.Generator) -> Posterior:

@@ -18,7 +18,7 @@ Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
 
 _PAIRS, _SEED = 200, 0x7505  # random pairs that accuracy is judged on
-_SURPRISING = 0.8  # probability of another answer from which on the given one is a surprise
+_SURPRISING = 0.7  # probability of another answer, its own evidence counted, from which on it is a surprise
 _SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.05  # probability of so many on one side by chance
 _RANDOM = -2.0  # bits: a coin foretold the answers better than the belief before each of them did
 _INSENSITIVE = 0.75  # answers random pairs rightly with less than this probability

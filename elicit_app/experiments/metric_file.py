@@ -12,7 +12,7 @@ from elicit_app.experiments.simulated import Simulation
 from elicit_app.problem import WrongOption
 from elicit_app.session.results.judging import prevalence
 from elicit_app.session.results.result import consequences
-from elicit_app.study.writing import unwritten
+from elicit_app.study.writing import write_problem
 from metrics import ElicitedMetric, Provenance, Quality
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import intervals_around
@@ -42,7 +42,7 @@ def save_metric(simulation: Simulation, path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         metric_of(simulation).save(path)
     except OSError as error:
-        raise unwritten(path, error) from error
+        raise write_problem(path, error) from error
     return path
 
 

@@ -18,8 +18,7 @@ from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogAxis, LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session.experts.compared import ComparisonView, MistakeRates
-from elicit_app.session.experts.comparing import POOLED
+from elicit_app.session.experts.comparing import POOLED, ComparisonView, MistakeRates
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import ExchangeRate
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elicit_app.elicitation.questions import Counts, Family
+from elicit_app.elicitation.questions import Counts, Family, Proposal
 from elicit_app.session.views.asked import Reply, Side
 from elicit_app.session.words.ledger import LedgerView, ledger, letter_of
 from elicit_app.study.counting import confusion_rates, prevalence_of
@@ -24,6 +24,14 @@ class PracticePair(NamedTuple):
     left: Counts
     right: Counts
     better: Side
+
+
+class PracticeTrade(NamedTuple):
+    """A pair in which each side has fewer of one mistake, and the count that may be moved to make them equally bad."""
+
+    left: Counts
+    right: Counts
+    proposal: Proposal
 
 
 class Feedback(NamedTuple):
@@ -43,16 +51,38 @@ def practice_pairs(study: Study) -> tuple[PracticePair, PracticePair]:
         Its first model's most probable answers are the starting point; for a synthetic study those of its law.
     """
     usual = _usual_result(study)
+    first, second = _two_mistakes(study, usual)
+    worse, better = _apart(usual, first)
+    also_worse, also_better = _apart(usual, second)
+    return PracticePair(worse, better, "right"), PracticePair(also_better, also_worse, "left")
+
+
+def practice_trade(study: Study) -> PracticeTrade:
+    """Return a trade to practise with: A has more of the yardstick mistake, B more of another one, which may be moved.
+
+    The count starts a third of the way along its scale, which ends where half of that class would be wrong.
+    """
+    usual = _usual_result(study)
+    first, second = _two_mistakes(study, usual)
+    with_more, with_fewer = _apart(usual, first)
+    right, left = _apart(with_fewer, second)[0], _apart(with_more, second)[1]
+    true = second[0]
+    least = int(left[second])
+    most = max(least + 1, min(int(right[second] + right[true, true]), int(right[true].sum()) // 2))
+    proposal = Proposal("second", true, second[1], min(most, max(least, int(right[second]))), least, most)
+    return PracticeTrade(left, right, proposal)
+
+
+def _two_mistakes(study: Study, usual: Counts) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return the yardstick mistake, and the most frequent one of another truth where there is one."""
     first = study.yardstick
     others = usual.astype(np.float64)
     np.fill_diagonal(others, -1.0)
     others[first] = -1.0
     # Another truth where there is one, so that the second pair shows another row in either family.
     others[first[0]] -= 0.5
-    second = divmod(int(others.argmax()), len(usual))
-    worse, better = _apart(usual, first)
-    also_worse, also_better = _apart(usual, second)
-    return PracticePair(worse, better, "right"), PracticePair(also_better, also_worse, "left")
+    true, predicted = divmod(int(others.argmax()), len(usual))
+    return first, (true, predicted)
 
 
 def _usual_result(study: Study) -> Counts:
@@ -102,6 +132,20 @@ def practice_feedback(pair: PracticePair, reply: Reply, study: Study, family: Fa
         f"Look once more: {letter} has {gain} and nothing else differs",
         "Outlined squares are how many more there are on that side.",
     )
+
+
+def trade_feedback(reply: Reply, ratio: str | None, *, moved: bool) -> Feedback:
+    """Say that any answer to a trade is right, what more there is to it, and how an answer is taken back."""
+    said = {"left": "You chose A", "right": "You chose B", "equal": "You said about equal", "unsure": "You cannot say"}
+    headline = said[reply]
+    if moved:
+        headline = "You made them equal" if reply == "equal" else "You said that they cannot be made equal"
+        headline += f": one counts as {ratio}" if ratio and reply == "equal" else ""
+        more = "In the real questions the program sometimes begins with this; back to the choice is always open."
+    else:
+        more = "Next, the same pair once more: move one number until both results are equally bad."
+    undo = "Ctrl+Z takes an answer back, as often as you like."
+    return Feedback(True, headline, f"Any answer is right here. {undo} {more}")
 
 
 def practice_ledger(pair: PracticePair, study: Study, family: Family) -> LedgerView:

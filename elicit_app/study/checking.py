@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding
-from elicit_app.study.faults import Faults, Kind
-from elicit_app.study.findings import refused, shortened
-from elicit_app.study.labels import PROBABILITY, TRUTH, label_text
+from elicit_app.study.findings import counted, file_problem, listed, shortened
+from elicit_app.study.tables import PROBABILITY, TRUTH
 from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.labels import label_text
 from metrics.inputs.probabilities import ROW_SUM_TOLERANCE
 
 if TYPE_CHECKING:
@@ -22,11 +23,25 @@ if TYPE_CHECKING:
 
     from elicit_app.study.tables import Table
 
+Kind = Literal["label", "cell", "text", "nan", "negative", "high", "sum"]
+
+REMEDIES: dict[Kind, str] = {
+    "label": "Write the true class in every row, or leave the row out.",
+    "cell": "Write a probability in every cell, or leave the row out.",
+    "text": "Write plain numbers with a decimal point.",
+    "nan": "Write the model's probability, or leave the row out.",
+    "negative": "Probabilities lie between 0 and 1. Turn scores or logarithms into probabilities first (softmax, exp).",
+    "high": "Probabilities lie between 0 and 1. Divide percentages by 100.",
+    "sum": "Probabilities of one row must add up to 1 (0.99 to 1.01 is accepted). "
+    "Write the model's probabilities again without rounding.",
+}
+
 Cells = NDArray[np.bool_]
 RowNumbers = range | NDArray[np.int64]
 
 SUM_RANGE = (0.99, 1.01)
 _EMPTY, _UNKNOWN = -2, -1
+_LONGEST_LABEL = 1_000
 # a softmax in float32 may overshoot 0 and 1 by this much
 _ROUNDING = 1e-6
 # a little less than the measures accept: they add up in blocks of their own
@@ -88,6 +103,48 @@ class Checked:
     rescaled: int = 0
 
 
+class Faults:
+    """Collects faults in the order of `Kind`, and the true labels that no column has."""
+
+    def __init__(self) -> None:
+        self._first: dict[Kind, str] = {}
+        self._rows: Counter[Kind] = Counter()
+        self._unknown: Counter[str] = Counter()
+
+    def __bool__(self) -> bool:
+        return bool(self._rows or self._unknown)
+
+    def add(self, kind: Kind, rows: int, first: str) -> None:
+        """Note that `rows` more rows have this fault; `first` tells the first of them."""
+        self._rows[kind] += rows
+        self._first.setdefault(kind, first)
+
+    def add_unknown(self, label: str, rows: int) -> None:
+        """Note that `rows` more rows have a true label without a column."""
+        self._unknown[label] += rows
+
+    def merge(self, later: Faults) -> None:
+        """Add the faults of later rows."""
+        self._rows.update(later._rows)
+        self._first = later._first | self._first
+        self._unknown.update(later._unknown)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return everything that has to be put right."""
+        found = [Finding(self._message(kind), REMEDIES[kind]) for kind in REMEDIES if kind in self._first]
+        if self._unknown:
+            labels = sorted(self._unknown)
+            has = counted(self._unknown.total(), "row has", "rows have")
+            columns = " and ".join(PROBABILITY + shortened(label) for label in labels[:2])
+            remedy = f"Add {'a column' if len(labels) == 1 else 'columns like'} {columns}, or leave these rows out."
+            found.append(Finding(f"{has} a true label that has no column: {listed(labels)}", remedy))
+        return tuple(found)
+
+    def _message(self, kind: Kind) -> str:
+        more = self._rows[kind] - 1
+        return self._first[kind] + (f", and so in {counted(more, 'more row')}" if more else "")
+
+
 class RowCheck:
     """Turns frames into batches: `batches` in one go, the other methods part by part, `checked` in any thread.
 
@@ -126,7 +183,7 @@ class RowCheck:
             batch = self.take(self.checked(rows))
             if batch is not None:
                 yield batch
-        self.demand_sound()
+        self.require_sound()
 
     def numbered(self, frames: Iterable[pl.DataFrame]) -> Iterator[Rows]:
         """Yield the rows of frames with their numbers; blank lines of CSV are left out."""
@@ -134,7 +191,7 @@ class RowCheck:
         for frame in frames:
             rows = Rows(frame, range(seen + 1, seen + frame.height + 1), before)
             seen += frame.height
-            if self._table.why_empty is not None:
+            if self._table.blank_lines:
                 rows = _without_blank_lines(rows)
             if rows.frame.height:
                 yield rows
@@ -146,7 +203,7 @@ class RowCheck:
         self.rescaled += checked.rescaled
         return None if self._faults else checked.batch
 
-    def demand_sound(self) -> None:
+    def require_sound(self) -> None:
         """Refuse the file where any rows that were taken in have faults.
 
         Raises
@@ -155,13 +212,13 @@ class RowCheck:
             Everything that has to be put right in this file.
         """
         if self._faults:
-            raise refused(self._table.path, *self._faults.findings())
+            raise file_problem(self._table.path, *self._faults.findings())
 
     def checked(self, rows: Rows) -> Checked:
         """Check some rows; nothing is taken in."""
         faults = Faults()
         labels, *written = rows.frame.get_columns()
-        self._demand_numbers(written)
+        self._require_numbers(written)
         truth = self._labels(labels, rows.numbers, faults)
         numbers = _as_numbers(rows.frame)
         proba, sums = _by_column(numbers)
@@ -177,26 +234,29 @@ class RowCheck:
         batch = Batch(truth, proba.clip(0, 1) if lowest < 0 or highest > 1 else proba)
         return Checked(batch, faults, 0 if off is None else int(off.sum()))
 
-    def _demand_numbers(self, written: Sequence[pl.Series]) -> None:
+    def _require_numbers(self, written: Sequence[pl.Series]) -> None:
         import polars as pl
 
         for name, column in zip(self._classes, written, strict=True):
             kind = column.dtype
             if not kind.is_numeric() and kind not in (pl.String, pl.Null):
-                told = f"Column {PROBABILITY}{name} holds {str(kind).split('(')[0].lower()} values, not numbers"
-                raise refused(self._table.path, Finding(told, "Write one probability in every cell."))
+                message = f"Column {PROBABILITY}{name} holds {str(kind).split('(')[0].lower()} values, not numbers"
+                raise file_problem(self._table.path, Finding(message, "Write one probability in every cell."))
 
     def _labels(self, column: pl.Series, numbers: RowNumbers, faults: Faults) -> NDArray[np.int64]:
         """Return class indices; negative where the label is empty or has no column."""
         import polars as pl
 
+        if column.dtype == pl.String and (column.str.len_bytes().max() or 0) > _LONGEST_LABEL:  # type: ignore[operator]
+            found = f"A true label is longer than {_LONGEST_LABEL:,} letters"
+            raise file_problem(self._table.path, Finding(found, "Look for a quotation mark that is not closed."))
         values = column.unique().drop_nulls()
         places = [_EMPTY if not label_text(value) else self._index.place(value) for value in values]
         truth = column.replace_strict(values, places, default=_EMPTY, return_dtype=pl.Int64).to_numpy()
         empty = truth == _EMPTY
         if empty.any():
             row = int(numbers[empty.argmax()])
-            faults.add("label", int(empty.sum()), self._told_empty(row, TRUTH))
+            faults.add("label", int(empty.sum()), self._empty_message(row, TRUTH))
         for value, count in column.filter(pl.Series(truth == _UNKNOWN)).value_counts().iter_rows():
             faults.add_unknown(label_text(value), count)
         return truth
@@ -218,30 +278,29 @@ class RowCheck:
             if cells.any():
                 position = int(cells.any(axis=1).argmax())
                 column = int(cells[position].argmax())
-                told = self._told(kind, int(rows[position]), column, written[column][position])
-                faults.add(kind, int(cells.any(axis=1).sum()), told)
+                message = self._message(kind, int(rows[position]), column, written[column][position])
+                faults.add(kind, int(cells.any(axis=1).sum()), message)
         off = ~np.any([cells.any(axis=1) for cells in faulty.values()], axis=0) & ~_near_one(sums)
         if off.any():
             position = int(off.argmax())
-            told = f"Row {rows[position]}: the probabilities add up to {sums[position]:.4g}, not 1"
-            faults.add("sum", int(off.sum()), told)
+            message = f"Row {rows[position]}: the probabilities add up to {sums[position]:.4g}, not 1"
+            faults.add("sum", int(off.sum()), message)
 
-    def _told(self, kind: Kind, row: int, column: int, value: object) -> str:
+    def _message(self, kind: Kind, row: int, column: int, value: object) -> str:
         name = PROBABILITY + self._classes[column]
         if kind == "cell":
-            return self._told_empty(row, name)
+            return self._empty_message(row, name)
         if kind == "text":
             return f"Row {row}: {name} is “{shortened(str(value))}”, not a number"
         ends = {"nan": "not a finite number", "negative": "below 0", "high": "above 1"}
         number = float(str(value))
         return f"Row {row}: {name} is {'NaN' if number != number else f'{number:.4g}'}, {ends[kind]}"
 
-    def _told_empty(self, row: int, name: str) -> str:
-        shape = self._table.why_empty(row) if self._table.why_empty else None
-        return shape or f"Row {row}: {name} is empty"
+    def _empty_message(self, row: int, name: str) -> str:
+        return self._table.why_empty(row) or f"Row {row}: {name} is empty"
 
 
-def demand_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int64]) -> None:
+def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int64]) -> None:
     """Refuse predictions in which there is nothing to compare.
 
     Parameters
@@ -261,12 +320,12 @@ def demand_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int6
     rows = int(cases.sum())
     present = [name for name, count in zip(classes, cases, strict=True) if count]
     if rows == 0:
-        raise refused(path, Finding("There are no rows of data in it", "Write one row a case."))
+        raise file_problem(path, Finding("There are no rows of data in it", "Write one row a case."))
     if rows == 1:
-        raise refused(path, Finding("There is only one row in it", "Write one row a case, at least two cases."))
+        raise file_problem(path, Finding("There is only one row in it", "Write one row a case, at least two cases."))
     if len(present) == 1:
-        told = f"Every row has the true label “{present[0]}”"
-        raise refused(path, Finding(told, "Mistakes can be compared only with cases of two classes or more."))
+        message = f"Every row has the true label “{present[0]}”"
+        raise file_problem(path, Finding(message, "Mistakes can be compared only with cases of two classes or more."))
 
 
 def _without_blank_lines(rows: Rows) -> Rows:

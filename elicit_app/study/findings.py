@@ -11,7 +11,7 @@ _TOLD = 3
 _ROW = re.compile(r"\b[Rr]ow \d")
 
 
-def refused(path: Path, *findings: Finding) -> Problem:
+def file_problem(path: Path, *findings: Finding) -> Problem:
     """Return the problem with a file as one sentence; all findings are kept.
 
     Parameters

@@ -14,10 +14,9 @@ import numpy as np
 
 from elicit_app.problem import Problem
 from elicit_app.study.counting import normalised_prevalence
-from elicit_app.study.digest import study_digest
-from elicit_app.study.labels import PROBABILITY, TRUTH
-from elicit_app.study.model import Predictions, Study
-from elicit_app.study.reading import read_predictions
+from elicit_app.study.model import Predictions, Study, study_digest
+from elicit_app.study.reading import read_predictions, require_askable
+from elicit_app.study.tables import PROBABILITY, TRUTH, require_regular_file
 from elicit_app.study.wording import check_wording
 from elicit_app.study.writing import new_folder, write_whole
 
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from elicit_app.study.document import StudyDocument
 
 STUDY_FILE = "study.json"
+_MOST_DOCUMENT_BYTES = 16 * 2**20
 
 
 def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> Study:
@@ -47,8 +47,10 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
     path = folder / STUDY_FILE
     document = _read_document(path)
     classes = tuple(document.classes)
+    require_askable(path, len(classes))
+    own = kind == "bundled"
     models = tuple(
-        replace(read_predictions(folder / entry.file, labels=classes).predictions, name=entry.name)
+        replace(read_predictions(folder / entry.file, labels=classes, own=own).predictions, name=entry.name)
         for entry in document.models
     )
     study = Study(
@@ -75,6 +77,8 @@ def _read_document(path: Path) -> StudyDocument:
     from elicit_app.study.document import parse_document
 
     try:
+        if path.exists():
+            require_regular_file(path, _MOST_DOCUMENT_BYTES)
         return parse_document(path, path.read_bytes())
     except FileNotFoundError as error:
         raise Problem(f"{path.parent} is not a study folder: there is no {path.name} in it.") from error

@@ -11,10 +11,9 @@ import numpy as np
 
 from elicit_app.problem import Problem
 from elicit_app.study.counting import normalised_prevalence, population_for, prevalence_of, yardstick_for
-from elicit_app.study.digest import study_digest
 from elicit_app.study.folder import check_study, write_folder
-from elicit_app.study.model import Study, Wording
-from elicit_app.study.reading import Read, read_predictions
+from elicit_app.study.model import Study, Wording, study_digest
+from elicit_app.study.reading import Read, open_predictions, read_predictions, require_askable
 from elicit_app.study.wording import default_wording
 
 
@@ -121,10 +120,11 @@ def study_of(
 
 
 def _read_models(files: Sequence[Path], labels: Sequence[str] | None) -> list[Read]:
+    require_askable(files[0], len(open_predictions(files[0]).classes))
     first = read_predictions(files[0], labels=labels)
     reads = [first, *(read_predictions(file, labels=first.classes) for file in files[1:])]
     for file, other in zip(files[1:], reads[1:], strict=True):
-        _demand_same_cases(files[0], first, file, other)
+        _require_same_cases(files[0], first, file, other)
     return reads
 
 
@@ -146,15 +146,15 @@ def distinct_names(files: Sequence[Path]) -> list[str]:
     return [f"{name} ({times + 1})" if times else name for name, times in zip(names, before, strict=True)]
 
 
-def _demand_same_cases(first_file: Path, first: Read, file: Path, other: Read) -> None:
+def _require_same_cases(first_file: Path, first: Read, file: Path, other: Read) -> None:
     a, b = first.predictions.y_true, other.predictions.y_true
     same = "all files of one study list the same cases in the same order."
     if len(a) != len(b):
         raise Problem(f"{file} has {len(b):,} rows, {first_file} has {len(a):,}: {same}")
     if not np.array_equal(a, b):
         row = int(np.argmax(a != b))
-        told = f"“{other.classes[b[row]]}” in {file}, “{first.classes[a[row]]}” in {first_file}"
-        raise Problem(f"The true label of row {row + 1} is {told}: {same}")
+        message = f"“{other.classes[b[row]]}” in {file}, “{first.classes[a[row]]}” in {first_file}"
+        raise Problem(f"The true label of row {row + 1} is {message}: {same}")
 
 
 def _description(classes: Sequence[str], n_models: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -98,7 +99,7 @@ def open_study(ref: str | Path) -> Study:
         return read_folder(path)
     if path.name == STUDY_FILE:
         return read_folder(path.parent)
-    if not path.exists():
+    if not os.path.lexists(path):  # a link that leads nowhere is told as such
         close = get_close_matches(str(ref), [*BUNDLED, *SYNTHETIC], n=1)
         hint = f"did you mean “{close[0]}”?" if close else "`elicit study list` names those that come with it."
         raise Problem(f"There is no study “{ref}”, and no folder or file of that name: {hint}")

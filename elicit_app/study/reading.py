@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from elicit_app.problem import Finding, Problem
-from elicit_app.study.checking import Batch, RowCheck, demand_comparable
-from elicit_app.study.findings import counted, listed, refused, shortened
-from elicit_app.study.labels import PROBABILITY, TRUTH, class_of_column
-from elicit_app.study.model import Predictions
-from elicit_app.study.tables import Table, open_table
+from elicit_app.study.checking import Batch, RowCheck, require_comparable
+from elicit_app.study.findings import counted, file_problem, listed, shortened
+from elicit_app.study.model import MOST_CLASSES, Predictions
+from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -90,12 +89,12 @@ class PredictionsFile:
             found = [f"no column for {listed(missing)}"] if missing else []
             found += [f"a column for {listed(extra)}"] if extra else []
             remedy = f"The classes must be {listed(list(classes), 12)}."
-            raise refused(self.table.path, Finding(f"There is {' and '.join(found)}", remedy))
+            raise file_problem(self.table.path, Finding(f"There is {' and '.join(found)}", remedy))
         columns = dict(zip(self.classes, self.positions[1:], strict=True))
         return replace(self, classes=tuple(classes), positions=(self.positions[0], *(columns[n] for n in classes)))
 
 
-def open_predictions(path: str | Path) -> PredictionsFile:
+def open_predictions(path: str | Path, *, own: bool = False) -> PredictionsFile:
     """Open a predictions file and find its columns.
 
     Parameters
@@ -103,22 +102,24 @@ def open_predictions(path: str | Path) -> PredictionsFile:
     path : str or Path
         CSV or Parquet with a column `y_true` and one column `proba_<class>` a class, or NPZ with `y_true` (n,),
         `y_proba` (n, k) and optionally `classes` (k,). Other columns are left alone.
+    own : bool
+        The file came with the program, so that it needs no trial.
 
     Raises
     ------
     Problem
         What is wrong with the file or its header, and what to do.
     """
-    table = open_table(Path(path))
+    table = open_table(Path(path), own=own)
     names = [name.strip() for name in table.columns]
     classes = {position: found for position, name in enumerate(names) if (found := class_of_column(name)) is not None}
     findings = [*_column_findings(names, list(classes.values()))]
     if findings:
-        raise refused(table.path, *findings)
+        raise file_problem(table.path, *findings)
     return PredictionsFile(table, tuple(classes.values()), (names.index(TRUTH), *classes))
 
 
-def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None) -> Read:
+def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None, own: bool = False) -> Read:
     """Read and check all predictions of one file.
 
     Parameters
@@ -127,6 +128,8 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None) -
         A predictions file, see `open_predictions`.
     labels : sequence of str, optional
         The order of the classes; by default that of the columns. Where an NPZ file names no classes, their names.
+    own : bool
+        The file came with the program.
 
     Returns
     -------
@@ -139,20 +142,33 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None) -
     Problem
         Everything that has to be put right, each with its row or column. Rows are counted from 1 below the header.
     """
-    file = open_predictions(path)
+    file = open_predictions(path, own=own)
     names = file.classes
     if labels is not None:
         file, names = _arranged(file, tuple(labels))
     check = file.check()
     batches = [*file.batches(check)]
     y_true = np.concatenate([batch.y_true for batch in batches] or [np.zeros(0, dtype=np.int64)])
-    demand_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
+    require_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
     predictions = Predictions(
         file.name,
         y_true,
         np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64),
     )
     return Read(predictions, names, rescaling_notes(file.table.path, check.rescaled))
+
+
+def require_askable(path: Path, n_classes: int) -> None:
+    """Refuse more classes than people can be asked about, before anything of the size of a matrix is made.
+
+    Raises
+    ------
+    Problem
+        There are more than `MOST_CLASSES`.
+    """
+    if n_classes > MOST_CLASSES:
+        found = f"It has {n_classes:,} classes; at most {MOST_CLASSES} can be asked about"
+        raise file_problem(path, Finding(found, "Put classes together, or leave some out with their cases."))
 
 
 def _numbered(n_classes: int) -> tuple[str, ...]:

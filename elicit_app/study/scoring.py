@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
-from elicit_app.study.checking import Batch, demand_comparable
+from elicit_app.study.checking import Batch, require_comparable
 from elicit_app.study.reading import open_predictions
 from metrics import ElicitedMetric
 from metrics.accumulating import ConcernScore, ExpectedCost, OnePass
@@ -253,7 +253,7 @@ def demand_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
     """
     metric = tally.metric
     for rows, model in zip(models, tally.models, strict=True):
-        demand_comparable(rows.pieces[0].path, metric.classes, model.labels)
+        require_comparable(rows.pieces[0].path, metric.classes, model.labels)
     (first, labels), *others = ((rows.name, model.labels) for rows, model in zip(models, tally.models, strict=True))
     for name, found in others:
         said = ""

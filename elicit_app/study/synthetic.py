@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
-from elicit_app.study.digest import study_digest
-from elicit_app.study.model import Law, Study
+from elicit_app.study.model import Law, Study, study_digest
 from elicit_app.study.wording import default_wording
 
 _SLOPES = {"paper-3": (1.0, 3.0, 5.0), "paper-4": (1.0, 3.0, 6.0, 10.0)}

@@ -1,148 +1,402 @@
-"""Predictions files as tables: one file of any format gives its column names and its rows in batches."""
+"""Predictions files as tables: one class a format gives column names and rows in batches.
+
+Foreign files are read where they can do no harm: regular files only, sizes checked before anything is decoded, and
+Parquet, whose decoder can end the whole process, is read through once in a child process first (`study.trial_reading`).
+"""
 
 from __future__ import annotations
 
+import csv
+import stat
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
-from elicit_app.study.findings import refused
+from elicit_app.study.findings import file_problem, listed
+from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.labels import label_text
 
 if TYPE_CHECKING:
     import polars as pl
 
+TRUTH = "y_true"
+PROBABILITY = "proba_"
+
 # A multiple of the rows that the measures take at a time, so that no batch ends with a few rows on their own.
 BATCH_ROWS = 64_000
 PARQUET = (".parquet", ".pq")
+MOST_COLUMNS = 10_000
+MOST_BYTES = 4 * 2**30
+MOST_ARRAY_BYTES = 2 * 2**30
+
 _WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_LONGEST_HEADER = 1 << 20
+_AS_UTF8 = 'Save it again as "CSV UTF-8" (comma separated).'
+_PROBABILITIES, _CLASSES = "y_proba", "classes"
+_SHAPE = f"Save it with numpy.savez(file, {TRUTH}=labels, {_PROBABILITIES}=probabilities, {_CLASSES}=names)."
 
 
-@dataclass(frozen=True)
-class Table:
+def class_of_column(column: str) -> str | None:
+    """Return the class whose probability a column named `column` holds, or None for any other column."""
+    column = column.strip()
+    return label_text(column[len(PROBABILITY) :]) if column.startswith(PROBABILITY) else None
+
+
+class Table(Protocol):
     """A predictions file that has been opened, its rows not yet read.
 
-    Parameters
+    Attributes
     ----------
     path : Path
         The file.
     columns : tuple of str
         Names of the columns as written, in order.
-    frames : callable
-        ``frames(wanted, start, stop)`` yields polars frames of the columns at the positions `wanted`, in the order
-        wanted, of the rows from `start` (from 0) up to `stop` (None: the end); a new iteration each time.
     rows : int or None
         Number of rows where that is known without reading them all.
-    why_empty : callable or None
-        For CSV, whose cells are text and in which blank lines do not count as rows: ``why_empty(row)`` tells for a row
-        with an empty cell what is wrong with its shape, None where it is the cell alone.
+    blank_lines : bool
+        Whether rows without any value are blank lines, which do not count as rows.
     """
 
     path: Path
     columns: tuple[str, ...]
-    frames: Callable[[Sequence[int], int, int | None], Iterator[pl.DataFrame]]
     rows: int | None
-    why_empty: Callable[[int], str | None] | None = None
+    blank_lines: bool
+
+    def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
+        """Yield frames of the columns at the positions `wanted`, in this order, of the rows from `start` to `stop`.
+
+        Rows count from 0; None means to the end. Every call is a new iteration.
+        """
+        ...
+
+    def why_empty(self, row: int) -> str | None:
+        """Return what is wrong with the shape of a row, from 1, with an empty cell; None where it is the cell alone."""
+        ...
 
 
-def open_table(path: Path) -> Table:
+def open_table(path: Path, *, own: bool = False) -> Table:
     """Open a predictions file, told apart by its ending.
 
     Parameters
     ----------
     path : Path
         A `.csv`, `.parquet` (or `.pq`) or `.npz` file.
+    own : bool
+        The file came with the program, so that it needs no trial.
 
     Returns
     -------
     Table
-        Nothing but the header has been read, except from NPZ.
+        Nothing but the header has been taken in, except from NPZ.
 
     Raises
     ------
     Problem
-        There is no such file, or it is not what its ending says.
+        There is no such file, it is not what its ending says, or larger than the stated limits.
     """
-    _demand_file(path)
-    kinds = {".csv": _open_csv, ".npz": _open_npz, **dict.fromkeys(PARQUET, _open_parquet)}
-    opener = kinds.get(path.suffix.lower())
-    if opener is None:
-        raise refused(path, Finding(f"The ending “{path.suffix}” is none of .csv, .parquet and .npz", _WHERE))
+    kinds: dict[str, Callable[[Path], Table]] = {".csv": CsvTable, ".npz": NpzTable}
+    kinds |= dict.fromkeys(PARQUET, lambda path: ParquetTable(path, own=own))
     try:
-        return opener(path)
+        require_regular_file(path)
+        kind = kinds.get(path.suffix.lower())
+        if kind is None:
+            raise file_problem(path, Finding(f"The ending “{path.suffix}” is none of .csv, .parquet and .npz", _WHERE))
+        table = kind(path)
     except OSError as error:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
+    if len(table.columns) > MOST_COLUMNS:
+        found = f"It has {len(table.columns):,} columns, more than {MOST_COLUMNS:,}"
+        raise file_problem(path, Finding(found, f"Keep {TRUTH} and one column a class."))
+    return table
 
 
-def _demand_file(path: Path) -> None:
-    if path.is_dir():
+def require_regular_file(path: Path, most_bytes: int = MOST_BYTES) -> None:
+    """Refuse what is no regular file, without opening it, and files that are too large.
+
+    Raises
+    ------
+    Problem
+        It is missing, a folder, a link that leads nowhere, a pipe or a device, or larger than `most_bytes`.
+    """
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise Problem(f"There is no file {path}: check the name and the folder.") from None
+    except (OSError, RuntimeError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Problem(f"{path} cannot be read: {why}.") from None
+    if stat.S_ISDIR(found.st_mode):
         raise Problem(f"{path} is a folder, not a predictions file: {_WHERE[0].lower()}{_WHERE[1:]}")
-    if not path.exists():
-        raise Problem(f"There is no file {path}: check the name and the folder.")
+    if not stat.S_ISREG(found.st_mode):
+        raise Problem(f"{path} is a pipe or a device, not a file: {_WHERE[0].lower()}{_WHERE[1:]}")
+    if found.st_size > most_bytes:
+        size = f"{found.st_size / 2**30:.1f} GiB, more than {most_bytes / 2**30:.3g} GiB"
+        raise file_problem(path, Finding(f"It is {size}", "Split it, or take a sample of the cases."))
 
 
-def _open_csv(path: Path) -> Table:
-    from elicit_app.study.csv_text import explain, read_header, short_row
+class CsvTable:
+    """A CSV file: UTF-8, separated by commas, its first line names the columns."""
 
-    columns = read_header(path)
+    rows: int | None = None
+    blank_lines = True
 
-    def scan() -> pl.LazyFrame:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.columns = tuple(_read_header(path))
+
+    def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
+        """Yield frames of text; see `Table`."""
         import polars as pl
 
         # positions as names: the header may name a column twice
-        return pl.scan_csv(
-            path,
+        scan = pl.scan_csv(
+            self.path,
             infer_schema=False,
             glob=False,
             with_column_names=lambda names: [str(position) for position in range(len(names))],
         )
+        try:
+            yield from _batches(scan, [str(position) for position in wanted], start, stop)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise self._explained(str(error)) from error
 
-    def frames(wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
+    def why_empty(self, row: int) -> str | None:
+        """Return what is wrong with the number of fields; see `Table`."""
+        found = next((count for number, count in self._field_counts() if number == row), len(self.columns))
+        return None if found == len(self.columns) else self._shape(row, found)
+
+    def _explained(self, reason: str) -> Problem:
+        """Return in words why the file could not be read; `reason` is used only where nothing better is found."""
+        findings = [*islice(self._not_utf8(), 1)] or [*islice(self._ragged(), 3)]
+        if findings:
+            return file_problem(self.path, *findings)
+        first_line = reason.strip().splitlines()[0] if reason.strip() else "unknown reason"
+        remedy = "Look for a quotation mark that is not closed."
+        return file_problem(self.path, Finding(f"It cannot be read as CSV ({first_line})", remedy))
+
+    def _not_utf8(self) -> Iterator[Finding]:
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                try:
+                    line.decode("utf-8")
+                except UnicodeDecodeError:
+                    yield Finding(f"Line {number} is not UTF-8 text", _AS_UTF8)
+
+    def _ragged(self) -> Iterator[Finding]:
+        for row, found in self._field_counts():
+            if found != len(self.columns):
+                yield Finding(self._shape(row, found), "Every row needs one field for each column of the header.")
+
+    def _shape(self, row: int, found: int) -> str:
+        fields = f"{found} field{'' if found == 1 else 's'}"
+        return f"Row {row} has {fields}, but the header names {len(self.columns)} columns"
+
+    def _field_counts(self) -> Iterator[tuple[int, int]]:
+        """Yield (data row, fields) for every row that is not blank; what is not UTF-8 counts as any letter."""
+        with self.path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            rows = csv.reader(file)
+            try:
+                next(rows, None)
+                yield from ((number, len(fields)) for number, fields in enumerate(rows, start=1) if fields)
+            except csv.Error:
+                return
+
+
+def _read_header(path: Path) -> list[str]:
+    """Return the column names of a CSV file."""
+    with path.open("rb") as file:
+        line = file.readline(_LONGEST_HEADER)
+    if not line.strip():
+        first = f"Its first line must name the columns: {TRUTH}, proba_<class>."
+        raise file_problem(path, Finding("The file is empty", first))
+    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise file_problem(path, Finding("The text is UTF-16, not UTF-8", _AS_UTF8))
+    if b"\0" in line:
+        raise file_problem(path, Finding("This is not text, let alone CSV", _WHERE))
+    if len(line) == _LONGEST_HEADER:
+        raise file_problem(path, Finding("Its first line is longer than 1 MiB", "It must name the columns."))
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise file_problem(path, Finding("Line 1 is not UTF-8 text", _AS_UTF8)) from None
+    try:
+        names = next(csv.reader([text.rstrip("\r\n")]), [])
+    except csv.Error as error:
+        lone = "\r" in text.rstrip("\r\n")
+        found = "Its lines end with a lone carriage return" if lone else f"Its first line is not CSV ({error})"
+        raise file_problem(path, Finding(found, _AS_UTF8)) from None
+    for separator, spoken in _SEPARATORS.items():
+        # a semicolon inside a class name is fine as long as commas separate the columns
+        if len(names) == 1 and separator in text:
+            found = f"The columns are separated by {spoken}, not by commas"
+            raise file_problem(path, Finding(found, "Save it again with commas, and with a point in decimal numbers."))
+    return names
+
+
+class ParquetTable:
+    """A Parquet file, read through once in a child process before it is opened here."""
+
+    blank_lines = False
+
+    def __init__(self, path: Path, *, own: bool = False) -> None:
         import polars as pl
 
+        from elicit_app.study.trial_reading import parquet_fault
+
+        self.path = path
+        fault = None if own else parquet_fault(path)
+        if fault is not None:
+            raise self._damaged(fault)
+        self._scan = pl.scan_parquet(path, glob=False)
         try:
-            yield from _batches(scan(), [str(position) for position in wanted], start, stop)
-        except pl.exceptions.PolarsError as error:
-            raise explain(path, len(columns), str(error)) from error
+            self.columns = tuple(self._scan.collect_schema().names())
+            self.rows: int | None = int(self._scan.select(pl.len()).collect().item())
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise self._damaged() from error
 
-    return Table(path, tuple(columns), frames, None, lambda row: short_row(path, row, len(columns)))
+    def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
+        """Yield frames; see `Table`."""
+        import polars as pl
 
-
-def _open_parquet(path: Path) -> Table:
-    import polars as pl
-
-    scan = pl.scan_parquet(path, glob=False)
-    try:
-        columns = scan.collect_schema().names()
-        rows = int(scan.select(pl.len()).collect().item())
-    except pl.exceptions.PolarsError as error:
-        raise _damaged(path) from error
-
-    def frames(wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
-        expected = (rows if stop is None else min(stop, rows)) - start
+        assert self.rows is not None
+        expected = (self.rows if stop is None else min(stop, self.rows)) - start
         try:
-            for frame in _batches(scan, [columns[position] for position in wanted], start, stop):
+            for frame in _batches(self._scan, [self.columns[position] for position in wanted], start, stop):
                 expected -= frame.height
                 yield frame
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            raise _damaged(path) from error
+            raise self._damaged() from error
         if expected:
-            raise _damaged(path)
+            raise self._damaged()
 
-    return Table(path, tuple(columns), frames, rows)
+    def why_empty(self, row: int) -> str | None:
+        """Return None: every row has a cell for every column."""
+        return None
+
+    def _damaged(self, found: str = "It is not a Parquet file, or it is cut short or damaged") -> Problem:
+        return file_problem(self.path, Finding(found, "Write or copy it again."))
 
 
-def _open_npz(path: Path) -> Table:
-    from elicit_app.study.npz import read_arrays
+class NpzTable:
+    """An NPZ file: `y_true` (n,), `y_proba` (n, k), optional `classes` (k,); nothing pickled is ever loaded.
 
-    columns, frame = read_arrays(path)
+    Without `classes` the labels are the integers 0..k-1.
+    """
 
-    def frames(wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
-        part = frame[start:stop, list(wanted)]
-        yield from part.iter_slices(BATCH_ROWS)
+    blank_lines = False
 
-    return Table(path, columns, frames, frame.height)
+    def __init__(self, path: Path) -> None:
+        import polars as pl
+
+        self.path = path
+        arrays = self._load()
+        truth, proba = arrays[TRUTH], arrays[_PROBABILITIES]
+        fault = _shape_fault(truth, proba)
+        if fault:
+            self._refuse(fault)
+        names = self._class_names(arrays.get(_CLASSES), proba.shape[1])
+        if _are_positions(truth, names):
+            truth = np.asarray(names)[truth]
+        # half floats are widened, long doubles and integers become double, the byte order becomes the machine's
+        proba = proba.astype(np.float32 if proba.dtype.kind == "f" and proba.dtype.itemsize <= 4 else np.float64)
+        columns = [pl.Series("0", [*map(label_text, truth)] if truth.dtype.kind == "S" else truth)]
+        columns += [pl.Series(str(1 + j), np.ascontiguousarray(proba[:, j])) for j in range(proba.shape[1])]
+        self.columns = (TRUTH, *(PROBABILITY + name for name in names))
+        self._frame = pl.DataFrame(columns)
+        self.rows: int | None = self._frame.height
+
+    def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
+        """Yield frames; see `Table`."""
+        yield from self._frame[start:stop, list(wanted)].iter_slices(BATCH_ROWS)
+
+    def why_empty(self, row: int) -> str | None:
+        """Return None: every row has a cell for every column."""
+        return None
+
+    def _load(self) -> dict[str, NDArray[Any]]:
+        if not zipfile.is_zipfile(self.path):
+            self._refuse("It is not an NPZ file, or it is cut short or damaged")
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                there = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+                for name in (TRUTH, _PROBABILITIES):
+                    if name not in there:
+                        self._refuse(f"There is no array {name} in it, only {listed([*there]) or 'nothing'}")
+                wanted = [name for name in (TRUTH, _PROBABILITIES, _CLASSES) if name in there]
+                size = sum(there[name].file_size for name in wanted)
+                if size > MOST_ARRAY_BYTES:
+                    limit = MOST_ARRAY_BYTES / 2**30
+                    self._refuse(f"Its arrays take {size / 2**30:.1f} GiB, more than {limit:.3g} GiB", "Split it.")
+                return {name: self._array(archive, there[name], name) for name in wanted}
+        except Problem:
+            raise
+        except MemoryError:
+            raise
+        except Exception as error:  # numpy and zipfile raise a dozen kinds for damaged bytes
+            raise file_problem(self.path, Finding("It is cut short or damaged", _SHAPE)) from error
+
+    def _array(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str) -> NDArray[Any]:
+        """Return one array, whose header must promise no more than the member holds."""
+        with archive.open(member) as file:
+            shape, dtype = _array_header(file)
+        if dtype.hasobject:
+            self._refuse("An array holds Python objects", "Save labels as text or numbers, probabilities as floats.")
+        if int(np.prod(shape, dtype=object)) * dtype.itemsize > member.file_size:
+            self._refuse(f"The array {name} is cut short or damaged")
+        with archive.open(member) as file:
+            array = np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+        if dtype.kind == "U":
+            "".join(array.ravel().tolist()).encode()  # fails where a number is no letter
+        return array
+
+    def _class_names(self, names: NDArray[Any] | None, n_classes: int) -> list[str]:
+        if names is None:
+            return [str(index) for index in range(n_classes)]
+        if names.shape != (n_classes,):
+            self._refuse(f"{_CLASSES} has shape {names.shape}, but {_PROBABILITIES} has {n_classes} columns")
+        return [label_text(name) for name in names]
+
+    def _refuse(self, found: str, remedy: str = _SHAPE) -> NoReturn:
+        raise file_problem(self.path, Finding(found, remedy))
+
+
+def _array_header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Return the shape and type that the header of an NPY file states."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(file)
+    return shape, dtype
+
+
+def _shape_fault(truth: NDArray[Any], proba: NDArray[Any]) -> str | None:
+    """Return what is wrong with the shapes and types, or None."""
+    if truth.ndim != 1:
+        return f"{TRUTH} has shape {truth.shape}, not (n,)"
+    if proba.ndim != 2:
+        return f"{_PROBABILITIES} has shape {proba.shape}, not (n, k)"
+    if len(truth) != len(proba):
+        return f"{TRUTH} has {len(truth)} rows, {_PROBABILITIES} has {len(proba)}"
+    if proba.dtype.kind not in "fiu":
+        return f"{_PROBABILITIES} holds {proba.dtype}, not numbers"
+    if truth.dtype.kind not in "fiubUS":
+        return f"{TRUTH} holds {truth.dtype}, not labels"
+    return None
+
+
+def _are_positions(truth: NDArray[Any], names: list[str]) -> bool:
+    """Tell whether integers 0..k-1 stand for classes that have names of their own."""
+    if truth.dtype.kind not in "iu" or len(truth) == 0 or truth.min() < 0 or truth.max() >= len(names):
+        return False
+    if len(set(names)) < len(names):
+        return False
+    return not (ClassIndex(names).search(np.unique(truth).astype(np.int64)) >= 0).any()
 
 
 def _batches(scan: pl.LazyFrame, names: list[str], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
@@ -176,7 +430,3 @@ def in_batches(frames: Iterable[pl.DataFrame], size: int = BATCH_ROWS) -> Iterat
         rest = found.slice(end)
     if rest is not None and rest.height:
         yield rest
-
-
-def _damaged(path: Path) -> Problem:
-    return refused(path, Finding("It is not a Parquet file, or it is cut short or damaged", "Write or copy it again."))

@@ -78,8 +78,8 @@ def _texts(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:
     for where, mistake in said.items():
         texts += [(f"the {part} of {where}", getattr(mistake, part)) for part in ("name", "one", "many")]
         if len(mistake.consequence) > LONGEST_CONSEQUENCE:
-            told = f"the consequence of {where} has {len(mistake.consequence)} characters"
-            yield Finding(told, f"At most {LONGEST_CONSEQUENCE} fit on the page.")
+            message = f"the consequence of {where} has {len(mistake.consequence)} characters"
+            yield Finding(message, f"At most {LONGEST_CONSEQUENCE} fit on the page.")
     for where, text in texts:
         if not text.strip():
             yield Finding(f"{where} is empty", "Write a word or two.")

@@ -30,13 +30,13 @@ def write_whole(path: Path, content: bytes) -> None:
     try:
         write_atomically(path, content)
     except OSError as error:
-        raise unwritten(path, error) from error
+        raise write_problem(path, error) from error
 
 
-def unwritten(path: Path, error: OSError) -> Problem:
+def write_problem(path: Path, error: OSError) -> Problem:
     """Return what to tell where a file or folder could not be written, and what to do."""
     try:
-        demand_writable(path)
+        require_writable(path)
     except Problem as problem:
         return problem
     if not path.parent.is_dir():
@@ -44,7 +44,7 @@ def unwritten(path: Path, error: OSError) -> Problem:
     return Problem(f"{path} could not be written ({error.strerror or error}). Choose another place.")
 
 
-def demand_writable(path: Path) -> None:
+def require_writable(path: Path) -> None:
     """Refuse a name that no file can get, before there is anything to write; folders may be missing yet.
 
     Raises
@@ -59,6 +59,26 @@ def demand_writable(path: Path) -> None:
             return
         if folder.exists():
             raise Problem(f"{path} cannot be written: {folder} is a file, not a folder. Choose another place.")
+
+
+def require_new(path: Path, force: bool) -> None:
+    """Refuse a file name that cannot be written, or that is taken, unless the user said that it may be replaced.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be written; a device or a pipe is not taken.
+    force : bool
+        An existing file may be replaced; never one with an expert's answers (see `write_atomically`).
+
+    Raises
+    ------
+    Problem
+        It is a folder, lies in something that is none, or exists.
+    """
+    require_writable(path)
+    if path.is_file() and not force:
+        raise Problem(f"{path} exists already. Name another file, or say with --force that this one may be replaced.")
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -15,15 +16,15 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     Parameters
     ----------
     path : path-like
-        The file; one that exists is replaced and keeps its permissions. A link is followed; a device or a pipe is
-        written to as it is.
+        The file; one that exists is replaced and keeps its permissions. A device or a pipe is written to as it is.
     content : str or bytes
         Text is written as UTF-8 with line feeds as they are.
 
     Raises
     ------
     OSError
-        Where the folder does not exist or cannot be written; the file is then as it was.
+        Where the folder does not exist or cannot be written, the path is a link to a file, or an expert's answers are
+        in the file: what can never be made again is not replaced. The file is then as it was.
     """
     target = Path(os.path.realpath(path))
     data = content.encode("utf-8") if isinstance(content, str) else content
@@ -31,6 +32,10 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         # It holds nothing that could be lost, and must not become a file.
         Path(path).write_bytes(data)
         return
+    if Path(path).is_symlink():
+        raise OSError(errno.ELOOP, "it is a link; name the file itself", os.fspath(path))
+    if target.is_file() and _holds_answers(target):
+        raise OSError(errno.EEXIST, "an expert's answers are in it, which nothing replaces", os.fspath(path))
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -48,6 +53,11 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
             raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
         raise
     _sync_folder(target.parent)
+
+
+def _holds_answers(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b'"format":"elicit-session"' in file.read(1_000)
 
 
 def _sync_folder(folder: Path) -> None:

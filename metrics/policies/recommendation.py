@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 # A doubt whose range is so many times narrower than the other is hardly there.
 _HARDLY = 3.0
+_SETTLED = 0.95
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,14 @@ class Recommendation:
         What that brings, in whole cases, against present practice or the best policy without a model.
     sureness : str
         How sure it is, and whose doubt is left; empty without draws.
+    reservation : str
+        That the choice is settled and the costs are not, where a metric is provisional; else empty.
     """
 
     pieces: tuple[Piece, ...]
     spares: str
     sureness: str
+    reservation: str
 
     @property
     def sentence(self) -> str:
@@ -71,7 +75,7 @@ class Recommendation:
 
 def recommendation(judgement: Judgement) -> Recommendation:
     """Return what a judgement recommends, in words."""
-    return Recommendation(_pieces(judgement), _spares(judgement), _sureness(judgement))
+    return Recommendation(_pieces(judgement), _spares(judgement), _sureness(judgement), _reservation(judgement))
 
 
 def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> tuple[str, str]:
@@ -151,16 +155,24 @@ def _instead(one: JudgedPolicy, words: CaseWords) -> str:
 def _sureness(judgement: Judgement) -> str:
     if judgement.sure is None or len(judgement.policies) < 2:
         return ""
-    said = [f"{_sure(judgement.sure)} sure that nothing in the list is better.", _whose(judgement)]
+    said = [f"{_sure(judgement.sure)} sure that nothing in the list is better."]
+    said += [_whose(judgement)] if judgement.sure < 1 else []
     if judgement.best.policy.model is not None:
         tied = [one for one in judgement.policies[1:] if one.rank == 1 and one.policy.model is None]
         said += [f"It may do no better {_instead(tied[0], judgement.words).replace('by ', 'than ')}."] if tied else []
     return " ".join(said)
 
 
+def _reservation(judgement: Judgement) -> str:
+    settled = judgement.sure is not None and judgement.sure >= _SETTLED
+    provisional = judgement.metric.quality.provisional is not None
+    return "The choice is settled, the costs are not." if settled and provisional else ""
+
+
 def _whose(judgement: Judgement) -> str:
     """Return whose doubt the comparison with the policy is that comes closest."""
-    rival = max(judgement.policies[1:], key=lambda one: one.probability_best or 0.0)
+    others = [one for one in judgement.policies[1:] if _width(one.difference_interval) > 0]
+    rival = max(others or judgement.policies[1:], key=lambda one: one.probability_best or 0.0)
     cases = f"the {judgement.n_cases:,} {judgement.words.cases}"
     of_cases, of_answers = _width(rival.difference_cases), _width(rival.difference_answers)
     if rival.difference_answers is None:

@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 
 from elicit_app.cli.main import run
+from elicit_app.problem import Problem
+from elicit_app.session.results.judging import scenarios_of
 from elicit_app.study import list_studies, open_study
 from elicit_app.study.opening import datasets_folder
-from metrics import ElicitedMetric
+from elicit_app.study.practice import read_practice
+from metrics import ElicitedMetric, judge
 
 
 @pytest.fixture
@@ -123,6 +126,151 @@ def test_the_table_of_scores_lists_the_cheapest_first(elicit, wine_metric):
         assert f"{cost:,.0f}" in [cell.strip() for cell in cells]
     for model in printed["models"]:
         assert f"{model['mpcs']:.3f}" in table
+
+
+@pytest.fixture
+def breast_metric(tmp_path):
+    draws = np.array([-19.0, -1.0]) * np.exp(0.1 * np.random.default_rng(1).standard_normal((500, 2)))
+    path = tmp_path / "breast.metric.json"
+    ElicitedMetric.from_cost_matrix(
+        ["malignant", "benign"],
+        [[0, 19], [1, 0]],
+        name="Breast",
+        samples=draws,
+        yardstick=("benign", "malignant"),
+        population=1_000,
+    ).save(path)
+    return path
+
+
+def breast_files():
+    return sorted((datasets_folder() / "breast-cancer").glob("*.parquet"))
+
+
+def test_policies_as_json_are_those_of_the_judge(elicit, breast_metric):
+    printed = json.loads(elicit("score", breast_metric, *breast_files(), "--json", "--draws", 500, "--seed", 3))
+    metric, study = ElicitedMetric.load(breast_metric), open_study("breast-cancer")
+    models = {path.stem: next(m.y_proba for m in study.models if names_meet(m.name, path)) for path in breast_files()}
+    judged = judge(metric, np.array(study.classes)[study.models[0].y_true], models, draws=500, seed=3)
+    assert printed["unit"] == "benign called malignant"
+    assert (printed["population"], printed["draws"], printed["cases"]) == (1_000, 500, 569)
+    assert printed["prevalence"] == pytest.approx({"malignant": 212 / 569, "benign": 357 / 569})
+    assert printed["recommendation"] == "Call it malignant where cell-outline says 5 % or more."
+    assert [policy["name"] for policy in printed["policies"]] == [one.name for one in judged.policies]
+    for policy, one in zip(printed["policies"], judged.policies, strict=True):
+        for field in ("cost_per_population", "difference_to_best", "rank", "probability_best"):
+            assert policy[field] == pytest.approx(getattr(one, field))
+        for field in ("interval", "interval_answers", "interval_cases", "difference_interval"):
+            assert policy[field] == pytest.approx(getattr(one, field))
+    by_name = {policy["name"]: policy for policy in printed["policies"]}
+    everybody = by_name["always malignant"]
+    assert (everybody["model"], everybody["decides"], everybody["class"]) == (None, "always", "malignant")
+    assert round(everybody["cost_per_population"]) == 627
+    cut = by_name["cell-outline, with these costs"]
+    assert (cut["model"], cut["decides"], cut["class"]) == ("cell-outline", "least-cost", None)
+    assert cut["threshold"]["value"] == pytest.approx(0.05)
+    assert cut["threshold"]["low"] < 0.05 < cut["threshold"]["high"]
+    assert set(printed["information"]) >= {"expected_loss", "of_values", "of_cases"}
+
+
+def names_meet(name, path):
+    return name.lower().replace(" ", "-") == path.stem
+
+
+def test_the_window_and_score_judge_alike(elicit, tmp_path):
+    """The same file and the same predictions: the same costs, ranks, probabilities, unit and order."""
+    for study, files in (("breast-cancer", breast_files()), ("wine", wine_files())):
+        opened = open_study(study)
+        k = opened.n_classes
+        rng = np.random.default_rng(2)
+        weights = -np.exp(rng.normal(0, 1, k * k - k))
+        metric = ElicitedMetric.from_weights(
+            opened.classes,
+            weights,
+            "lpm",
+            samples=weights * np.exp(rng.normal(0, 0.4, (400, k * k - k))),
+            prevalence=np.bincount(opened.models[0].y_true) / len(opened.models[0].y_true),
+            population=opened.population,
+            yardstick=tuple(opened.classes[i] for i in opened.yardstick),
+        )
+        path = tmp_path / f"{study}.metric.json"
+        metric.save(path)
+        ordered = [next(path for path in files if names_meet(model.name, path)) for model in opened.models]
+        printed = json.loads(elicit("score", path, *ordered, "--json"))
+        shown = scenarios_of(opened, ElicitedMetric.load(path)).judgement()
+        assert [(p["decides"], p["class"], p["rank"]) for p in printed["policies"]] == [
+            (
+                one.policy.decides,
+                None if one.policy.predicted is None else opened.classes[one.policy.predicted],
+                one.rank,
+            )
+            for one in shown.policies
+        ]
+        for policy, one in zip(printed["policies"], shown.policies, strict=True):
+            assert policy["cost_per_population"] == pytest.approx(one.cost_per_population)
+            assert policy["probability_best"] == one.probability_best
+            assert policy["difference_interval"] == pytest.approx(one.difference_interval)
+
+
+def test_a_prevalence_can_be_stated(elicit, breast_metric):
+    printed = json.loads(elicit("score", breast_metric, *breast_files(), "--prevalence", "malignant=0.1", "--json"))
+    assert printed["prevalence"] == pytest.approx({"malignant": 0.1, "benign": 0.9})
+    costs = {policy["name"]: policy["cost_per_population"] for policy in printed["policies"]}
+    assert costs["always malignant"] == pytest.approx(900)
+    assert costs["always benign"] == pytest.approx(1_900)
+
+
+def test_present_practice_is_read_from_a_file(elicit, breast_metric, tmp_path):
+    path = tmp_path / "today.csv"
+    path.write_text(",benign,malignant\nbenign,307,50\nmalignant,24,188\n")
+    shown = elicit("score", breast_metric, *breast_files(), "--practice", path)
+    assert "than in present practice." in shown
+    printed = json.loads(elicit("score", breast_metric, *breast_files(), "--practice", path, "--json"))
+    practice = next(policy for policy in printed["policies"] if policy["decides"] == "practice")
+    assert practice["cost_per_population"] == pytest.approx(1_000 / 569 * (19 * 24 + 50))
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--prevalence", "cancer=0.1"), 2, "'cancer' is not one of the metric's classes (malignant, benign)"),
+        (("--prevalence", "malignant=0.1,benign=0.1"), 2, "the rates add up to 0.2, not 1"),
+        (("--prevalence", "malignant=x"), 2, "'x' is not a number"),
+        (("--prevalence", "malignant=1.5"), 2, "1.5 must lie between 0 and 1"),
+        (("--fail-if-worse-than", "nothing"), 2, "'nothing' is none of the policies"),
+        (("--fail-if-worse-than", "always malignant"), 0, ""),
+        (("--fail-if-worse-than", "Size-and-Texture"), 3, "worse than size-and-texture, as it decides now"),
+        (("--fail-if-worse-than", "size-and-texture least-cost"), 0, ""),
+    ],
+)
+def test_options_of_score_that_end_otherwise(breast_metric, capsys, monkeypatch, options, code, message):
+    files = breast_files()[-1:] if options[-1] == "nothing" else breast_files()
+    if "Size-and-Texture" in options:
+        # how it decides now is cheaper than all that the other model can do where cancers are rare
+        options = (*options, "--prevalence", "malignant=0.001")
+    monkeypatch.setattr(sys, "argv", ["elicit", "score", str(breast_metric), *map(str, files), *options])
+    with pytest.raises(SystemExit) as ended:
+        run()
+    told = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert (ended.value.code or 0) == code, told
+    assert message in told
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "a row and a column for each of malignant, benign was expected"),
+        (",benign,other\nbenign,1,2\nmalignant,1,2\n", "a row and a column for each"),
+        (",benign,malignant\nbenign,1\nmalignant,1,2\n", "the row of “benign” has 1 numbers, 2 were expected"),
+        (",benign,malignant\nbenign,1,x\nmalignant,1,2\n", "“x” in the row of “benign” is not a number"),
+        (",benign,malignant\nbenign,0,0\nmalignant,1,2\n", "the row of 'benign' is empty"),
+    ],
+)
+def test_a_table_of_practice_that_is_none(tmp_path, text, message):
+    path = tmp_path / "today.csv"
+    path.write_text(text)
+    with pytest.raises(Problem, match=message):
+        read_practice(path, ["malignant", "benign"])
 
 
 def test_rows_that_were_divided_by_their_sum_are_told(elicit, wine_metric, tmp_path):

@@ -55,3 +55,23 @@ def test_a_damaged_session_is_told_and_recovered(tmp_path):
     assert "7 answers saved in" in said
     assert elicit("session", "check", new)[0] == 0
     assert "already a session" in elicit("session", "recover", path, "--out", new)[1]
+
+
+def test_no_writer_replaces_answers_or_writes_through_a_link_and_others_only_with_force(tmp_path):
+    path = tmp_path / "a.session.jsonl"
+    metric = answered(path)
+    before = path.read_bytes()
+    for force in ([], ["--force"]):
+        code, said = elicit("metric", "export", metric, "--format", "csv", "--out", path, *force)
+        assert (code, path.read_bytes()) == (1, before)
+        assert "exists already" in said or "an expert's answers are in it" in said
+    csv = tmp_path / "a.csv"
+    csv.write_text("mine")
+    assert "exists already" in elicit("metric", "export", metric, "--format", "csv", "--out", csv)[1]
+    assert csv.read_text() == "mine"
+    assert elicit("metric", "export", metric, "--format", "csv", "--out", csv, "--force")[0] == 0
+    assert csv.read_text() != "mine"
+    link = tmp_path / "link.csv"
+    link.symlink_to(tmp_path / "elsewhere.csv")
+    assert "is a link" in elicit("metric", "export", metric, "--format", "csv", "--out", link)[1]
+    assert not (tmp_path / "elsewhere.csv").exists()

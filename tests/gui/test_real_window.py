@@ -135,7 +135,7 @@ def practise(desk):
     give_up = time.monotonic() + PATIENCE
     while not desk.events("practised"):
         assert time.monotonic() < give_up, "the practice does not end"
-        for key in ("Right", "Return", "Left", "Return"):
+        for key in ("Right", "Return", "Left", "Return", "Up", "Return"):
             desk.press(key)
             time.sleep(0.3)
             if desk.events("practised"):

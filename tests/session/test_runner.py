@@ -1,6 +1,5 @@
 import itertools
 import queue
-import resource
 import threading
 
 import pytest
@@ -144,6 +143,7 @@ def test_a_break_is_offered_once_after_twelve_answers(study, journal_path):
 
 def test_an_answer_that_cannot_be_written_is_not_given_and_can_be_tried_again(window, session):
     view = answered(window, ["left", "right"])
+    resource = pytest.importorskip("resource", reason="Windows has no limit of this kind")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = session.path.read_bytes()
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 50, hard))
@@ -171,6 +171,7 @@ def test_a_change_that_cannot_be_written_leaves_the_review_standing(window, sess
     answered(window, ["left"] * 3)
     window.runner.stop()
     window.next(ReviewView)
+    resource = pytest.importorskip("resource", reason="Windows has no limit of this kind")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (session.path.stat().st_size, hard))
     try:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from elicit_app.problem import Problem
 from elicit_app.study import read_predictions
-from elicit_app.study.digest import study_digest
-from elicit_app.study.labels import label_text
+from elicit_app.study.model import study_digest
 from elicit_app.study.tables import in_batches
+from metrics.inputs.labels import label_text
 
 NAMES = st.text(string.ascii_letters + string.digits + " _-,\"'éßλ", min_size=1, max_size=8).map(str.strip)
 

@@ -29,7 +29,7 @@ from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import SAME, FrontierPairs, PairSource, SpherePairs, frontier_pairs
-from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior
+from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, positive
 from elicit_app.elicitation.questions import (
     Asked,
     Choice,
@@ -48,7 +48,7 @@ from elicit_app.elicitation.stopping import FEWEST_ANSWERS, enough, still_needed
 from elicit_app.problem import Problem
 from metrics.classification.frequencies import natural_frequencies
 
-PARTICLES = 320
+PARTICLES = 400
 SWEEPS = 10  # moves of every particle, before it is looked whether more are needed
 MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
 
@@ -56,7 +56,9 @@ _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
 _REMEMBERED = 160  # beliefs kept for undo and looking ahead
 _RESULTS_REMEMBERED = 12
-_BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS = range(6)  # separate streams of chance
+_BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS, _WIDEST = range(7)  # separate streams of chance
+
+_STUDY_SEED = 21
 
 Value = TypeVar("Value")
 
@@ -111,7 +113,7 @@ class Bayes:
             self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "closeness"
         self._by_particles = space == "sphere" or self.prior.size <= MOST_WEIGHTS_OF_PARTICLES
         self.choose: Chooser = best_pair
-        self._targets = self.source.random_gains(_TARGETS, self._rng(0, _TARGET))
+        self._targets = self.source.random_gains(_TARGETS, _of_the_study(_TARGET))
         self.response = self._response(space)
         self._beliefs: LRUCache[Posterior] = LRUCache(_REMEMBERED)
         self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
@@ -199,13 +201,14 @@ class Bayes:
         if not self._by_particles:
             return ResponseModel.of_ratios()
         kind = ResponseModel.of_an_oracle if space == "sphere" else ResponseModel.of_people
-        return kind(self.prior, self._targets, self._rng(0, _SCALE))
+        return kind(self.prior, self._targets, _of_the_study(_SCALE))
 
     def _widest(self, history: Sequence[Asked]) -> float:
         """Return the largest exchange rate, so many of one mistake for one of another, that could be asked about."""
-        weights = np.exp(self.prior.log_weights(self._rng(0, _SCALE).standard_normal((50, self.prior.size))))
-        asked = [self.prior.gain(*question.rates) for question, _ in history]
-        gains = np.concatenate([self.source.candidates(weights, self._rng(0, _SCALE)).gains, *np.array(asked)[:, None]])
+        rng = _of_the_study(_WIDEST)
+        weights = positive(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
+        asked = [self.prior.gain(*question.rates)[None] for question, _ in history]
+        gains = np.concatenate([self.source.candidates(weights, rng).gains, *asked])
         two = gains[(np.abs(gains) > SAME).sum(axis=1) == 2]
         if not len(two):
             return float("inf")
@@ -280,6 +283,11 @@ class Bayes:
 
     def _rng(self, n: int, stream: int) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, n, stream])))
+
+
+def _of_the_study(stream: int) -> np.random.Generator:
+    """Return chance that is the same in every session: what is believed beforehand must not depend on the seed."""
+    return np.random.default_rng([_STUDY_SEED, stream])
 
 
 class LRUCache(Generic[Value]):

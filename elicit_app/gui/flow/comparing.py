@@ -17,7 +17,7 @@ from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
     from elicit_app.gui.compare import ComparePage
-    from elicit_app.session.experts.compared import ComparisonView
+    from elicit_app.session.experts.comparing import ComparisonView
 
 ENDING = ".metric.json"
 
@@ -89,7 +89,7 @@ class Comparing(QObject):
 
 
 def _compared(path: Path) -> ComparisonView:
-    from elicit_app.session.experts.gathering import compare_experts
+    from elicit_app.session.experts.comparing import compare_experts
 
     return compare_experts(path)
 

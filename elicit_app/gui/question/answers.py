@@ -15,7 +15,7 @@ from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.gui import theme
 from elicit_app.gui.elements import AnswerButton, Button, EqualButton, MinorButton
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.question.measures import GAP, Plan
+from elicit_app.gui.question.measures import GAP, Plan, Span, answer_spans
 from elicit_app.session.views.asked import Reply
 
 
@@ -61,6 +61,7 @@ class Answers(QWidget):
     """Three answers and five finer ones, in the columns of the ledger. Emits `given` with a `Pressed`."""
 
     given = Signal(object)
+    level_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,6 +71,10 @@ class Answers(QWidget):
         self.clearly_a, self.slightly_a = MinorButton(parent=self), MinorButton(parent=self)
         self.unsure = MinorButton(keys=("S",), parent=self)
         self.slightly_b, self.clearly_b = MinorButton(parent=self), MinorButton(parent=self)
+        self.level = MinorButton("Make them equal", keys=("E",), parent=self)
+        self.level.clicked.connect(self.level_requested)
+        self.level.hide()
+        tell(self.level, name="Make them equal", more="E", tooltip="Move one number until both results are equally bad")
         self._plan: Plan | None = None
         for button, name, keys, reply, strength in (
             (self.a, "A is better", "Left arrow or 1", "left", None),
@@ -88,8 +93,15 @@ class Answers(QWidget):
     @property
     def buttons(self) -> tuple[Button, ...]:
         """Return the buttons in the order of the Tab key."""
-        minor = (self.clearly_a, self.slightly_a, self.unsure, self.slightly_b, self.clearly_b)
+        level = () if self.level.isHidden() else (self.level,)
+        minor = (self.clearly_a, self.slightly_a, *level, self.unsure, self.slightly_b, self.clearly_b)
         return (self.a, self.equal, self.b, *minor)
+
+    def offer_level(self, offered: bool) -> None:
+        """Offer to make both results equally bad, beside "Cannot say"."""
+        self.level.setVisible(offered)
+        if self._plan is not None:
+            self.arrange(self._plan)
 
     def arrange(self, plan: Plan) -> None:
         """Take the columns of the ledger, and the sizes and words for the room there is."""
@@ -100,12 +112,24 @@ class Answers(QWidget):
         self.a.set_keys(*(("Left",) if small else ("Left", "1")))
         self.equal.set_keys(*(("Down",) if small else ("Down", "0")))
         self.b.set_keys(*(("Right",) if small else ("Right", "2")))
-        self.unsure.setText("Cannot say" if small else "Cannot say, ask later")
+        short = small or not self.level.isHidden()
+        self.unsure.setText("Cannot say" if short else "Cannot say, ask later")
+        self.level.setText("Make equal" if small else "Make them equal")
         a, b = ("", "") if room.large else (" A", " B")
         self.clearly_a.setText(f"clearly{a}")
         self.slightly_a.setText(f"slightly{a}")
         self.slightly_b.setText(f"slightly{b}")
         self.clearly_b.setText(f"clearly{b}")
+        half = (plan.answers.a.width - theme.S) // 2
+        for button, keys in (
+            (self.clearly_a, ("Ctrl", "Left")),
+            (self.slightly_a, ("Shift", "Left")),
+            (self.slightly_b, ("Shift", "Right")),
+            (self.clearly_b, ("Ctrl", "Right")),
+        ):
+            button.set_keys(*keys)
+            if button.width_for(button.text()) > half:
+                button.set_keys()
         self._place()
 
     def needed_height(self) -> int:
@@ -121,21 +145,11 @@ class Answers(QWidget):
         middle = max(self.equal.minimumSizeHint().width(), self.unsure.minimumSizeHint().width())
         return 2 * sides + middle + 2 * GAP
 
-    def _spans(self) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int]]:
-        if self._plan is None:
-            return ((0, 0), (0, 0), (0, 0))
-        a, middle, b = self._plan.answers
-        # Stacked columns keep their own distance; ledger columns touch, so "About equal" is inset.
-        inset = GAP if middle.x == a.end else 0
-        return (a.x, a.width), (middle.x + inset, middle.width - 2 * inset), (b.x, b.width)
-
     def _first_height(self) -> int:
         if self._plan is None:
             return 0
-        wrapped = [
-            button.text_height(width)
-            for button, (_, width) in zip((self.a, self.equal, self.b), self._spans(), strict=True)
-        ]
+        spans = answer_spans(self._plan)
+        wrapped = [b.text_height(span.width) for b, span in zip((self.a, self.equal, self.b), spans, strict=True)]
         return max(self._plan.frame.answer, *wrapped)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -146,7 +160,7 @@ class Answers(QWidget):
         if self._plan is None:
             return
         frame, high = self._plan.frame, self._first_height()
-        spans = self._spans()
+        spans = answer_spans(self._plan)
         for button, (x, width) in zip((self.a, self.equal, self.b), spans, strict=True):
             button.setGeometry(x, 0, width, high)
         y = high + frame.answer_gap
@@ -157,7 +171,17 @@ class Answers(QWidget):
             half = (width - theme.S) // 2
             pair[0].setGeometry(x, y, half, frame.minor)
             pair[1].setGeometry(x + width - half, y, half, frame.minor)
-        self.unsure.setGeometry(spans[1][0], y, spans[1][1], frame.minor)
+        self._place_middle(spans[1], y, frame.minor)
+
+    def _place_middle(self, span: Span, y: int, high: int) -> None:
+        """Place "Make them equal" and "Cannot say", each as wide as its words ask for."""
+        if self.level.isHidden():
+            self.unsure.setGeometry(span.x, y, span.width, high)
+            return
+        wanted = self.level.sizeHint().width(), self.unsure.sizeHint().width()
+        first = round((span.width - theme.S) * wanted[0] / sum(wanted))
+        self.level.setGeometry(span.x, y, first, high)
+        self.unsure.setGeometry(span.x + first + theme.S, y, span.width - first - theme.S, high)
 
 
 ANSWER_KEYS = {

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QFocusEvent, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, QRectF, Qt
+from PySide6.QtGui import QBrush, QFocusEvent, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGroupBox, QLabel, QWidget
 
-from elicit_app.elicitation.questions import Counts
+from elicit_app.elicitation.questions import Counts, Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Badge, Divider, FlatButton, Glyph, GlyphSign, Label, box, focus_ring, side_colours
 from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.question.equalising import MoveField, MoveSlider, Moving
 from elicit_app.gui.question.flow_view import FlowList, FlowView, FullPicture
 from elicit_app.gui.question.measures import Plan, plan
-from elicit_app.gui.question.row import LedgerRow, digits_width
-from elicit_app.gui.question.squares import ScaleMemory
+from elicit_app.gui.question.row import FIELD_BEYOND, CountBar, LedgerRow, digits_width
+from elicit_app.gui.question.squares import Scale, ScaleMemory
 from elicit_app.gui.theme import Breakpoint, Role, em, font
-from elicit_app.session.words.ledger import LedgerView
+from elicit_app.session.words.ledger import LedgerView, Row
 from elicit_app.study.model import Wording
 
 
@@ -85,48 +86,61 @@ class FoldLine(QWidget):
         self.sentence.setGeometry(self._sentence_x(), 0, self._sentence_width(self.width()), self.height())
 
 
-_OUTLINED = "outlined: more than on the other side"
+_OUTLINED, _HATCHED = "outlined: more than on the other side", "hatched: more than on the other side"
+_SAME = "grey: as many on both sides"
 
 
 class Legend(QLabel):
-    """One grey square is one case; outlined squares are how many more there are."""
+    """What the signs beside the numbers mean: one square a case or a grey bar, and what is marked as more."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._one = ""
+        self._one, self._solid = "", False
 
     def show_case(self, case: str) -> None:
         """Take the word for one case: "patient"."""
         self._one = f"one {case}"
-        tell(self, name=f"A grey square: {self._one}. {_OUTLINED.capitalize()}.")
+        self._say()
+
+    def show_scale(self, scale: Scale) -> None:
+        """Take the scale: squares, or bars where there are too many cases for squares."""
+        self._solid = scale.solid
+        self._say()
+
+    @property
+    def _words(self) -> tuple[str, str]:
+        return (_SAME, _HATCHED) if self._solid else (self._one, _OUTLINED)
+
+    def _say(self) -> None:
+        sign = "A grey bar" if self._solid else "A grey square"
+        tell(self, name=f"{sign}: {self._words[0]}. {self._words[1].capitalize()}.")
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours, face = theme.tokens(self), font(Role.NOTE)
         metrics = QFontMetricsF(face)
-        words = (metrics.horizontalAdvance(self._one), metrics.horizontalAdvance(_OUTLINED))
-        side, far = em(8), theme.XL
-        x = (self.width() - (side + 12 + words[0] + far + 2 * (side + 18) + words[1])) / 2
+        words = self._words
+        widths = [metrics.horizontalAdvance(each) for each in words]
+        side, wide, far = em(8), em(26 if self._solid else 8), theme.XL
+        x = (self.width() - (wide + 12 + widths[0] + far + 2 * (wide + 18) + widths[1])) / 2
         middle = self.height() / 2
         with QPainter(self) as painter:
             painter.setFont(face)
-            painter.fillRect(QRectF(x, middle - side / 2, side, side), colours.unit)
-            x += side + 12
+            painter.fillRect(QRectF(x, middle - side / 2, wide, side), colours.unit)
+            x += wide + 12
             painter.setPen(colours.ink2)
-            rect = QRectF(x, 0, words[0] + 2, self.height())
-            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, self._one)
-            x += words[0] + far
+            painter.drawText(QRectF(x, 0, widths[0] + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, words[0])
+            x += widths[0] + far
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             for hue, soft in (side_colours(colours, "A"), side_colours(colours, "B")):
-                square = QRectF(x + 3, middle - side / 2, side, side)
-                painter.fillRect(square.adjusted(-2.25, -2.25, 2.25, 2.25), soft)
-                painter.fillRect(square, hue)
+                mark = QRectF(x + 3, middle - side / 2, wide, side)
+                painter.fillRect(mark.adjusted(-2.25, -2.25, 2.25, 2.25), soft)
+                painter.fillRect(mark, QBrush(hue, Qt.BrushStyle.BDiagPattern) if self._solid else QBrush(hue))
                 painter.setPen(QPen(hue, 1.5))
-                painter.drawRect(square.adjusted(-2.25, -2.25, 2.25, 2.25))
-                x += side + 18
+                painter.drawRect(mark.adjusted(-2.25, -2.25, 2.25, 2.25))
+                x += wide + 18
             painter.setPen(colours.ink2)
-            rect = QRectF(x, 0, words[1] + 2, self.height())
-            painter.drawText(rect, Qt.AlignmentFlag.AlignVCenter, _OUTLINED)
+            painter.drawText(QRectF(x, 0, widths[1] + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, words[1])
 
 
 _INSET = theme.S
@@ -146,6 +160,7 @@ class LedgerCard(QGroupBox):
         self._plan = plan(theme.WIDEST, Breakpoint(False, False, False), 1)
         self._full, self._ring, self._numbers_only = False, False, False
         self._memory = ScaleMemory()
+        self._moving: Moving | None = None
         self._head = CardHead(self)
         self._rows: list[LedgerRow] = []
         self._dividers: list[Divider] = []
@@ -153,6 +168,9 @@ class LedgerCard(QGroupBox):
         self.fold = FoldLine(self)
         self._wide_flow, self._flow_list = FlowView(self), FlowList(self)
         self.legend = Legend(self)
+        self.field, self.slider = MoveField(self), MoveSlider(self)
+        self.slider.valueChanged.connect(self._pulled)
+        self.set_moving(None)
         self.fold.setVisible(not practice)
         self.legend.setVisible(practice)
         self._show_flow()
@@ -181,9 +199,41 @@ class LedgerCard(QGroupBox):
         """Return the largest count shown so far."""
         return self._memory.largest
 
-    def begin(self) -> None:
-        """Forget the scale of an earlier session."""
+    def begin(self, largest: int = 0) -> None:
+        """Forget the scale of an earlier session; `largest` is the largest count that is likely to be shown."""
         self._memory = ScaleMemory()
+        self._memory.see([largest])
+
+    def offer(self, proposal: Proposal | None, others: int = 0) -> None:
+        """Make room for moving a number: the squares of its far end fit, and with a large font a slider below them."""
+        if proposal is not None:
+            self._memory.see([proposal.most + others])
+        for row in self._rows:
+            row.movable = proposal is not None
+
+    def set_moving(self, moving: Moving | None) -> None:
+        """Let one number be moved, in its field and by its slider, or none."""
+        self._moving = moving
+        self.field.setVisible(moving is not None and not self._full)
+        self.slider.setVisible(moving is not None and not self._full)
+        if moving is not None:
+            self.field.show_move(moving)
+
+    def _pulled(self, shown: int) -> None:
+        self.field.begin()
+        self.field.moved.emit(shown)
+
+    def row_view(self, moving: Moving) -> Row:
+        """Return the words of the row whose number is moved."""
+        assert self._view is not None
+        return self._view.rows[self.moving_row(moving)]
+
+    def moving_row(self, moving: Moving) -> int:
+        """Return the place of the row whose number is moved."""
+        assert self._view is not None
+        keys = [(row.true, row.predicted) for row in self._view.rows]
+        wanted = (moving.proposal.true, moving.proposal.predicted)
+        return keys.index(wanted) if wanted in keys else keys.index((moving.proposal.true, None))
 
     def set_numbers_only(self, numbers_only: bool) -> None:
         """Leave out the squares: numbers, rates and "12 more" stay."""
@@ -213,6 +263,7 @@ class LedgerCard(QGroupBox):
         for number, divider in enumerate(self._dividers):
             divider.setVisible(number < len(view.rows) - 1 and not full)
         self._head.setVisible(not full)
+        self.set_moving(self._moving)
         self._show_flow()
 
     # measures
@@ -292,6 +343,39 @@ class LedgerCard(QGroupBox):
         scale = self._memory.scale(rows[0].squares_width(digits), height, key)
         for row, words in zip(rows, self._view.rows, strict=True):
             row.show_bars(words, None if self._numbers_only else scale, digits)
+        self.legend.show_scale(scale)
+        self._place_move(rows)
+
+    def _place_move(self, rows: tuple[LedgerRow, ...]) -> None:
+        """Put field and slider where number and squares of the moved count stand."""
+        moving = self._moving
+        for place, row in enumerate(rows):
+            for bar in row.bars:
+                mine = moving is not None and place == self.moving_row(moving) and bar.side == moving.side
+                bar.set_moving(moving if mine else None)
+                if mine and moving is not None:
+                    self._place_field(bar, moving)
+
+    def _place_field(self, bar: CountBar, moving: Moving) -> None:
+        places = bar.move_places()
+        if places is None:
+            return
+        size, origin = self._plan.sizes, bar.mapTo(self, QPoint(0, 0))
+        self.field.setFont(theme.font(size.number, compact=size.compact))
+        align = Qt.AlignmentFlag.AlignRight if moving.side == "left" else Qt.AlignmentFlag.AlignLeft
+        self.field.setAlignment(align | Qt.AlignmentFlag.AlignVCenter)
+        # Two pixels of its own are inside a line of text.
+        beside = (theme.S if size.compact else FIELD_BEYOND) - 2
+        self.field.setTextMargins(beside, 0, beside, 0)
+        self.field.setGeometry(places.field.toRect().translated(origin))
+        near, far = places.ends
+        low, ring = min(near, far) - em(16), em(28 if self.height() > em(300) else 22)
+        self.slider.setGeometry(
+            round(origin.x() + low), round(origin.y() + places.middle - ring / 2), round(abs(far - near) + em(32)), ring
+        )
+        self.slider.show_move(moving, near - low, far - low)
+        for widget in (self.slider, self.field):
+            widget.raise_()
 
     # painting and focus
 

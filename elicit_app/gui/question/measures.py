@@ -170,9 +170,10 @@ class Plan:
     sizes: Sizes
     frame: Frame
 
-    def without_consequences(self) -> Plan:
-        """Return the same plan for a height in which the consequences have no room."""
-        return replace(self, sizes=replace(self.sizes, says_consequence=False))
+    def tightened(self) -> Plan:
+        """Return the same plan in smaller type, for a height in which the words of the rows have no room."""
+        small = replace(self.sizes, title=Role.STRONG, flow=Role.NOTE, consequence=Role.NOTE, head=em(30), fold=em(34))
+        return replace(self, sizes=small)
 
 
 def plan(width: int, room: Breakpoint, rows: int, *, longest_word: float = 0.0, least_side: float = 0.0) -> Plan:
@@ -199,6 +200,14 @@ def plan(width: int, room: Breakpoint, rows: int, *, longest_word: float = 0.0, 
     middle = max(em(_LEAST_MIDDLE), min(wanted, width - 2 * round(least_side)))
     both = _around(middle, width)
     return Plan(room, width, both, both, size, frame(room))
+
+
+def answer_spans(plan_: Plan) -> tuple[Span, Span, Span]:
+    """Return the columns of the answers A, "About equal" and B."""
+    a, middle, b = plan_.answers
+    # Stacked columns keep their own distance; ledger columns touch, so "About equal" is inset.
+    inset = GAP if middle.x == a.end else 0
+    return a, Span(middle.x + inset, middle.width - 2 * inset), b
 
 
 _SOFT_HYPHEN = "\N{SOFT HYPHEN}"

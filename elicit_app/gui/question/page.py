@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
-from PySide6.QtCore import QElapsedTimer, QPropertyAnimation, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QPaintEvent
+from PySide6.QtCore import QElapsedTimer, QEvent, QPropertyAnimation, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QGraphicsOpacityEffect, QHBoxLayout, QVBoxLayout, QWidget
 
-from elicit_app.elicitation.questions import Family
+from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Glyph, Label, OutlineButton, PrimaryButton, Surface
+from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.question.answers import GivenAnswer, Pressed, bind, bind_answers
-from elicit_app.gui.question.pair_page import PairPage, TopBar
+from elicit_app.gui.question.answers import GivenAnswer, Pressed, bind
+from elicit_app.gui.question.pair_page import Pair, PairPage, TopBar, largest_count
 from elicit_app.gui.theme import Breakpoint, em
-from elicit_app.session.views.asked import QuestionView, UnsavedView
+from elicit_app.session.journal.events import LONGEST_REASON
+from elicit_app.session.views.asked import QuestionView, Reply, UnsavedView
 from elicit_app.session.words.ledger import ledger
-from elicit_app.session.words.sentences import IMAGINED, progress_words, undo_words
+from elicit_app.session.words.sentences import IMAGINED, last_words, progress_words, undo_words
 from elicit_app.study.model import Study
 
 
@@ -63,6 +66,34 @@ LOCK_MS = 350
 FADE_MS = 120
 
 
+class ReasonField(Field):
+    """One line for why; Enter keeps it for the answer that follows, Esc drops it. Emits `kept` and `dropped`."""
+
+    kept = Signal()
+    dropped = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(hint="Why? Enter keeps it for your answer, Esc drops it.", parent=parent)
+        self.setMaxLength(LONGEST_REASON)
+        tell(self, name="Reason for the answer that follows")
+        self.hide()
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Esc and every letter from the keys of the page."""
+        if event.type() == QEvent.Type.ShortcutOverride:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.dropped.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.kept.emit()
+        else:
+            super().keyPressEvent(event)
+
+
 class QuestionPage(PairPage):
     """Keeps its widgets and changes their values with every question.
 
@@ -97,6 +128,7 @@ class QuestionPage(PairPage):
         self.notice = Notice(parent=self)
         self.break_card = BreakCard(self)
         self.break_card.hide()
+        self.reason = ReasonField(self)
         self._study: Study | None = None
         self._family: Family = "lpm"
         self._question: QuestionView | None = None
@@ -115,7 +147,7 @@ class QuestionPage(PairPage):
         self.settle()
 
     def _connect(self) -> None:
-        self.answers.given.connect(self._answer)
+        self.answer_with(self._answer)
         self.undo.clicked.connect(self._undo)
         self.stop.clicked.connect(self.stop_requested)
         self.notice.pressed.connect(self.retry_requested)
@@ -123,7 +155,9 @@ class QuestionPage(PairPage):
         self.break_card.left.connect(self.start_requested)
         self.card.fold.toggle.clicked.connect(self.toggle_full_picture)
         self._fade.finished.connect(lambda: self._opacity.setEnabled(False))
-        bind_answers(self, self._answer)
+        self.reason.kept.connect(self._keep_reason)
+        self.reason.dropped.connect(self._drop_reason)
+        bind(self, "R", self.open_reason)
         bind(self, "Ctrl+Z", self._undo)
         bind(self, "Ctrl+Shift+Z", self._redo)
         bind(self, "F", self.toggle_full_picture)
@@ -141,7 +175,7 @@ class QuestionPage(PairPage):
         """Start a session over `study`: the words of its domain, and which kinds of mistake are told apart."""
         self._study, self._family, self._question = study, family, None
         self._fresh = True
-        self.card.begin()
+        self.card.begin(largest_count(study))
         self.take_words(study)
 
     def set_animated(self, animated: bool) -> None:
@@ -166,13 +200,19 @@ class QuestionPage(PairPage):
             self.card.show_full(view.full_picture)
         self._saw_full = self.card.is_full
         self._show_progress(view, self._study)
-        self.note.setText(" ".join(filter(None, (view.note, IMAGINED if view.hypothetical else ""))))
+        self.reason.clear()
+        self.reason.hide()
+        self._say_notes()
         wording = self._study.wording
         words = ledger(view.left, view.right, wording, view.population, self._family, subject=view.subject)
-        self.show_pair(words, view.left, view.right, wording, words.spoken(view.number))
+        if view.reversed_rows:
+            words = replace(words, rows=words.rows[::-1])
+        pair = Pair(view.left, view.right, wording, view.population, self._family)
+        at_once = view.proposal is not None and view.proposal.at_once and view.again is None
         self._set_answerable(True)
+        self.show_pair(words, pair, words.spoken(view.number), view.proposal, at_once=at_once and not view.offer_break)
         self._offer_break(view)
-        if not view.offer_break:
+        if not view.offer_break and not self.moving:
             self.card.setFocus(Qt.FocusReason.OtherFocusReason)
         self._fade_in()
 
@@ -190,23 +230,39 @@ class QuestionPage(PairPage):
         if view.again is not None:
             self.bar.show_progress(f"Question {view.again},", "looked at again", view.progress.share, "Looked at again")
             takes_back = "Leave the answer as it was"
+            back, brief = "Leave it as it was", "Leave it"
         else:
             words = progress_words(view)
+            back = brief = "Undo"
             self.bar.show_progress(words.question, words.rest, view.progress.share, words.spoken)
             takes_back = "Take back the last change"
             if view.undoes != "change":
                 takes_back = undo_words(view.previous, study.wording, self._family)
+        self.bar.rename(self.undo, back, brief)
         tell(self.undo, tooltip=takes_back, more=takes_back)
         self.undo.setEnabled(view.again is not None or view.undoes == "change" or view.previous is not None)
 
+    def _say_notes(self) -> None:
+        """Say under the headline what is to be known about this question."""
+        view, study = self._question, self._study
+        if view is None or study is None:
+            return
+        said = [view.note, IMAGINED if view.hypothetical else ""]
+        if view.again is not None and view.previous is not None:
+            given = last_words(view.previous, study.wording, self._family)
+            said.append(f"{given} Answer anew, or leave it as it was.")
+        if self.reason.text().strip():
+            said.append(f"Your reason: {self.reason.text().strip()}")
+        self.note.setText(" ".join(filter(None, said)))
+
     def _set_answerable(self, answerable: bool) -> None:
-        for button in self.answers.buttons:
+        for button in (*self.answers.buttons, self.answers.level, *self.move_answers.buttons):
             button.setEnabled(answerable)
 
     def _offer_break(self, view: QuestionView) -> None:
         self.break_card.offer(view.number - 1)
         self.break_card.setVisible(view.offer_break)
-        for widget in (self.area, self.strip, self.answers):
+        for widget in (self.area, self.strip, self.bottom()):
             widget.setVisible(not view.offer_break)
         if view.offer_break:
             self.place()
@@ -214,11 +270,13 @@ class QuestionPage(PairPage):
 
     def _go_on(self) -> None:
         self.break_card.hide()
-        for widget in (self.area, self.strip, self.answers):
+        for widget in (self.area, self.strip, self.bottom()):
             widget.show()
         self._since_painted.invalidate()
         self.update()
         self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self._proposal is not None and self._proposal.at_once:
+            self.begin_move()
 
     def under_bar(self) -> QWidget | None:
         return self.notice
@@ -229,6 +287,7 @@ class QuestionPage(PairPage):
 
     def place(self) -> None:
         super().place()
+        self.reason.setGeometry(self.strip.geometry().adjusted(0, 2, 0, -2))
         width = min(self.width() - 48, em(560))
         high = max(self.break_card.sizeHint().height(), self.break_card.heightForWidth(width))
         self.break_card.setGeometry((self.width() - width) // 2, (self.height() - high) // 2, width, high)
@@ -247,11 +306,42 @@ class QuestionPage(PairPage):
         return self._question is None or self._answered or waiting or not self.break_card.isHidden()
 
     def _answer(self, choice: Pressed) -> None:
-        if self.locked or self._question is None:
+        if not self.locked:
+            self._give(choice)
+
+    def give_moved(self, reply: Reply, moved: Moved | None) -> None:
+        self._give(Pressed(reply), moved)
+
+    @property
+    def answerable(self) -> bool:
+        return self._question is not None and not self._answered and self.break_card.isHidden()
+
+    def _give(self, said: Pressed, moved: Moved | None = None) -> None:
+        if self._question is None:
             return
         self._answered = True
         seconds = self._since_painted.elapsed() / 1000
-        self.answered.emit(GivenAnswer(self._question.request, *choice, seconds, self._saw_full))
+        request, reason = self._question.request, self.reason.text().strip()
+        self.answered.emit(GivenAnswer(request, *said, seconds, self._saw_full, moved, reason))
+
+    # a reason, with any answer
+
+    def open_reason(self) -> None:
+        """Let a reason be typed, over the sentence of the strip."""
+        if self.answerable and self._question is not None and self._question.again is None:
+            self.reason.show()
+            self.reason.raise_()
+            self.reason.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _keep_reason(self) -> None:
+        self.reason.hide()
+        self._say_notes()
+        self.place()
+        (self.card.field if self.moving else self.card).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _drop_reason(self) -> None:
+        self.reason.clear()
+        self._keep_reason()
 
     def _undo(self) -> None:
         if self._question is not None and self.undo.isEnabled():
@@ -263,7 +353,7 @@ class QuestionPage(PairPage):
 
     def toggle_full_picture(self) -> None:
         """Show the full picture, or only what differs; it stays so until the next time."""
-        if not self.break_card.isHidden():
+        if not self.break_card.isHidden() or self.moving:
             return
         self.card.show_full(not self.card.is_full)
         self._saw_full = self._saw_full or self.card.is_full

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPalette, QResizeEvent, QShowEvent
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from PySide6.QtCore import QElapsedTimer, QSize, Qt, QTimer
+from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent, QPalette, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from elicit_app.elicitation.questions import Counts
+from elicit_app.elicitation.questions import Counts, Family, Moved, Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Label, Page, ProgressBar
 from elicit_app.gui.elements.page import QuietScrollBar
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.question.answers import Answers
+from elicit_app.gui.question.answers import Answers, Pressed, bind, bind_answers
+from elicit_app.gui.question.equalising import MoveAnswers, Moving
 from elicit_app.gui.question.ledger_card import LedgerCard
 from elicit_app.gui.question.measures import Plan, frame, plan, sizes
 from elicit_app.gui.question.row import side_width
 from elicit_app.gui.question.strip import StripBand
 from elicit_app.gui.theme import Breakpoint, em
-from elicit_app.session.words.ledger import LedgerView, counted
+from elicit_app.session.views.asked import Reply
+from elicit_app.session.words.balance import Balance, balance_of, bound_words, move_name, moved_ledger, with_count
+from elicit_app.session.words.ledger import LedgerView, counted, letter_of, opposite
+from elicit_app.study.counting import prevalence_of
 from elicit_app.study.model import Study, Wording
 
 _BAR = 6
@@ -53,6 +61,14 @@ class TopBar(QWidget):
         self.strong.setText(strong)
         self.quiet.setText(quiet)
         self.progress.set_share(share, spoken)
+        self._place()
+
+    def rename(self, action: Button, text: str, brief: str) -> None:
+        """Give an action other words."""
+        place = self._actions.index(action)
+        self._texts = (*self._texts[:place], text, *self._texts[place + 1 :])
+        self._brief = (*self._brief[:place], brief, *self._brief[place + 1 :])
+        tell(action, name=text)
         self._place()
 
     def arrange(self, room: Breakpoint) -> None:
@@ -117,11 +133,32 @@ class TopBar(QWidget):
         self.update()
 
 
+MOVE_LOCK_MS, SPEAK_MS = 350, 500
+"""For how long "Equally bad now" is off at first, and after how long a moved number is spoken."""
+
 _ANSWERS_AT_MOST = 0.4
 """Share of the height that the answers may take; where they need more, they scroll with the rest."""
 
 _AROUND_AT_LEAST = 2
 """Free pixels above and below a ledger that hardly fits."""
+
+
+def largest_count(study: Study) -> int:
+    """Return the largest count that plausible questions show: half of the study's largest class."""
+    if not study.models and study.law is None:
+        return 0
+    shares = study.stated_prevalence or prevalence_of(study.models, study.law, study.n_classes)
+    return math.ceil(float(max(shares)) * study.population / 2)
+
+
+class Pair(NamedTuple):
+    """The matrices of a pair, and the words and the family it is told in; rows are true classes."""
+
+    left: Counts
+    right: Counts
+    wording: Wording
+    population: int
+    family: Family
 
 
 class PairPage(Page):
@@ -155,8 +192,21 @@ class PairPage(Page):
         self.note = Label(role=theme.Role.CAPTION, ink=theme.INK2, align=centre, parent=self.body)
         self.card = LedgerCard(self.body, practice=practice)
         self.strip = StripBand(self)
-        self.answers = Answers(self)
+        self.answers, self.move_answers = Answers(self), MoveAnswers(self)
+        self.move_answers.hide()
         self._view: LedgerView | None = None
+        self._pair: Pair | None = None
+        self._name = ""
+        self._proposal: Proposal | None = None
+        self._moving: Moving | None = None
+        self._balance = self._widest = Balance(("A", "B"), ("", ""), None)
+        self._touched = False
+        self._since_moving = QElapsedTimer()
+        self._spoken = QTimer(self, singleShot=True, interval=SPEAK_MS)
+        self._spoken.timeout.connect(self._speak)
+        self._unlock = QTimer(self, singleShot=True, interval=MOVE_LOCK_MS)
+        self._unlock.timeout.connect(self._allow_equal)
+        self._connect_move()
         self._words: tuple[str, ...] = ()
 
     @property
@@ -174,20 +224,210 @@ class PairPage(Page):
             {word for name in (*names, *wording.class_one, *wording.class_many) for word in name.split()}
         )
 
-    def show_pair(self, view: LedgerView, left: Counts, right: Counts, wording: Wording, name: str) -> None:
-        """Show a pair; `name` is what a screen reader calls the ledger."""
-        self._view = view
-        self.headline.setText(view.headline)
-        self.card.show_pair(view, left, right, wording, name)
+    def show_pair(
+        self, view: LedgerView, pair: Pair, name: str, proposal: Proposal | None = None, *, at_once: bool = False
+    ) -> None:
+        """Show a pair.
+
+        Parameters
+        ----------
+        view : LedgerView
+            The pair in words.
+        pair : Pair
+            Its matrices.
+        name : str
+            What a screen reader calls the ledger.
+        proposal : Proposal or None
+            The count that may be moved until both results are equally bad; its first side is the left one.
+        at_once : bool
+            Begin by moving it.
+        """
+        self._view, self._pair, self._name, self._proposal = view, pair, name, proposal
+        self._moving = None
+        if proposal is not None:
+            far = with_count(pair.left, pair.right, proposal, proposal.most)
+            self._widest = balance_of(moved_ledger(*far, pair.wording, pair.population, pair.family, view).rows)
+        self.answers.offer_level(proposal is not None)
+        self._turn(moving=False)
+        self._show(view, pair.left, pair.right)
+        if proposal is not None:
+            self.card.offer(proposal, self._others(pair, proposal))
+        else:
+            self.card.offer(None)
         self.place()
+        if at_once:
+            self.begin_move()
+
+    def _show(self, view: LedgerView, left: Counts, right: Counts) -> None:
+        assert self._pair is not None
+        self.headline.setText(view.headline)
+        self.card.show_pair(view, left, right, self._pair.wording, self._name)
+        self.place()
+
+    # making both results equally bad
+
+    def _connect_move(self) -> None:
+        self.answers.level_requested.connect(self.begin_move)
+        self.card.field.moved.connect(self._move_to)
+        self.card.field.taken.connect(self._take_equal)
+        self.move_answers.back.clicked.connect(self.end_move)
+        self.move_answers.equal.clicked.connect(self._take_equal)
+        self.move_answers.bound.clicked.connect(self._take_bound)
+        self.move_answers.unsure.clicked.connect(self._take_unsure)
+        self._choice_keys: list[QShortcut] = []
+        bind(self, "E", self.begin_move)
+        self._move_keys = [
+            bind(self, "Esc", self.end_move),
+            bind(self, "N", self._take_bound),
+            bind(self, "S", self._take_unsure),
+        ]
+        for key in self._move_keys:
+            key.setEnabled(False)
+
+    def answer_with(self, answer: Callable[[Pressed], object]) -> None:
+        """Let the keys and buttons of the choice give answers."""
+        self.answers.given.connect(answer)
+        self._choice_keys = bind_answers(self, answer)
+
+    def give_moved(self, reply: Reply, moved: Moved | None) -> None:
+        """Take an answer that was given while a number could be moved."""
+        raise NotImplementedError
+
+    @property
+    def moving(self) -> bool:
+        """Tell whether a number is being moved."""
+        return self._moving is not None
+
+    @property
+    def ratio(self) -> str | None:
+        """Return what one of the rarer mistakes counts as with the number where it stands."""
+        return self._balance.ratio
+
+    @property
+    def answerable(self) -> bool:
+        """Tell whether answers are taken now."""
+        return True
+
+    def begin_move(self) -> None:
+        """Turn the choice into making both results equally bad, where there is a number to move."""
+        pair, proposal, view = self._pair, self._proposal, self._view
+        if pair is None or proposal is None or view is None or self.moving or not self.answerable:
+            return
+        if self.card.is_full:
+            self.card.show_full(False)
+        self._touched = False
+        self._turn(moving=True)
+        self._since_moving.start()
+        self._unlock.start()
+        self._set_moving(Moving(proposal, proposal.start, self._others(pair, proposal)))
+        self._speak()
+        self.card.field.begin()
+        if self.room.large:
+            self.area.ensureWidgetVisible(self.card.field, 0, em(60))
+
+    def _others(self, pair: Pair, proposal: Proposal) -> int:
+        """Return the cases of other mistakes in the row of the proposal: some where any wrong answer is one row."""
+        if pair.family in ("lpm", "lfpm"):
+            return 0
+        cells = (pair.left if proposal.side == "first" else pair.right)[proposal.true]
+        return int(cells.sum() - cells[proposal.true] - cells[proposal.predicted])
+
+    def end_move(self) -> None:
+        """Go back to the choice between the results as they were asked about."""
+        if not self.moving or self._view is None or self._pair is None:
+            return
+        self._moving = None
+        self._turn(moving=False)
+        self._show(self._view, self._pair.left, self._pair.right)
+        self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _turn(self, *, moving: bool) -> None:
+        for key in self._choice_keys:
+            key.setEnabled(not moving)
+        for key in self._move_keys:
+            key.setEnabled(moving)
+        if not moving:
+            self.card.set_moving(None)
+        self.answers.setVisible(not moving)
+        self.move_answers.setVisible(moving)
+
+    def _move_to(self, shown: int | None) -> None:
+        """Move the number; None says that what is typed lies beyond the scale."""
+        if self._moving is None:
+            return
+        self._touched = True
+        if shown is not None:
+            self._set_moving(self._moving.at(shown))
+        self._allow_equal()
+        self._spoken.start()
+
+    def _set_moving(self, moving: Moving) -> None:
+        pair, view = self._pair, self._view
+        if pair is None or view is None:
+            return
+        self._moving = moving
+        left, right = with_count(pair.left, pair.right, moving.proposal, moving.count)
+        words = moved_ledger(left, right, pair.wording, pair.population, pair.family, view)
+        at_least = moving.count == moving.proposal.least
+        self.move_answers.say_bound(bound_words(moving.least, moving.most, at_least=at_least))
+        self._balance = balance_of(words.rows)
+        self.card.set_moving(moving)
+        self._allow_equal()
+        self._show(words, left, right)
+
+    def _allow_equal(self) -> None:
+        waited = self._since_moving.isValid() and self._since_moving.hasExpired(MOVE_LOCK_MS - 1)
+        self.move_answers.equal.setEnabled(self._touched and waited and self.card.field.valid)
+
+    def _speak(self) -> None:
+        """Name the number for a screen reader, with the sentence of the strip."""
+        if self._moving is None:
+            return
+        moving = self._moving
+        row = self.card.row_view(moving)
+        name = move_name(row, letter_of(moving.side), moving.shown, moving.least, moving.most)
+        for widget in (self.card.field, self.card.slider):
+            tell(widget, name=name, more=self._balance.sentence)
+
+    def _moved(self, count: int) -> Moved | None:
+        if self._moving is None:
+            return None
+        proposal = self._moving.proposal
+        return Moved(proposal.side, proposal.true, proposal.predicted, count, proposal.start)
+
+    def _take_equal(self) -> None:
+        self._allow_equal()
+        if self._moving is not None and self.move_answers.equal.isEnabled() and self.answerable:
+            self.give_moved("equal", self._moved(self._moving.count))
+
+    def _take_bound(self) -> None:
+        """Take it that no number of the scale makes them equal: even at its end one side stays the better one."""
+        moving = self._moving
+        if moving is None or not self.answerable or not self._since_moving.hasExpired(MOVE_LOCK_MS - 1):
+            return
+        if moving.count == moving.proposal.least:
+            self.give_moved(opposite(moving.side), self._moved(moving.proposal.least))
+        else:
+            self.give_moved(moving.side, self._moved(moving.proposal.most))
+
+    def _take_unsure(self) -> None:
+        if self.moving and self.answerable:
+            self.give_moved("unsure", None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the number also where its field has not the focus."""
+        if self._moving is None or not self.card.field.takes(event):
+            super().keyPressEvent(event)
 
     def bottom(self) -> QWidget:
         """Return what stands at the bottom: the answers, or what took their place."""
-        return self.answers
+        return self.move_answers if self.moving else self.answers
 
     def bottom_height(self, width: int) -> int:
-        """Return the height of what stands at the bottom."""
-        return self.answers.needed_height()
+        """Return the height of what stands at the bottom: the same in both modes, so that nothing moves."""
+        if self._proposal is None:
+            return self.answers.needed_height()
+        return max(self.answers.needed_height(), self.move_answers.needed_height())
 
     def under_bar(self) -> QWidget | None:
         """Return a band that stands under the top bar, where there is one."""
@@ -228,8 +468,9 @@ class PairPage(Page):
             return
         plan_, side = self.plan(), self.side_margin
         if self._view is not None:
-            self.strip.show_strip(self._view.strip, plan_.room)
+            self.strip.show_strip(self._balance if self.moving else self._view.strip, plan_.room)
         self.answers.arrange(plan_)
+        self.move_answers.arrange(plan_)
         top = self._place_top(plan_, side)
         bottom = self._place_bottom(plan_, side)
         self.area.setGeometry(0, top, self.width(), max(0, bottom - top))
@@ -258,10 +499,19 @@ class PairPage(Page):
             self.bottom().setGeometry(side, end, plan_.width, high)
             end -= theme.S + 1 if plan_.room.large else plan_.frame.strip_gap
         if not plan_.room.large:
-            tall = self.strip.heightForWidth(plan_.width)
+            tall = self._strip_height(plan_.width)
             end -= tall
             self.strip.setGeometry(side, end, plan_.width, tall)
         return end
+
+    def _strip_height(self, width: int) -> int:
+        """Return the height of the strip: enough for either sentence, so that nothing moves with what is asked."""
+        tall = self.strip.heightForWidth(width)
+        if self._proposal is not None and self._view is not None:
+            tall = max(
+                tall, *(self.strip.height_of(said, width, self.room) for said in (self._view.strip, self._widest))
+            )
+        return tall
 
     @property
     def answers_scroll(self) -> bool:
@@ -275,7 +525,7 @@ class PairPage(Page):
         free = view - y - below
         self.card.fit(plan_)
         if self.card.needed_height() + 2 * _AROUND_AT_LEAST > free and not plan_.room.large:
-            self.card.fit(plan_.without_consequences())
+            self.card.fit(plan_.tightened())
         needed = self.card.needed_height()
         tight = (free - needed) // 2
         around = min(plan_.frame.around, tight) if tight >= _AROUND_AT_LEAST else plan_.frame.around

@@ -1,25 +1,32 @@
-"""Practice: two pairs in which one side is better whatever one values, with feedback where the answers were."""
+"""Practice: a pair with a better side, a trade, and making both results equal; feedback where the answers were."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from elicit_app.elicitation.questions import Family
+from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Glyph, GlyphSign, Label, OutlineButton, PrimaryButton, Surface
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.question.answers import Pressed, bind, bind_answers
-from elicit_app.gui.question.pair_page import PairPage, TopBar
+from elicit_app.gui.question.answers import Pressed, bind
+from elicit_app.gui.question.pair_page import Pair, PairPage, TopBar, largest_count
 from elicit_app.gui.theme import Breakpoint
+from elicit_app.session.views.asked import Reply
 from elicit_app.session.warm_up import (
     Feedback,
     PracticePair,
+    PracticeTrade,
     practice_feedback,
     practice_ledger,
     practice_pairs,
+    practice_trade,
+    trade_feedback,
 )
+from elicit_app.session.words.ledger import ledger
 from elicit_app.study.model import Study
+
+_STEPS = 3
 
 
 class FeedbackCard(Card):
@@ -53,10 +60,12 @@ class FeedbackCard(Card):
         self._parts.addLayout(said, 1)
         self._parts.addLayout(buttons)
 
-    def say(self, feedback: Feedback) -> None:
-        """Show feedback."""
+    def say(self, feedback: Feedback, *, undo: bool = False) -> None:
+        """Show feedback; with `undo` the answer can be taken back."""
         self.sign.setVisible(feedback.right)
-        self.again.setVisible(not feedback.right)
+        self.again.setVisible(undo or not feedback.right)
+        self.again.setText("Undo" if undo else "Try again")
+        self.again.set_keys(*(("Ctrl+Z",) if undo else ()))
         self.headline.setText(feedback.headline)
         self.sentence.setText(feedback.sentence)
         tell(self, name=f"{feedback.headline}. {feedback.sentence}")
@@ -73,7 +82,9 @@ class FeedbackCard(Card):
 
 
 class PracticePage(PairPage):
-    """Two questions that do not count. Call `begin`; `finished` comes after both, `skipped` when they are left out.
+    """Three questions that do not count: one with a better side, a trade, and the same trade made equal.
+
+    Call `begin`; `finished` comes after the last one, `skipped` when they are left out.
 
     Signals
     -------
@@ -91,13 +102,14 @@ class PracticePage(PairPage):
         self.feedback.hide()
         self._study: Study | None = None
         self._family: Family = "lpm"
-        self._pairs: tuple[PracticePair, ...] = ()
+        self._better: PracticePair | None = None
+        self._trade: PracticeTrade | None = None
         self._number = 0
-        self.answers.given.connect(self._answer)
+        self.answer_with(self._answer)
         self.skip.clicked.connect(self.skipped)
         self.feedback.next.clicked.connect(self._next)
         self.feedback.again.clicked.connect(self._again)
-        bind_answers(self, self._answer)
+        bind(self, "Ctrl+Z", self._undo)
         bind(self, "PgUp", lambda: self.turn(-1))
         bind(self, "PgDown", lambda: self.turn(1))
         self.settle()
@@ -107,61 +119,81 @@ class PracticePage(PairPage):
         """Return the number of the pair that is shown, from 1."""
         return self._number + 1
 
+    @property
+    def answerable(self) -> bool:
+        return self.feedback.isHidden()
+
     def begin(self, study: Study, family: Family) -> None:
         """Start the practice over `study`."""
         self._study, self._family = study, family
-        self._pairs = practice_pairs(study)
+        self._better, self._trade = practice_pairs(study)[0], practice_trade(study)
         self._number = 0
-        self.card.begin()
+        self.card.begin(largest_count(study))
         self.take_words(study)
-        self._show()
+        self._show_step()
 
-    def _show(self) -> None:
-        if self._study is None:
+    def _show_step(self) -> None:
+        study, better, trade = self._study, self._better, self._trade
+        if study is None or better is None or trade is None:
             return
-        pair = self._pairs[self._number]
-        words = practice_ledger(pair, self._study, self._family)
-        title = f"Practice {self.number} of {len(self._pairs)}"
-        self.bar.show_progress(title, "does not count", self.number / len(self._pairs), f"{title}, does not count")
-        self._show_answers(True)
+        title = f"Practice {self.number} of {_STEPS}"
+        self.bar.show_progress(title, "does not count", self.number / _STEPS, f"{title}, does not count")
+        self.feedback.hide()
+        if self._number == 0:
+            words = practice_ledger(better, study, self._family)
+            pair = Pair(better.left, better.right, study.wording, study.population, self._family)
+            proposal = None
+        else:
+            words = ledger(trade.left, trade.right, study.wording, study.population, self._family)
+            pair = Pair(trade.left, trade.right, study.wording, study.population, self._family)
+            proposal = trade.proposal
         name = words.spoken(self.number).replace("Question", "Practice", 1)
-        self.show_pair(words, pair.left, pair.right, self._study.wording, name)
-        self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.show_pair(words, pair, name, proposal, at_once=self._number == _STEPS - 1)
+        if not self.moving:
+            self.card.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _show_answers(self, shown: bool) -> None:
-        self.answers.setVisible(shown)
-        self.feedback.setVisible(not shown)
-
-    def _answer(self, choice: Pressed) -> None:
+    def _answer(self, pressed: Pressed) -> None:
         """Say what there was to see; how strong the preference is makes no difference here."""
-        if self._study is None or not self.feedback.isHidden():
+        if self._study is None or self._better is None or not self.answerable:
             return
-        said = practice_feedback(self._pairs[self._number], choice.reply, self._study, self._family)
-        self.feedback.say(said)
-        self._show_answers(False)
+        if self._number == 0:
+            self._say(practice_feedback(self._better, pressed.reply, self._study, self._family))
+        else:
+            self._say(trade_feedback(pressed.reply, None, moved=False))
+
+    def give_moved(self, reply: Reply, moved: Moved | None) -> None:
+        self._say(trade_feedback(reply, self.ratio, moved=moved is not None))
+
+    def _say(self, said: Feedback) -> None:
+        self.feedback.say(said, undo=self._number > 0)
+        self.answers.hide()
+        self.move_answers.hide()
+        self.feedback.show()
         self.place()
         (self.feedback.next if said.right else self.feedback.again).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _again(self) -> None:
-        self._show_answers(True)
-        self.place()
-        self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._show_step()
+
+    def _undo(self) -> None:
+        """Take back the answer, or go back to the question before."""
+        if self.answerable and self._number > 0:
+            self._number -= 1
+        self._show_step()
 
     def _next(self) -> None:
-        if self._number + 1 < len(self._pairs):
+        if self._number + 1 < _STEPS:
             self._number += 1
-            self._show()
+            self._show_step()
         else:
             self.finished.emit()
 
     def bottom(self) -> QWidget:
-        return self.answers if self.feedback.isHidden() else self.feedback
+        return super().bottom() if self.feedback.isHidden() else self.feedback
 
     def bottom_height(self, width: int) -> int:
-        usual = self.answers.needed_height()
-        if self.feedback.isHidden():
-            return usual
-        return max(usual, self.feedback.heightForWidth(width))
+        usual = super().bottom_height(width)
+        return usual if self.feedback.isHidden() else max(usual, self.feedback.heightForWidth(width))
 
     def arrange(self, breakpoint_: Breakpoint) -> None:
         self.feedback.arrange(breakpoint_)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Glyph, Label, paint_glyph, side_colours
+from elicit_app.gui.elements import Glyph, Label, box, elided, key_caps_width, paint_glyph, paint_key_caps, side_colours
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.question.measures import Plan, Sizes, breakable, plan
+from elicit_app.gui.question.equalising import Moving
+from elicit_app.gui.question.measures import Plan, Sizes, breakable, plan, wrapped_height
 from elicit_app.gui.question.squares import OUTLINE, SMALLEST_OF_FIVE, Bar, Scale
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.views.asked import Side
@@ -19,6 +21,9 @@ from elicit_app.session.words.ledger import Row, letter_of
 
 BESIDE_NUMBER = 18
 """Between the digits and the squares."""
+
+FIELD_BEYOND, _FIELD_GAP = 12, 6
+"""How far the field of a number reaches beyond its digits, and ends before the squares."""
 
 _UNDER_NUMBER, _UNDER_NUMBER_TIGHT = 8, 6
 """Between the digits and the rate."""
@@ -33,6 +38,14 @@ class BarPlace:
     squares: QRectF
     bar: Bar | None
     label: QRectF
+
+
+class MovePlaces(NamedTuple):
+    """Where the number is moved, in the coordinates of the bar: field, ends of the scale, height of the slider."""
+
+    field: QRectF
+    ends: tuple[float, float]
+    middle: float
 
 
 def digits_width(largest: int, sizes: Sizes) -> float:
@@ -76,6 +89,17 @@ class CountBar(QLabel):
         self._sizes: Sizes | None = None
         self._scale: Scale | None = None
         self._digits = 0.0
+        self._moving: Moving | None = None
+
+    @property
+    def side(self) -> Side:
+        """Return the side."""
+        return self._side
+
+    def set_moving(self, moving: Moving | None) -> None:
+        """Leave the number to the field in which it is moved, or paint it."""
+        self._moving = moving
+        self.update()
 
     def show_row(self, row: Row, sizes: Sizes, scale: Scale | None, digits: float) -> None:
         """Show one side of a row, without squares where `scale` is None; `digits` is the width kept for the number."""
@@ -104,8 +128,11 @@ class CountBar(QLabel):
         between = em(_UNDER_NUMBER_TIGHT if sizes.tight else _UNDER_NUMBER) + max(0.0, comma)
         block = digits.capHeight() + between + rates.capHeight()
         top = min(middle - block / 2, self.height() - theme.XS - block)
-        number_y = round(top + digits.capHeight())
+        number_y = float(round(top + digits.capHeight()))
         rate_y = number_y + between + rates.capHeight()
+        if self._moving is not None:
+            below = self.field(sizes, squares, number_y).bottom()
+            rate_y = max(rate_y, below + theme.XS + rates.capHeight())
         number, rate = f"{row.count(self._side):,}", row.rates[0 if self._side == "left" else 1]
         back = (digits.horizontalAdvance(number), rates.horizontalAdvance(rate)) if outwards < 0 else (0.0, 0.0)
         start = squares.right() if outwards < 0 else squares.left()
@@ -125,7 +152,7 @@ class CountBar(QLabel):
         height = self._scale.height if self._scale is not None else 0.0
         above = label_height(sizes)
         least = above + min(12.0, max(0.0, (self.height() - above - height) / 2))
-        top = round(max((self.height() - height) / 2, least))
+        top = round(least if sizes.stacked else max((self.height() - height) / 2, least))
         near = round(edge + outwards * (self._digits + BESIDE_NUMBER))
         far = sizes.outer if outwards < 0 else self.width() - sizes.outer
         return QRectF(min(near, far), top, abs(far - near), height)
@@ -154,9 +181,12 @@ class CountBar(QLabel):
             return
         colours = theme.tokens(self)
         with QPainter(self) as painter:
-            painter.setFont(font(sizes.number, compact=sizes.compact))
-            painter.setPen(colours.ink)
-            painter.drawText(place.number, f"{row.count(self._side):,}")
+            if self._moving is not None:
+                self._paint_move(painter, place, sizes, self._moving)
+            else:
+                painter.setFont(font(sizes.number, compact=sizes.compact))
+                painter.setPen(colours.ink)
+                painter.drawText(place.number, f"{row.count(self._side):,}")
             painter.setFont(font(sizes.rate))
             painter.setPen(colours.ink2)
             painter.drawText(place.rate, row.rates[0 if self._side == "left" else 1])
@@ -164,6 +194,81 @@ class CountBar(QLabel):
                 self._paint_bar(painter, place.bar, colours)
             if not place.label.isEmpty():
                 self._paint_label(painter, place.label, row.surplus_words, sizes, colours)
+
+    # moving the number
+
+    def field(self, sizes: Sizes, squares: QRectF, number_y: float) -> QRectF:
+        """Return the box of the field in which the number is moved: round the digits where they stood."""
+        digits = QFontMetricsF(font(sizes.number, compact=sizes.compact))
+        high = digits.capHeight() + em(16 if sizes.compact else 26)
+        middle = number_y - digits.capHeight() / 2
+        beyond = theme.S if sizes.compact else FIELD_BEYOND
+        if self._side == "left":
+            near, far = squares.right() + _FIELD_GAP, float(self.width() - sizes.inner + beyond)
+        else:
+            near, far = float(sizes.inner - beyond), squares.left() - _FIELD_GAP
+        return QRectF(near, middle - high / 2, far - near, high)
+
+    def move_places(self) -> MovePlaces | None:
+        """Return where field and slider stand now; None while the number is not moved."""
+        place, sizes, moving = self.place(), self._sizes, self._moving
+        if place is None or sizes is None or moving is None:
+            return None
+        outwards = -1 if self._side == "left" else 1
+        start = place.squares.right() if outwards < 0 else place.squares.left()
+        per_case = place.squares.width() / max(1, moving.most)
+        if self._scale is not None:
+            scale = self._scale
+            per_case = min(per_case, scale.per_case if scale.solid else scale.pitch / scale.rows)
+        ends = tuple(start + outwards * count * per_case for count in (moving.least, moving.most))
+        middle = min(place.squares.bottom() + em(18 if not sizes.compact else 15), self.height() - em(12))
+        return MovePlaces(self.field(sizes, place.squares, place.number.y()), (ends[0], ends[1]), middle)
+
+    def _paint_move(self, painter: QPainter, place: BarPlace, sizes: Sizes, moving: Moving) -> None:
+        """Paint the frame of the number to move, "Move this", the keys, and the far end of its scale."""
+        colours, where = theme.tokens(self), self.move_places()
+        hue, soft = side_colours(colours, letter_of(self._side))
+        inner = theme.S if self._side == "left" else 0
+        frame = QRectF(self.rect()).adjusted(inner, theme.XS, inner - theme.S, -theme.XS)
+        box(painter, frame, theme.BUTTON_RADIUS, fill=soft, border=hue, width=2)
+        if where is None:
+            return
+        face = font(Role.CAPTION)
+        metrics = QFontMetricsF(face)
+        painter.setFont(face)
+        painter.setPen(colours.ink2)
+        field, far = where.field, where.ends[1]
+        align = Qt.AlignmentFlag.AlignRight if self._side == "left" else Qt.AlignmentFlag.AlignLeft
+        above = QRectF(field.left(), field.top() - metrics.height() - 2, field.width(), metrics.height())
+        if above.top() > frame.top() + 2:
+            painter.drawText(above.adjusted(theme.S, 0, -theme.S, 0), align, "Move this")
+        words = f"{moving.most:,}"
+        wide = metrics.horizontalAdvance(words) + 2
+        left = far - em(14) - wide if self._side == "left" else far + em(14)
+        beside = QRectF(left, where.middle - metrics.height() / 2, wide, metrics.height())
+        if beside.left() < frame.left() + 4 or beside.right() > frame.right() - 4:
+            beside.moveCenter(QPointF(far, where.middle + metrics.height()))
+            beside.moveRight(min(beside.right(), frame.right() - 4))
+            beside.moveLeft(max(beside.left(), frame.left() + 4))
+        if beside.bottom() < frame.bottom():
+            painter.drawText(beside, Qt.AlignmentFlag.AlignCenter, words)
+        self._paint_move_keys(painter, place, frame, field, colours)
+
+    def _paint_move_keys(
+        self, painter: QPainter, place: BarPlace, frame: QRectF, field: QRectF, colours: theme.Tokens
+    ) -> None:
+        caps = key_caps_width(("Left", "Right"))
+        middle = place.rate.y() + em(18)
+        if middle + em(12) > frame.bottom():
+            return
+        or_type = QFontMetricsF(painter.font()).horizontalAdvance("or type") + 2
+        left = field.left() if self._side == "right" else field.right() - caps - theme.S - or_type
+        ink, border = colours.ink2, colours.line2
+        paint_key_caps(painter, ("Left", "Right"), left, middle, ink=ink, border=border, fill=colours.surface)
+        painter.setFont(font(Role.CAPTION))
+        painter.setPen(colours.ink2)
+        beside = QRectF(left + caps + theme.S, middle - em(11), or_type, em(22))
+        painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter, "or type")
 
     def _paint_bar(self, painter: QPainter, bar: Bar, colours: theme.Tokens) -> None:
         hue, soft = side_colours(colours, letter_of(self._side))
@@ -190,6 +295,12 @@ class CountBar(QLabel):
 _BAR_AIR, _BAR_AIR_TIGHT = 8, 4
 """Free height above and below bars and "12 more", together; in tight rows half of it."""
 
+_SLIDER = 44
+"""Height under stacked squares for the slider of a number that may be moved, at the base font."""
+
+_MOST_LINES = 2
+"""Lines of a name, and of truth and prediction under it."""
+
 _STACKED_BARS = 36
 """Height of the squares in a stacked row, at the base font."""
 
@@ -205,6 +316,8 @@ class LedgerRow(QWidget):
         self.consequence = Label(role=theme.Role.BODY, ink=theme.INK3, align=centre, parent=self)
         self.bars = (CountBar("left", self), CountBar("right", self))
         self._plan = plan(theme.WIDEST, Breakpoint(False, False, False), 1)
+        self._is_short = False
+        self.movable = False
 
     def show_row(self, row: Row, plan_: Plan) -> None:
         """Show the words of a row; its bars follow with `show_bars` when the height of the row is known."""
@@ -217,8 +330,29 @@ class LedgerRow(QWidget):
         ):
             label.set_role(role, compact=size.compact)
             label.setText(breakable(text, QFontMetricsF(label.font()), self._words_width()))
+        self._shorten(row, plan_)
         self.consequence.setVisible(size.says_consequence and bool(said))
-        tell(self, tooltip="" if size.says_consequence else said, more=said)
+        hidden = [row.mistake.name, row.flow] if self._is_short else []
+        tell(self, tooltip="\n".join([*hidden, *([] if size.says_consequence else [said])]), more=said)
+
+    def _shorten(self, row: Row, plan_: Plan) -> None:
+        """Let very long names take two lines: in smaller type, then cut in the middle, whole in the tooltip."""
+        size, width = plan_.sizes, self._words_width()
+        self._is_short = False
+        if plan_.room.large:
+            return
+        if _lines(self.name, width) > _MOST_LINES:
+            self.name.set_role(theme.Role.STRONG, compact=size.compact)
+            self.name.setText(fitted(row.mistake.name, self.name.font(), width, _MOST_LINES))
+            self._is_short = True
+        if _lines(self.flow, width) > _MOST_LINES:
+            self.flow.set_role(theme.Role.NOTE, compact=size.compact)
+            whole = QFontMetricsF(self.flow.font())
+            room = width * _MOST_LINES - whole.horizontalAdvance(replace(row, truths="", said="").flow) - em(30)
+            truths, said = (elided(name, whole, room / 2) for name in (row.truths, row.said))
+            short = replace(row, truths=truths, said=said).flow
+            self.flow.setText(fitted(short, self.flow.font(), width, _MOST_LINES))
+            self._is_short = True
 
     def show_bars(self, row: Row, scale: Scale | None, digits: float) -> None:
         """Paint the bars in this scale, or no squares at all; `digits` is the width kept for the numbers."""
@@ -250,7 +384,9 @@ class LedgerRow(QWidget):
         return _BAR_AIR_TIGHT if self._plan.sizes.tight else _BAR_AIR
 
     def _stacked_bars(self) -> int:
-        return round(label_height(self._plan.sizes) + em(_STACKED_BARS)) + theme.S
+        """Return the height of stacked bars, with room under them for the slider where a number may be moved."""
+        below = em(_SLIDER) if self.movable else 0
+        return round(label_height(self._plan.sizes) + em(_STACKED_BARS)) + theme.S + below
 
     def _words(self) -> list[Label]:
         return [label for label in (self.name, self.flow, self.consequence) if not label.isHidden()]
@@ -282,3 +418,20 @@ class LedgerRow(QWidget):
         top = self.height() - high - theme.S if stacked else 0
         for bar, column in zip(self.bars, (self._plan.ledger.a, self._plan.ledger.b), strict=True):
             bar.setGeometry(column.x, top, column.width, high)
+
+
+def _lines(label: Label, width: int) -> int:
+    """Return on how many lines a label stands in `width` pixels."""
+    return round(label.heightForWidth(width) / QFontMetricsF(label.font()).lineSpacing())
+
+
+def fitted(text: str, face: QFont, width: float, most: int) -> str:
+    """Return `text` cut in its middle until it stands on `most` lines of `width` pixels."""
+    metrics = QFontMetricsF(face)
+    room = most * width
+    while room > width / 2:
+        short = breakable(elided(text, metrics, room), metrics, width)
+        if wrapped_height(short, face, width) <= metrics.lineSpacing() * most + 1:
+            return short
+        room -= width / 8
+    return elided(text, metrics, width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -14,7 +15,9 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.theme import Breakpoint, Role, em, font
-from elicit_app.session.words.ledger import Strip
+from elicit_app.session.words.balance import Balance
+from elicit_app.session.words.direction import isolated
+from elicit_app.session.words.ledger import Letter, Strip
 
 
 class Word(NamedTuple):
@@ -25,10 +28,11 @@ class Word(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Words that follow a triangle; a wrapped line has none."""
+    """Words that follow a triangle or the badge of a side; a wrapped line has neither."""
 
     glyph: Glyph | None
     words: tuple[Word, ...]
+    badge: Letter | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,10 @@ class StripText:
         """Return what a triangle takes, with the space after it."""
         return em(12) + em(8)
 
+    def mark_width(self, part: Part) -> float:
+        """Return what stands before the words of a part."""
+        return em(26) + em(10) if part.badge is not None else self.glyph_width
+
     @property
     def between_parts(self) -> float:
         """Return the space between two parts on one line."""
@@ -80,15 +88,15 @@ class StripText:
     def width(self, parts: tuple[Part, ...]) -> float:
         """Return the width of a line."""
         widths = [
-            self.glyph_width + sum(map(self.word_width, part.words)) + self.space * (len(part.words) - 1)
+            self.mark_width(part) + sum(map(self.word_width, part.words)) + self.space * (len(part.words) - 1)
             for part in parts
         ]
         return sum(widths) + self.between_parts * (len(parts) - 1)
 
 
-def strip_text(strip: Strip, width: float, room: Breakpoint) -> StripText:
+def strip_text(said: Strip | Balance, width: float, room: Breakpoint) -> StripText:
     """Return the lines for a sentence in `width` pixels: smaller type before more than a line for each part."""
-    parts, compact = _parts(strip), room.compact or room.large
+    parts, compact = _balance_parts(said) if isinstance(said, Balance) else _parts(said), room.compact or room.large
     for role in (Role.STRIP, Role.STRONG):
         text = StripText((tuple(parts),), role, compact)
         if not room.large and text.width(tuple(parts)) <= width:
@@ -107,10 +115,28 @@ def _parts(strip: Strip) -> list[Part]:
     for glyph, changes in ((Glyph.FEWER, strip.fewer), (Glyph.MORE, strip.more)):
         if changes:
             comma = "," if glyph is Glyph.FEWER and strip.more else ""
-            parts.append(Part(glyph, tuple(Word(word) for word in (", ".join(changes) + comma).split())))
+            parts.append(Part(glyph, _words_of(", ".join(changes) + comma)))
     than = Word(f"than {strip.reference}", quiet=True)
     parts[-1] = Part(parts[-1].glyph, (*parts[-1].words, than))
     return parts
+
+
+def _balance_parts(balance: Balance) -> list[Part]:
+    """Return the two sides of what is equally bad, each behind its badge."""
+    (one, other), (few, many) = balance.letters, balance.more
+    first = (*_words_of(few or "nothing more"), Word("are as bad as", quiet=True))
+    second = _words_of(f"{many or 'nothing more'}" + (":" if balance.ratio else ""))
+    if balance.ratio:
+        second = (*second, Word("one counts as", quiet=True), Word(balance.ratio))
+    return [Part(None, first, one), Part(None, second, other)]
+
+
+_WORD = re.compile(r"[^\s\u2068]*\u2068[^\u2069]*\u2069\S*|\S+")
+
+
+def _words_of(text: str) -> tuple[Word, ...]:
+    """Return the words of a text; a name that is written right to left stays together."""
+    return tuple(Word(word) for word in _WORD.findall(isolated(text)))
 
 
 def _wrapped(text: StripText, part: Part, width: float) -> list[Part]:
@@ -118,10 +144,10 @@ def _wrapped(text: StripText, part: Part, width: float) -> list[Part]:
     words: tuple[Word, ...] = ()
     for word in part.words:
         if words and text.width((Part(None, (*words, word)),)) > width:
-            lines.append(Part(None if lines else part.glyph, words))
+            lines.append(Part(None, words) if lines else part._replace(words=words))
             words = ()
         words = (*words, word)
-    return [*lines, Part(None if lines else part.glyph, words)]
+    return [*lines, Part(None, words) if lines else part._replace(words=words)]
 
 
 _AFTER_BADGE = 14
@@ -134,10 +160,10 @@ class StripBand(QLabel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._strip = Strip("B", (), ())
+        self._strip: Strip | Balance = Strip("B", (), ())
         self._room = Breakpoint(False, False, False)
 
-    def show_strip(self, strip: Strip, room: Breakpoint) -> None:
+    def show_strip(self, strip: Strip | Balance, room: Breakpoint) -> None:
         """Show a sentence in the size for the room there is."""
         self._strip, self._room = strip, room
         tell(self, name=strip.sentence)
@@ -158,6 +184,14 @@ class StripBand(QLabel):
         text = self.text_for(width)
         return len(text.lines) * self._pitch(text) + self._air(text)
 
+    def height_of(self, said: Strip | Balance, width: int, room: Breakpoint) -> int:
+        """Return the height that another sentence would take."""
+        shown = self._strip, self._room
+        self._strip, self._room = said, room
+        height = self.heightForWidth(width)
+        self._strip, self._room = shown
+        return height
+
     def _pitch(self, text: StripText) -> int:
         """Return the distance of two lines: up to two have plenty of it."""
         if self._room.large or len(text.lines) > 2:
@@ -173,8 +207,8 @@ class StripBand(QLabel):
         return em(24 if self._room.large else 26)
 
     def _before(self) -> int:
-        """Return what stands left of the words: badge and space."""
-        return self._badge_side() + _AFTER_BADGE
+        """Return what stands left of all words: the badge of the side that the sentence is about, and space."""
+        return 0 if isinstance(self._strip, Balance) else self._badge_side() + _AFTER_BADGE
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours, text, side = theme.tokens(self), self.text_for(self.width()), self._badge_side()
@@ -184,8 +218,9 @@ class StripBand(QLabel):
         middle = (self.height() - (len(text.lines) - 1) * pitch) / 2
         with QPainter(self) as painter:
             box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, fill=colours.sunken)
-            badge = middle if self._room.large else self.height() / 2
-            paint_badge(painter, self._strip.subject, QRectF(left, badge - side / 2, side, side), colours)
+            if isinstance(self._strip, Strip):
+                badge = middle if self._room.large else self.height() / 2
+                paint_badge(painter, self._strip.subject, QRectF(left, badge - side / 2, side, side), colours)
             for line in text.lines:
                 x = left + self._before()
                 for part in line:
@@ -198,7 +233,10 @@ class StripBand(QLabel):
         """Paint a part from `x` on; return where it ends."""
         if part.glyph is not None:
             paint_glyph(painter, part.glyph, QRectF(x, middle - em(6), em(12), em(12)), colours.ink)
-        x += text.glyph_width
+        if part.badge is not None:
+            side = min(self._badge_side(), self._pitch(text) - theme.XS)
+            paint_badge(painter, part.badge, QRectF(x, middle - side / 2, side, side), colours)
+        x += text.mark_width(part)
         baseline = middle + QFontMetricsF(text.face()).capHeight() / 2
         for word in part.words:
             painter.setFont(text.face(word))

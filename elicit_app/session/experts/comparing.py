@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from elicit_app.session.experts.compared import ComparisonView, Expert, MistakeRates
+from elicit_app.problem import Problem
 from elicit_app.session.experts.pooling import Source, aligned, pool
+from elicit_app.session.header import study_of
+from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_of
+from elicit_app.session.journal.reading import read
+from elicit_app.session.results.judging import scenarios_of
+from elicit_app.session.results.result import result_view
+from elicit_app.session.session import Session
 from elicit_app.session.views.figures import ModelView
 from elicit_app.session.words.result_words import cheapest_words
-from elicit_app.study.model import Mistake, Wording
+from elicit_app.study.model import Mistake, Study, Wording
 from elicit_app.study.wording import default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.display.numbers import two_digits
@@ -168,3 +175,167 @@ def choice(models: Sequence[Sequence[ModelView]], names: Sequence[str], pooled: 
     if pooled and cheapest_words(pooled) == found[0]:
         return f"Cheapest for each of them, and pooled: {found[0]}."
     return f"Cheapest for each of them: {found[0]}.{of_all}"
+
+
+@dataclass(frozen=True, eq=False)
+class Expert:
+    """One expert's result.
+
+    Parameters
+    ----------
+    name : str
+        Who, or where no name was given, when.
+    source : Source
+        The metric, called by its file or session.
+    models : tuple of ModelView
+        The study's models under this metric, the cheapest first; empty where there are none.
+    """
+
+    name: str
+    source: Source
+    models: tuple[ModelView, ...] = ()
+
+
+@dataclass(frozen=True)
+class MistakeRates:
+    """One mistake, and how bad each expert and all of them pooled find it.
+
+    Parameters
+    ----------
+    mistake : Mistake
+        Its words.
+    rates : tuple of ExchangeRate
+        In the order of the experts.
+    pooled : ExchangeRate
+        Of the pooled metric.
+    """
+
+    mistake: Mistake
+    rates: tuple[ExchangeRate, ...]
+    pooled: ExchangeRate
+
+    @property
+    def is_yardstick(self) -> bool:
+        """Return whether this is the mistake that counts as 1 for everybody."""
+        return self.pooled.is_yardstick
+
+    @property
+    def factor(self) -> float:
+        """Return how many times as bad the one finds it who minds it most, compared with the one who minds it least."""
+        ratios = [rate.ratio for rate in self.rates]
+        return max(ratios) / min(ratios) if min(ratios) > 0 else (math.inf if max(ratios) > 0 else 1.0)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """Return the places of the experts who mind it most and least."""
+        ratios = [rate.ratio for rate in self.rates]
+        return ratios.index(max(ratios)), ratios.index(min(ratios))
+
+    @property
+    def apart(self) -> bool | None:
+        """Tell whether the ranges of those two do not meet; None where there is no range."""
+        most, least = (self.rates[place] for place in self.ends)
+        if most.low is None or least.high is None:
+            return None
+        return most.low > least.high
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonView:
+    """Experts compared.
+
+    Parameters
+    ----------
+    title : str
+        The study, or what the metrics are about.
+    names : tuple of str
+        The experts.
+    mistakes : tuple of MistakeRates
+        In study order.
+    headline, detail : str
+        Where they disagree most, in words.
+    choice : str
+        Which model each would take; empty without models.
+    made_of : str
+        The metrics pooled, in words.
+    pooled : ElicitedMetric
+        All of them pooled.
+    wording : Wording
+        The words of the domain.
+    notes : tuple of str
+        What was left out, and why.
+    """
+
+    title: str
+    names: tuple[str, ...]
+    mistakes: tuple[MistakeRates, ...]
+    headline: str
+    detail: str
+    choice: str
+    made_of: str
+    pooled: ElicitedMetric
+    wording: Wording
+    notes: tuple[str, ...] = ()
+
+    @property
+    def yardstick(self) -> MistakeRates:
+        """Return the mistake that the others are compared with."""
+        return next(one for one in self.mistakes if one.is_yardstick)
+
+
+def compare_experts(path: Path, study: Study | None = None) -> ComparisonView:
+    """Compare all experts who have finished the study of a session.
+
+    Parameters
+    ----------
+    path : Path
+        A session; the others lie beside it and are about the same predictions.
+    study : Study, optional
+        The study, where it is open already; else it is found as the session was begun.
+
+    Raises
+    ------
+    Problem
+        Where fewer than two experts have a result.
+    """
+    mark = read(path).begun.study
+    found = finished_experts(sessions_of(path.parent, mark.digest))
+    if len(found) < 2:
+        raise Problem(
+            f"Comparing needs two experts who have finished “{mark.title}”; there is {'one' if found else 'none'}. "
+            "Let another person answer, then compare."
+        )
+    study = study or study_of(mark, path)
+    experts, notes = [], []
+    for one in found:
+        try:
+            experts.append(_expert(one, study))
+        except Problem as problem:
+            notes.append(f"Left out: {problem.sentence}")
+    if len(experts) < 2:
+        raise Problem(" ".join(["Fewer than two of these experts can be compared.", *notes]))
+    return _compared(experts, study, tuple(notes))
+
+
+def _expert(one: SessionSummary, study: Study) -> Expert:
+    view = result_view(Session.look(one.path, study))
+    if not view.can_export:
+        raise Problem(f"{named(one)} has too few answers.")
+    return Expert(named(one), Source(one.path.name, view.metric), view.models)
+
+
+def named(one: SessionSummary) -> str:
+    """Return who answered, or when, where no name was given."""
+    if one.expert:
+        return one.expert
+    assert one.last is not None
+    return f"{one.last.astimezone():%d %b, %H:%M}".lstrip("0")
+
+
+def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> ComparisonView:
+    names = [expert.name for expert in experts]
+    together = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 4 else f"{len(names)} experts"
+    pooled = pool([expert.source for expert in experts], f"{study.title}, {together} pooled")
+    scenarios = scenarios_of(study, pooled)
+    models = () if scenarios is None else scenarios.at()
+    return compare(experts, study.title, wording=study.wording, pooled_models=models, pooled=pooled, notes=notes)

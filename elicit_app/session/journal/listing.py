@@ -16,6 +16,8 @@ from elicit_app.session.journal.reading import DamagedProblem, read
 from elicit_app.session.journal.state import OutOfPlaceError, Phase, SessionState, fold
 from elicit_app.study.model import Study
 
+_YEARS = 1970, 2200
+
 
 @dataclass(frozen=True)
 class SessionSummary:
@@ -130,8 +132,10 @@ def summary(path: Path) -> SessionSummary:
     try:
         contents = read(path)
         state = fold(contents.events)
-        # A time that no clock here can show is as good as none.
-        state.begun.at.astimezone(), state.last and state.last.astimezone()
+        year = state.last.year if state.last else state.begun.at.year
+        if not _YEARS[0] <= year <= _YEARS[1]:
+            # Not every clock can show it, and it would stand first for ever.
+            return SessionSummary(path, path.name, problem=f"{path} has an impossible time: the year {year}.")
     except DamagedProblem as problem:
         return SessionSummary(path, path.name, problem=problem.sentence, damaged=True)
     except Problem as problem:

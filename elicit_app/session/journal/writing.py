@@ -26,7 +26,7 @@ from elicit_app.session.journal.reading import (
     remedy,
     require_session_file,
 )
-from elicit_app.study.writing import demand_writable
+from elicit_app.study.writing import require_writable
 
 _KEPT = 4096
 # Never through a link, and never waiting for the other end of a pipe.
@@ -94,7 +94,7 @@ class Journal:
         Problem
             When the file exists, or its folder cannot be written.
         """
-        demand_writable(path)
+        require_writable(path)
         temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.new")
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.words.sentences import stated_words
 from elicit_app.study.model import Mistake, Study
-from elicit_app.study.writing import unwritten
+from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
 from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, linear_family
@@ -195,7 +195,7 @@ def export(view: ResultView, path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         view.metric.save(path)
     except OSError as error:
-        raise unwritten(path, error) from error
+        raise write_problem(path, error) from error
     return path
 
 

@@ -6,8 +6,7 @@ import pytest
 from elicit_app.gui import theme
 from elicit_app.gui.compare import MOST, ComparePage, apart_words, furthest
 from elicit_app.registry.bayes import BayesSetting
-from elicit_app.session.experts.compared import Expert
-from elicit_app.session.experts.comparing import compare
+from elicit_app.session.experts.comparing import Expert, compare
 from elicit_app.session.experts.pooling import Source
 from elicit_app.session.session import Session
 from elicit_app.study import open_study

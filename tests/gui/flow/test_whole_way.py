@@ -84,6 +84,11 @@ def practise(qtbot, window):
         press(page.card, better)
         assert page.feedback.headline.text().startswith("You chose")
         press(page.feedback.next, Qt.Key.Key_Return)
+    assert page.moving
+    press(page.card.field, Qt.Key.Key_Up)
+    qtbot.waitUntil(page.move_answers.equal.isEnabled)
+    press(page.card.field, Qt.Key.Key_Return)
+    press(page.feedback.next, Qt.Key.Key_Return)
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""The practice page: two pairs, feedback where the answers were, and then the questions."""
+"""The practice page: three questions, feedback where the answers were, and then the questions."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def practice(shown, long_words) -> PracticePage:
     return shown(page)
 
 
-def test_both_pairs_then_the_questions(qtbot, practice) -> None:
+def test_a_better_side_a_trade_and_an_equal_point_then_the_questions(qtbot, practice) -> None:
     done: list[str] = []
     practice.finished.connect(lambda: done.append("finished"))
-    assert (practice.bar.strong.text(), practice.bar.quiet.text()) == ("Practice 1 of 2", "does not count")
+    assert (practice.bar.strong.text(), practice.bar.quiet.text()) == ("Practice 1 of 3", "does not count")
     qtbot.keyClick(practice, Qt.Key.Key_Right)
     assert practice.feedback.isVisible()
     assert not practice.answers.isVisible()
@@ -31,12 +31,30 @@ def test_both_pairs_then_the_questions(qtbot, practice) -> None:
     assert practice.feedback.next.hasFocus()
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     assert practice.number == 2
-    assert practice.answers.isVisible()
-    qtbot.keyClick(practice, Qt.Key.Key_1)
-    assert practice.feedback.headline.text() == "You chose A, and A is better whatever you value"
+    assert len(practice.card.rows) == 2
+    qtbot.keyClick(practice, Qt.Key.Key_Down)
+    assert practice.feedback.headline.text() == "You said about equal"
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    assert practice.moving
+    qtbot.keyClick(practice.card.field, Qt.Key.Key_Up)
+    qtbot.wait(360)
+    qtbot.keyClick(practice.card.field, Qt.Key.Key_Return)
+    assert practice.feedback.headline.text().startswith("You made them equal")
     assert not done
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
     assert done == ["finished"]
+
+
+def test_undo_is_practised_too(qtbot, practice) -> None:
+    qtbot.keyClick(practice, Qt.Key.Key_Right)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return)
+    qtbot.keyClick(practice, Qt.Key.Key_Left)
+    assert practice.feedback.again.text() == "Undo"
+    qtbot.keyClick(practice, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert practice.answers.isVisible()
+    assert practice.number == 2
+    qtbot.keyClick(practice, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert practice.number == 1
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Left, Qt.Key.Key_Down, Qt.Key.Key_S])

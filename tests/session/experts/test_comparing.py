@@ -8,9 +8,16 @@ import pytest
 
 from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
-from elicit_app.session.experts.compared import Expert, MistakeRates
-from elicit_app.session.experts.comparing import choice, compare, disagreement, told_apart, wording_of
-from elicit_app.session.experts.gathering import compare_experts
+from elicit_app.session.experts.comparing import (
+    Expert,
+    MistakeRates,
+    choice,
+    compare,
+    compare_experts,
+    disagreement,
+    told_apart,
+    wording_of,
+)
 from elicit_app.session.experts.pooling import Source
 from elicit_app.session.journal.listing import SessionSummary, finished_experts
 from elicit_app.session.session import Session
@@ -134,7 +141,7 @@ def test_two_finished_sessions_are_compared_and_pooled(folder, lumps):
     missed = next(one for one in view.mistakes if not one.is_yardstick)
     assert missed.rates[0].ratio > 1 > missed.rates[1].ratio
     assert missed.pooled.ratio == pytest.approx(np.sqrt(missed.rates[0].ratio * missed.rates[1].ratio), rel=0.02)
-    assert "For Ada one missed cancer counts as much as " in view.detail
+    assert "For Ada one missed cancer counts as " in view.detail
     assert missed.apart
     assert view.headline == "They disagree most about missed cancers"
     assert view.made_of.startswith("Made of Ada (13 answers, ")

@@ -1,7 +1,11 @@
+import os
 from datetime import UTC, datetime
+
+import pytest
 
 from elicit_app.session.journal.events import Finished
 from elicit_app.session.journal.listing import list_sessions, new_session_path, sessions_folder, summary
+from elicit_app.session.journal.reading import LARGEST
 from elicit_app.session.journal.writing import to_lines
 from elicit_app.study import open_study
 
@@ -50,3 +54,24 @@ def test_sessions_of_bundled_studies_lie_in_the_data_folder(tmp_path):
     path.parent.mkdir(parents=True)
     path.touch()
     assert new_session_path(study, now, expert="Dr. Müller / Łódź", data=tmp_path).name.endswith("-2.session.jsonl")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes and links of POSIX")
+def test_one_odd_file_is_one_row_with_a_problem(tmp_path, write):
+    folder = tmp_path / "study" / "sessions"
+    sound = written(folder / "a.session.jsonl", [write.begun(), write.answered()])
+    os.mkfifo(folder / "b.session.jsonl")
+    (folder / "c.session.jsonl").symlink_to(folder / "c.session.jsonl")
+    (folder / "d.session.jsonl").symlink_to("/dev/zero")
+    for name, year in (("e", 1), ("f", 9999)):
+        at = datetime(year, 6, 1, tzinfo=UTC)
+        written(folder / f"{name}.session.jsonl", [write.begun(), write.answered().model_copy(update={"at": at})])
+    with (folder / "g.session.jsonl").open("wb") as file:
+        file.truncate(LARGEST + 1)
+    damaged = written(folder / "h.session.jsonl", [write.begun(), write.answered()])
+    damaged.write_bytes(damaged.read_bytes().replace(b'"first"', b'"First"'))
+    first, *others = list_sessions(tmp_path / "study", data=tmp_path / "data")
+    assert first.path.name == sound.name
+    assert {one.path.name[0] for one in others} == set("bcefghz"), "a link is listed as what it leads to"
+    assert all(one.problem for one in others)
+    assert [one.path.name[0] for one in others if one.damaged] == ["h"]

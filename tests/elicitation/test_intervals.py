@@ -1,0 +1,164 @@
+"""Beliefs about many weights: Gaussians fitted to intervals, against long runs that make no such approximation."""
+
+import numpy as np
+import pytest
+
+from elicit_app.elicitation.intervals import IntervalPosterior
+from elicit_app.elicitation.prior import NeverWorse, WeightPrior
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question
+from elicit_app.elicitation.response import evidence
+
+K, CASES = 6, 6_000
+PRIOR = WeightPrior.of("lpm", K)
+CELLS = [(i, j) for i in range(K) for j in range(K) if i != j]
+
+
+def trade(one: tuple[int, int], amount: int, other: tuple[int, int], against: int, base: int = 0) -> Question:
+    """Return `amount` of one mistake against `against` of another, both on top of a base of the first."""
+    sides = []
+    for true, predicted, more in ((*one, amount), (*other, against)):
+        side = np.diag(np.full(K, CASES // K))
+        for cell, count in ((one, base), ((true, predicted), more)):
+            side[cell] += count
+            side[cell[0], cell[0]] -= count
+        sides.append(side)
+    return Question(sides[0], sides[1], CASES)
+
+
+def answered(logs: np.ndarray, n: int, seed: int, error: float = 0.4) -> list[Asked]:
+    """Return choices and equal points about random trades of two mistakes."""
+    rng = np.random.default_rng(seed)
+    history = []
+    while len(history) < n:
+        one, other = (CELLS[place] for place in rng.choice(len(CELLS), 2, replace=False))
+        felt = logs[PRIOR.index(*other)] - logs[PRIOR.index(*one)] + error * rng.standard_normal()
+        amount, against = (int(count) for count in rng.integers(10, 300, 2))
+        if len(history) % 2:
+            count = round(against * np.exp(felt))
+            if not 0 < count < 900:
+                continue
+            answer = Answer(Choice.EQUAL, moved=Moved("first", *one, count, 20))
+        else:
+            answer = Answer(Choice.FIRST if np.log(amount / against) < felt else Choice.SECOND)
+        history.append(Asked(trade(one, amount, other, against), answer))
+    return history
+
+
+def after(history: list[Asked], prior: WeightPrior = PRIOR, seed: int = 1) -> IntervalPosterior:
+    belief = IntervalPosterior.from_prior(prior, np.random.default_rng(seed))
+    for n in range(len(history)):
+        answers, newest = evidence(history[: n + 1], prior), evidence(history[n : n + 1], prior)
+        belief = belief.updated(answers, newest, np.random.default_rng([seed, n]))
+    return belief
+
+
+def truth(seed: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    rows, columns = 0.7 * rng.standard_normal(K), 0.5 * rng.standard_normal(K)
+    return np.array([rows[i] + columns[j] for i, j in CELLS]) + 0.7 * rng.standard_normal(len(CELLS))
+
+
+def centred(logs: np.ndarray) -> np.ndarray:
+    return logs - logs.mean(axis=-1, keepdims=True)
+
+
+class TestPrior:
+    def test_without_answers_rows_and_columns_share_strength(self):
+        belief = IntervalPosterior.from_prior(PRIOR, np.random.default_rng(1), 4000)
+        logs = belief.log_weights
+        one, row, column, none = (logs[:, PRIOR.index(*cell)] for cell in ((0, 1), (0, 2), (3, 1), (4, 5)))
+        for other, least in ((row, 0.3), (column, 0.1)):
+            assert np.corrcoef(one, other)[0, 1] > least
+        assert abs(np.corrcoef(one, none)[0, 1]) < 0.08
+        assert belief.log_weights.shape == (4000, 30)
+
+
+class TestAnswers:
+    @pytest.mark.parametrize("kind", ["choice", "equal"])
+    def test_two_weights_are_known_as_their_exact_posterior_is(self, kind):
+        """One answer: the ratio's posterior by reweighted draws of the prior."""
+        question = trade((0, 1), 40, (2, 3), 120)
+        answer = Answer(Choice.FIRST) if kind == "choice" else Answer(Choice.EQUAL, moved=Moved("first", 0, 1, 300, 1))
+        history = [Asked(question, answer)]
+        start = IntervalPosterior.from_prior(PRIOR, np.random.default_rng(3), 60_000)
+        fit = start.response.log_likelihood(start.weights, start.person, evidence(history, PRIOR))[:, 0]
+        share = np.exp(fit - fit.max())
+        share /= share.sum()
+        ratio = start.log_weights[:, PRIOR.index(0, 1)] - start.log_weights[:, PRIOR.index(2, 3)]
+        mean = share @ ratio
+        spread = np.sqrt(share @ ratio**2 - mean**2)
+        found = after(history).refined(evidence(history, PRIOR), np.random.default_rng(5))
+        mine = found.log_weights[:, PRIOR.index(0, 1)] - found.log_weights[:, PRIOR.index(2, 3)]
+        assert mine.mean() == pytest.approx(mean, abs=0.15 * spread)
+        assert mine.std() == pytest.approx(spread, rel=0.15)
+
+    def test_answers_lead_to_the_truth_and_more_of_them_narrow(self):
+        logs = truth(4)
+        history = answered(logs, 60, 5)
+        off, width = [], []
+        for n in (10, 30, 60):
+            found = centred(after(history[:n]).log_weights)
+            off.append(np.abs(found.mean(axis=0) - centred(logs)).mean())
+            width.append(found.std(axis=0).mean())
+        assert off[2] < 0.75 * off[0]
+        assert width == sorted(width, reverse=True)
+        low, high = np.quantile(found, [0.05, 0.95], axis=0)
+        assert ((low <= centred(logs)) & (centred(logs) <= high)).mean() >= 0.7
+
+    def test_the_order_of_the_answers_does_not_matter(self):
+        history = answered(truth(4), 24, 6)
+        one, other = (after(order, seed=seed) for order, seed in ((history, 1), (history[::-1], 2)))
+        apart = centred(one.log_weights).mean(axis=0) - centred(other.log_weights).mean(axis=0)
+        spread = centred(one.log_weights).std(axis=0)
+        # Two times the error of means of as many draws as both are worth.
+        assert np.sqrt(np.mean((apart / spread) ** 2)) < 2.5 * np.sqrt(2 / one.effective_draws)
+
+    def test_a_lost_start_is_found_again(self):
+        history = answered(truth(4), 20, 7)
+        answers = evidence(history, PRIOR)
+        step_by_step = after(history)
+        at_once = IntervalPosterior.from_prior(PRIOR, np.random.default_rng(1)).refitted(
+            answers, np.random.default_rng(2)
+        )
+        apart = centred(step_by_step.log_weights).mean(axis=0) - centred(at_once.log_weights).mean(axis=0)
+        assert np.sqrt(np.mean((apart / centred(step_by_step.log_weights).std(axis=0)) ** 2)) < 0.3
+
+    def test_a_common_base_and_a_dominated_pair_do_no_harm(self):
+        history = answered(truth(4), 8, 8)
+        plain = Asked(trade((0, 1), 40, (2, 3), 120), Answer(Choice.FIRST))
+        based = Asked(trade((0, 1), 40, (2, 3), 120, base=100), Answer(Choice.FIRST))
+        np.testing.assert_allclose(
+            after([*history, plain]).log_weights, after([*history, based]).log_weights, atol=1e-6
+        )
+        better, worse = trade((0, 1), 40, (0, 1), 90).first, trade((0, 1), 90, (0, 1), 90).first
+        check = Asked(Question(better, worse, CASES), Answer(Choice.FIRST))
+        apart = centred(after([*history, check]).log_weights).mean(axis=0) - centred(after(history).log_weights).mean(
+            axis=0
+        )
+        assert np.abs(apart / centred(after(history).log_weights).std(axis=0)).max() < 0.6
+
+
+class TestDraws:
+    def test_the_same_chance_gives_the_same_draws(self):
+        history = answered(truth(4), 6, 9)
+        np.testing.assert_array_equal(after(history).log_weights, after(history).log_weights)
+        assert not np.allclose(after(history).log_weights, after(history, seed=2).log_weights)
+
+    def test_they_are_worth_enough_while_asking_and_in_the_result(self):
+        history = answered(truth(4), 30, 10)
+        belief = after(history)
+        assert belief.effective_draws >= 150
+        shown = belief.refined(evidence(history, PRIOR), np.random.default_rng(1))
+        assert shown.effective_draws >= 800
+        assert shown.log_weights.shape[1] == 30
+
+    def test_stated_orders_hold_in_every_draw(self):
+        prior = WeightPrior.of("lpm", K, constraints=[NeverWorse((0, 1), (2, 3)), NeverWorse((2, 3), (4, 5))])
+        belief = after(answered(truth(4), 6, 11), prior)
+        assert prior.allowed(belief.log_weights).all()
+
+    def test_fewer_draws_are_worth_less(self):
+        belief = after(answered(truth(4), 6, 12))
+        some = belief.thinned(4)
+        assert len(some.log_weights) == len(some.person.sensitivity) == len(belief.log_weights) // 4
+        assert some.effective_draws == belief.effective_draws / 4

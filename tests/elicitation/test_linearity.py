@@ -1,0 +1,112 @@
+"""Rivals of linear costs: what tells them apart, and what does not."""
+
+import numpy as np
+import pytest
+
+from elicit_app.elicitation.linearity import LOG_BAYES_FACTOR, Linearity, check_linearity
+from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question
+
+PRIOR = WeightPrior.of("lpm", 3)
+CASES = 900
+COSTS = np.array([[0.0, 1.0, 0.4], [0.5, 0.0, 0.2], [0.8, 0.3, 0.0]])
+
+
+def matrices(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return counts (n, 3, 3) of classes of 300 cases that are mostly right."""
+    found = np.zeros((n, 3, 3), dtype=np.int64)
+    for matrix in found:
+        for row in range(3):
+            matrix[row] = np.roll(rng.multinomial(300, rng.dirichlet([6, 1.5, 1.0])), row)
+    return found
+
+
+def power(costs: np.ndarray, exponent: float):
+    return lambda counts: -float((costs * counts**exponent).sum())
+
+
+def f1(counts: np.ndarray) -> float:
+    return float((2 * np.diagonal(counts) / (counts.sum(axis=0) + counts.sum(axis=1))).mean())
+
+
+def answers(utility, questions: list[Question]) -> list[Asked]:
+    return [
+        Asked(question, Answer(Choice.FIRST if utility(question.first) > utility(question.second) else Choice.SECOND))
+        for question in questions
+    ]
+
+
+def at_random(n: int, seed: int) -> list[Question]:
+    rng = np.random.default_rng(seed)
+    pairs = matrices(2 * n, rng).reshape(n, 2, 3, 3)
+    return [Question(*pair, CASES) for pair in pairs]
+
+
+def on_a_base(n: int, seed: int) -> list[Question]:
+    """Return trades of two mistakes near indifference under COSTS, with a base of twice the amount of the first."""
+    rng = np.random.default_rng(seed)
+    cells = [(i, j) for i in range(3) for j in range(3) if i != j]
+    found = []
+    while len(found) < n:
+        one, other = (cells[place] for place in rng.choice(6, 2, replace=False))
+        amount = int(rng.integers(15, 45))
+        against = round(amount * COSTS[one] / COSTS[other] * np.exp(rng.uniform(-0.7, 0.3)))
+        if not 5 <= against <= 150:
+            continue
+        sides = []
+        for (true, predicted), more in ((one, amount), (other, against)):
+            side = np.diag([300, 300, 300])
+            for (row, column), count in ((one, 2 * amount), ((true, predicted), more)):
+                side[row, column] += count
+                side[row, row] -= count
+            sides.append(side)
+        found.append(Question(sides[0], sides[1], CASES))
+    return found
+
+
+def checked(history: list[Asked], seed: int = 1) -> Linearity:
+    rng = np.random.default_rng([seed, 7])
+    typical = matrices(80, rng) / CASES
+    return check_linearity(history, PRIOR, typical, typical[:3], rng)
+
+
+class TestRivals:
+    @pytest.mark.parametrize("seed", [1, 2, 3])
+    def test_linear_costs_are_not_accused(self, seed):
+        found = checked(answers(power(COSTS, 1.0), at_random(20, seed)), seed)
+        assert found.rival is None
+        assert found.probabilities["linear"] > 0.5
+
+    def test_a_person_of_f1_is_named(self):
+        assert checked(answers(f1, at_random(30, 4))).rival == "f1"
+
+    def test_felt_counts_show_on_a_common_base(self):
+        questions = [*at_random(12, 5), *on_a_base(14, 6)]
+        curved = checked(answers(power(COSTS**0.6, 0.6), questions)).log_bayes_factors["concave"]
+        straight = checked(answers(power(COSTS, 1.0), questions)).log_bayes_factors["concave"]
+        assert curved > straight + LOG_BAYES_FACTOR
+
+    def test_without_answers_nothing_is_known(self):
+        found = checked([])
+        assert found.rival is None
+        np.testing.assert_allclose(list(found.log_bayes_factors.values()), 0, atol=1e-9)
+        assert found.probabilities["linear"] == pytest.approx(0.8)
+
+    def test_an_equal_point_and_cannot_say_are_taken(self):
+        question = on_a_base(1, 3)[0]
+        cell = tuple(np.argwhere((question.first > question.second) & ~np.eye(3, dtype=bool))[0])
+        count = int(question.first[cell])
+        moved = Answer(Choice.EQUAL, moved=Moved("first", int(cell[0]), int(cell[1]), count, count))
+        found = checked([Asked(question, moved), Asked(question, Answer(Choice.UNSURE))])
+        assert all(np.isfinite(value) for value in found.log_bayes_factors.values())
+
+
+class TestBestModel:
+    def test_it_is_a_mixture_of_what_linear_costs_and_rivals_say(self):
+        found = Linearity({"f1": 0.0, "concave": 0.0}, {"f1": np.array([1.0, 0.0]), "concave": np.array([0.5, 0.5])})
+        assert sum(found.probabilities.values()) == pytest.approx(1)
+        np.testing.assert_allclose(found.probability_best(np.array([0.0, 1.0])), [0.1 + 0.05, 0.8 + 0.05])
+
+    def test_a_sure_rival_decides(self):
+        found = Linearity({"f1": 1e4}, {"f1": np.array([1.0, 0.0])})
+        np.testing.assert_allclose(found.probability_best(np.array([0.0, 1.0])), [1.0, 0.0], atol=1e-12)

@@ -1,0 +1,267 @@
+"""Making both results equally bad: keys, slider, field, the answers, and what stays where it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QAccessible, QWheelEvent
+from PySide6.QtWidgets import QApplication
+
+from elicit_app.elicitation.questions import Moved, Proposal
+from elicit_app.gui import theme
+from elicit_app.gui.question import QuestionPage
+from elicit_app.gui.question.answers import GivenAnswer
+
+K, M = Qt.Key, Qt.KeyboardModifier
+RIGHT = Proposal("second", 1, 0, start=133, least=48, most=330)
+LEFT = Proposal("first", 0, 1, start=40, least=19, most=60)
+
+
+@pytest.fixture
+def offered(page, ask, pairs):
+    """The page with a question whose needless excisions in B may be moved."""
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right, proposal=RIGHT))
+    return page
+
+
+@pytest.fixture
+def moving(offered, qtbot):
+    qtbot.keyClick(offered, K.Key_E)
+    assert offered.moving
+    qtbot.wait(360)
+    return offered
+
+
+def answers(page) -> list[GivenAnswer]:
+    given: list[GivenAnswer] = []
+    page.answered.connect(given.append)
+    return given
+
+
+def number(page) -> int:
+    return int(page.card.field.text())
+
+
+def test_it_is_offered_only_where_there_is_a_number_to_move(qtbot, page, offered, ask, pairs) -> None:
+    assert offered.answers.level.isVisible()
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right))
+    assert not page.answers.level.isVisible()
+    qtbot.keyClick(page, K.Key_E)
+    assert not page.moving
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ([(K.Key_Right, M.NoModifier)], 134),
+        ([(K.Key_Left, M.NoModifier)], 132),
+        ([(K.Key_Right, M.ShiftModifier)], 143),
+        ([(K.Key_Up, M.NoModifier)] * 2, 135),
+        ([(K.Key_Down, M.NoModifier)], 132),
+        ([(K.Key_Home, M.NoModifier)], 48),
+        ([(K.Key_End, M.NoModifier), (K.Key_Up, M.NoModifier)], 330),
+        ([(K.Key_1, M.NoModifier), (K.Key_7, M.NoModifier), (K.Key_5, M.NoModifier)], 175),
+    ],
+)
+def test_keys_move_the_number_and_everything_follows(qtbot, moving, keys, expected) -> None:
+    for key, modifier in keys:
+        qtbot.keyClick(QApplication.focusWidget(), key, modifier)
+    assert number(moving) == moving.card.slider.value() == expected
+    assert moving.card.rows[1].bars[1].accessibleName().startswith(f"Truth naevus, model says melanoma: {expected}")
+    surplus = f"{expected - 48:,} more needless excisions" if expected > 48 else "nothing more"
+    assert surplus in moving.strip.accessibleName()
+
+
+def test_on_the_left_the_left_key_means_more(qtbot, page, ask, pairs) -> None:
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right, proposal=LEFT))
+    page.begin_move()
+    qtbot.keyClick(page.card.field, K.Key_Left)
+    assert number(page) == 41
+
+
+def test_enter_takes_it_once_it_was_touched_and_a_moment_has_passed(qtbot, offered) -> None:
+    given = answers(offered)
+    qtbot.keyClick(offered, K.Key_E)
+    qtbot.keyClick(offered.card.field, K.Key_Up)
+    qtbot.keyClick(offered.card.field, K.Key_Return)
+    assert not given, "too early"
+    offered.end_move()
+    offered.begin_move()
+    qtbot.wait(360)
+    qtbot.keyClick(offered.card.field, K.Key_Return)
+    assert not given, "not touched"
+    assert not offered.move_answers.equal.isEnabled()
+    qtbot.keyClick(offered.card.field, K.Key_Up)
+    qtbot.keyClick(offered.card.field, K.Key_Return)
+    (answer,) = given
+    assert (answer.reply, answer.strength) == ("equal", None)
+    assert answer.moved == Moved("second", 1, 0, count=134, start=133)
+
+
+def test_a_number_beyond_the_scale_is_not_taken(qtbot, moving) -> None:
+    given = answers(moving)
+    for key in (K.Key_9, K.Key_9, K.Key_9):
+        qtbot.keyClick(moving.card.field, key)
+    assert moving.card.field.text() == "999"
+    assert not moving.move_answers.equal.isEnabled()
+    qtbot.keyClick(moving.card.field, K.Key_Return)
+    assert not given
+
+
+def test_a_bound_is_an_answer_too(qtbot, moving) -> None:
+    given = answers(moving)
+    assert moving.move_answers.bound.text() == "Even 330 is less bad"
+    qtbot.keyClick(moving.card.field, K.Key_N)
+    (answer,) = given
+    assert (answer.reply, answer.moved) == ("right", Moved("second", 1, 0, count=330, start=133))
+
+
+def test_at_the_near_end_the_bound_is_the_other_way_round(qtbot, moving) -> None:
+    given = answers(moving)
+    qtbot.keyClick(moving.card.field, K.Key_Home)
+    assert moving.move_answers.bound.text() == "Even 48 is worse"
+    qtbot.mouseClick(moving.move_answers.bound, Qt.MouseButton.LeftButton)
+    (answer,) = given
+    assert (answer.reply, answer.moved) == ("left", Moved("second", 1, 0, count=48, start=133))
+
+
+def test_escape_leads_back_to_the_choice_as_it_was_asked(qtbot, moving) -> None:
+    given = answers(moving)
+    qtbot.keyClick(moving.card.field, K.Key_End)
+    qtbot.keyClick(QApplication.focusWidget(), K.Key_Escape)
+    assert not moving.moving
+    assert moving.answers.isVisible()
+    assert not moving.card.field.isVisible()
+    qtbot.keyClick(moving, K.Key_Left)
+    (answer,) = given
+    assert (answer.reply, answer.moved) == ("left", None)
+
+
+def test_cannot_say_and_undo_work_as_ever(qtbot, moving) -> None:
+    given, undone = answers(moving), []
+    moving.undo_requested.connect(lambda: undone.append(True))
+    qtbot.keyClick(moving.card.field, K.Key_Z, M.ControlModifier)
+    assert undone
+    qtbot.keyClick(moving.card.field, K.Key_S)
+    assert [(answer.reply, answer.moved) for answer in given] == [("unsure", None)]
+
+
+def test_where_it_is_proposed_the_page_opens_in_it(page, ask, pairs) -> None:
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right, proposal=replace(RIGHT, at_once=True)))
+    assert page.moving
+    assert page.card.field.hasFocus()
+    assert page.headline.text() == "For 1,000 patients, make both results equally bad"
+
+
+def test_the_slider_and_the_wheel(qtbot, moving) -> None:
+    slider = moving.card.slider
+    event = QWheelEvent(
+        QPointF(5, 5),
+        QPointF(slider.mapToGlobal(QPoint(5, 5))),
+        QPoint(0, 0),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        M.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    for widget in (slider, moving.card.field):
+        QApplication.sendEvent(widget, event)
+    assert number(moving) == 133, "the wheel never changes a number"
+    qtbot.mouseClick(slider, Qt.MouseButton.LeftButton, pos=QPoint(slider.width() - 2, slider.height() // 2))
+    assert number(moving) == 330
+    qtbot.mouseClick(slider, Qt.MouseButton.LeftButton, pos=QPoint(2, slider.height() // 2))
+    assert number(moving) == 48
+
+
+def test_numbers_names_and_answers_stay_where_they_were(qtbot, offered) -> None:
+    def places() -> list[object]:
+        rows = offered.card.rows
+        squares = [bar.place().squares for row in rows for bar in row.bars]
+        return [*squares, *(row.name.geometry() for row in rows), offered.card.geometry(), offered.strip.geometry()]
+
+    before, top = places(), offered.answers.geometry().top()
+    offered.begin_move()
+    for key in (K.Key_Home, K.Key_End):
+        qtbot.keyClick(offered.card.field, key)
+        assert places() == before
+        assert offered.move_answers.geometry().top() == top
+
+
+def test_a_screen_reader_hears_the_number_and_the_sentence(qtbot, moving) -> None:
+    qtbot.keyClick(moving.card.field, K.Key_Up)
+    qtbot.wait(520)
+    interface = QAccessible.queryAccessibleInterface(moving.card.field)
+    assert interface.text(QAccessible.Text.Name) == "Needless excisions in B, 134 of 660, to move from 48 to 330"
+    assert interface.text(QAccessible.Text.Description) == (
+        "A: 12 more missed melanomas are as bad as B: 86 more needless excisions: one counts as 7.2"
+    )
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
+@pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
+def test_field_slider_and_answers_are_whole(qtbot, qapp, ask, pairs, skin, size, scale) -> None:
+    theme.apply(qapp, scale=scale, family="DejaVu Sans")
+    page = QuestionPage(lock_ms=0)
+    qtbot.addWidget(page)
+    page.resize(*size)
+    page.begin(skin, "lpm")
+    page.show()
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right, proposal=RIGHT))
+    page.begin_move()
+    field = page.card.field
+    assert field.fontMetrics().horizontalAdvance("330") <= field.width()
+    bar = page.card.rows[1].bars[1]
+    for widget in (field, page.card.slider):
+        inside = widget.geometry().translated(-bar.mapTo(page.card, QPoint(0, 0)))
+        assert bar.rect().adjusted(-4, -4, 4, 4).contains(inside)
+    least = page.minimumSizeHint()
+    assert least.width() <= 1280 if scale == 2.0 else least.width() <= 800
+
+
+def test_a_reason_goes_with_the_answer(qtbot, page, ask, pairs) -> None:
+    given = answers(page)
+    qtbot.keyClick(page, K.Key_R)
+    assert page.reason.hasFocus()
+    qtbot.keyClicks(page.reason, "too many scars")
+    qtbot.keyClick(page.reason, K.Key_Return)
+    assert not page.reason.isVisible()
+    assert "too many scars" in page.note.text()
+    qtbot.keyClick(page, K.Key_Left)
+    assert [(answer.reply, answer.reason) for answer in given] == [("left", "too many scars")]
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right, number=8))
+    assert not page.note.text()
+
+
+def test_a_reason_may_be_dropped(qtbot, page) -> None:
+    given = answers(page)
+    qtbot.keyClick(page, K.Key_R)
+    qtbot.keyClicks(page.reason, "1 s")
+    qtbot.keyClick(page.reason, K.Key_Escape)
+    qtbot.keyClick(page, K.Key_Right)
+    assert [(answer.reply, answer.reason) for answer in given] == [("right", "")]
+
+
+def test_rows_may_stand_the_other_way_round(page, ask, pairs) -> None:
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right))
+    names = [row.name.text() for row in page.card.rows]
+    page.show_question(ask(left, right, reversed_rows=True))
+    assert [row.name.text() for row in page.card.rows] == names[::-1]
+
+
+def test_looking_again_shows_the_old_answer_and_a_way_back(page, ask, pairs) -> None:
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right, again=6, undoes="nothing"))
+    assert "You preferred 12 fewer missed melanomas" in page.note.text()
+    assert page.undo.text() == "Leave it as it was"
+    page.show_question(ask(left, right, number=8))
+    assert page.undo.text() == "Undo"

@@ -1,0 +1,79 @@
+"""Curves over a ratio: at the metric's own ratio they are the judgement, and they can be drawn."""
+
+import numpy as np
+import pytest
+
+from elicit_app.study import open_study
+from metrics import ElicitedMetric, decision_curve, judge, policy_curves
+from metrics.errors import InputError
+
+
+def lumps():
+    study = open_study("breast-cancer")
+    return study.models[0].y_true, {model.name: model.y_proba for model in study.models}
+
+
+def metric(ratio=3.6):
+    return ElicitedMetric.from_cost_matrix(
+        ["malignant", "benign"], [[0, ratio], [1, 0]], yardstick=("benign", "malignant"), population=1_000
+    )
+
+
+def test_at_a_ratio_costs_and_probabilities_are_those_of_the_judge():
+    true, models = lumps()
+    curves = policy_curves(metric(), true, models, ratios=[1.0, 3.6, 19.0], draws=4_000)
+    for ratio, place in ((3.6, 1), (19.0, 2)):
+        judgement = judge(metric(ratio), np.array(["malignant", "benign"])[true], models)
+        for at, policy in enumerate(curves.policies):
+            one = judgement.named(policy.name)
+            assert 1_000 * curves.cost[at, place] == pytest.approx(one.cost_per_population)
+            assert curves.probability_best[at, place] == pytest.approx(one.probability_best)
+    assert curves.elicited == pytest.approx(3.6)
+    assert curves.probability_best.sum(axis=0) == pytest.approx(np.ones(3))
+
+
+def test_ratios_near_each_other_are_averaged():
+    true, models = lumps()
+    ratios = np.array([3.5, 3.6, 3.7, 10.0])
+    smooth = policy_curves(metric(), true, models, ratios=ratios, draws=500).probability_best
+    alone = np.array(
+        [policy_curves(metric(), true, models, ratios=[r], draws=500).probability_best[:, 0] for r in ratios]
+    ).T
+    assert smooth[:, 0] == pytest.approx(alone[:, :3].mean(axis=1))
+    assert smooth[:, 3] == pytest.approx(alone[:, 3])
+
+
+def test_by_default_the_worst_mistake_varies_around_what_is_plausible():
+    study = open_study("wine")
+    under = ElicitedMetric.from_cost_matrix(
+        study.classes, [[0, 1, 4], [2, 0, 2], [5, 3, 0]], yardstick=("Barolo", "Grignolino")
+    )
+    models = {model.name: model.y_proba for model in study.models}
+    curves = policy_curves(under, study.models[0].y_true, models, draws=100, prevalence=[0.2, 0.3, 0.5])
+    assert curves.mistake == "Barbera called Barolo"
+    assert curves.ratios[[0, -1]] == pytest.approx([0.5, 50])
+    always = [policy.name for policy in curves.policies].index("always Barbera")
+    assert curves.cost[always] == pytest.approx(np.full(61, 0.2 * 4 + 0.3 * 2))
+    with pytest.raises(InputError, match="is the yardstick or no mistake"):
+        policy_curves(under, study.models[0].y_true, models, (0, 1))
+    with pytest.raises(InputError, match="ascending numbers above 0"):
+        policy_curves(under, study.models[0].y_true, models, ratios=[2.0, 1.0])
+
+
+def test_the_curves_are_drawn():
+    true, models = lumps()
+    curves = policy_curves(metric(), true, models, draws=50)
+    axes = curves.plot()
+    assert axes.get_ylabel() == "probability of being best"
+    assert len(axes.get_lines()) >= len(curves.policies)
+    assert curves.plot_cost().get_ylim()[0] == 0
+    names = ["benign", "malignant"]
+    decision = decision_curve(
+        np.where(true == 0, "malignant", "benign"),
+        {name: proba[:, 0] for name, proba in models.items()},
+        pos_label="malignant",
+        draws=0,
+    )
+    shown = decision.plot(shaded=(0.16, 0.29))
+    legend = [text.get_text() for text in shown.get_legend().get_texts()]
+    assert legend == [*models, f"everybody called {names[1]}", "nobody", "fits the answers"]

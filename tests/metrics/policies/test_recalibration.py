@@ -1,0 +1,94 @@
+"""Recalibration: what is well calibrated is left alone, what is not is put right, and no case judges itself."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from metrics import ElicitedMetric, judge, negative_log_likelihood
+from metrics.policies.recalibration import FOLDS, MOST_ROWS, CalibrationSample, recalibration
+
+
+def cases(seed, n=2_000, k=3, sharpness=1.0, shift=0.0):
+    """Return truths drawn from probabilities, and these probabilities sharpened and shifted."""
+    rng = np.random.default_rng(seed)
+    scores = 1.5 * rng.standard_normal((n, k))
+    proba = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    true = (proba.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(max=k - 1)
+    seen = np.exp(sharpness * scores + shift * np.arange(k))
+    return true, seen / seen.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_what_is_well_calibrated_is_left_alone(k):
+    needed = [recalibration(*cases(seed, k=k)).needed for seed in range(10)]
+    assert sum(needed) == 0
+
+
+@pytest.mark.parametrize(("k", "sharpness", "shift"), [(2, 3.0, 0.0), (2, 0.3, 0.0), (3, 1.0, 1.0), (4, 2.5, 0.3)])
+def test_what_is_not_is_put_right(k, sharpness, shift):
+    true, proba = cases(1, 4_000, k, sharpness, shift)
+    found = recalibration(true, proba)
+    assert found.needed
+    right = found.probabilities(proba, 0)
+    assert right.sum(axis=1) == pytest.approx(np.ones(len(true)))
+    _, best = cases(1, 4_000, k)
+    assert negative_log_likelihood(true, right) == pytest.approx(negative_log_likelihood(true, best), abs=0.01)
+    assert found.gain == pytest.approx(
+        negative_log_likelihood(true, np.maximum(proba, 1e-9)) - negative_log_likelihood(true, right), abs=1e-6
+    )
+
+
+def test_no_case_helps_to_judge_itself():
+    true, proba = cases(2, 500, sharpness=2.0)
+    before = recalibration(true, proba).probabilities(proba, 0)
+    changed = true.copy()
+    changed[::FOLDS] = (changed[::FOLDS] + 1) % 3
+    after = recalibration(changed, proba).probabilities(proba, 0)
+    own = np.arange(500) % FOLDS == 0
+    np.testing.assert_array_equal(before[own], after[own])
+    assert np.abs(before[~own] - after[~own]).max() > 0.01
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 1_000), cut=st.integers(0, 400))
+def test_parts_of_the_rows_give_the_same_maps(seed, cut):
+    true, proba = cases(seed, 400)
+    whole = recalibration(true, proba)
+    first, second = CalibrationSample(), CalibrationSample()
+    second.update(true[cut:], proba[cut:], cut)
+    first.update(true[:cut], proba[:cut], 0)
+    second.merge(first)
+    np.testing.assert_allclose(second.recalibration().slope, whole.slope)
+    np.testing.assert_allclose(
+        np.concatenate([whole.probabilities(proba[:cut], 0), whole.probabilities(proba[cut:], cut)]),
+        whole.probabilities(proba, 0),
+    )
+
+
+def test_of_many_rows_a_part_is_kept_that_depends_on_their_numbers_alone():
+    true, proba = cases(3, 3 * MOST_ROWS, 2)
+    forward, backward = CalibrationSample(), CalibrationSample()
+    starts = range(0, len(true), 7_000)
+    for sample, order in ((forward, starts), (backward, reversed(starts))):
+        for start in order:
+            sample.update(true[start : start + 7_000], proba[start : start + 7_000], start)
+    one, other = forward.recalibration(), backward.recalibration()
+    np.testing.assert_allclose(one.slope, other.slope)
+    assert sum(len(part[0]) for part in forward._rows) <= MOST_ROWS
+
+
+def test_too_few_cases_tell_nothing():
+    assert recalibration(*cases(0, 80)) is None
+
+
+def test_a_recalibrated_policy_is_offered_and_is_cheaper():
+    true, proba = cases(5, 3_000, 2, sharpness=4.0)
+    metric = ElicitedMetric.from_cost_matrix(["no", "yes"], [[0, 1], [8, 0]])
+    judgement = judge(metric, np.array(["no", "yes"])[true], {"m": proba})
+    raw, right = (judgement.named(f"m{how}, with these costs") for how in ("", ", recalibrated"))
+    assert right.cost_per_population < raw.cost_per_population
+    assert any("badly calibrated" in note for note in judgement.notes)
+    assert right.threshold == raw.threshold
+    fine = judge(metric, np.array(["no", "yes"])[true], {"m": cases(5, 3_000, 2)[1]})
+    assert not any(one.policy.recalibrated for one in fine.policies)

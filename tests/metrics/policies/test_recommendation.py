@@ -1,0 +1,180 @@
+"""What is recommended, in words: each kind of policy, what it spares, whose doubt, and what more would bring."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from elicit_app.study import open_study
+from metrics import Consequence, ElicitedMetric, Quality, judge
+from metrics.policies.cases import Practice, case_table, of_model
+from metrics.policies.information import information
+from metrics.policies.judging import Judge
+from metrics.policies.recommendation import CaseWords, what_one_does
+
+WORDS = (
+    Consequence("malignant", "benign", "Missed cancer", "missed cancer", "missed cancers"),
+    Consequence("benign", "malignant", "Needless biopsy", "needless biopsy", "needless biopsies"),
+)
+
+
+def lumps():
+    study = open_study("breast-cancer")
+    return np.array(study.classes)[study.models[0].y_true], {model.name: model.y_proba for model in study.models}
+
+
+def metric(ratio, spread=0.0, **details):
+    if spread:
+        rng = np.random.default_rng(4)
+        details["samples"] = np.array([-ratio, -1.0]) * np.exp(spread * rng.standard_normal((1_000, 2)))
+    return ElicitedMetric.from_cost_matrix(
+        ["malignant", "benign"],
+        [[0, ratio], [1, 0]],
+        yardstick=("benign", "malignant"),
+        consequences=WORDS,
+        population=1_000,
+        **details,
+    )
+
+
+def judged(table, under=None, words=None, practice=None):
+    """Judge one model of which is known how often it decides what."""
+    under = under or metric(2.0)
+    true = np.repeat([0, 0, 1, 1], table)
+    said = np.repeat([0, 1, 0, 1], table)
+    practice = None if practice is None else Practice.of(practice, under.classes)
+    return Judge.of(under, case_table(true, [said, said], 2), of_model("m"), words=words, practice=practice).at()
+
+
+def test_a_model_with_a_threshold():
+    said = judge(metric(3.6), *lumps()).recommendation
+    assert said.sentence == "Call it malignant where Size and texture says 22 % or more."
+    assert [piece.text for piece in said.pieces if piece.strong] == ["Size and texture", "22 % or more"]
+    assert said.spares == (
+        "Per 1,000 cases: 504 fewer needless biopsies and 25 more missed cancers than by calling every case malignant."
+    )
+    assert said.sureness.startswith("85 % sure that nothing in the list is better.")
+    assert said.sureness.endswith("The doubt is that of the 569 cases; that of the costs is not known.")
+
+
+def test_no_model_does_better():
+    judgement = judged([50, 50, 50, 50], metric(9.0), CaseWords("patient", "patients", ("cancer", "harmless")))
+    said = judgement.recommendation
+    assert said.sentence == "Call every patient cancer: no model does better."
+    assert said.spares == (
+        "Per 1,000 patients the best use of a model, m, as it decides now, costs 2,000 needless biopsies more."
+    )
+
+
+def test_of_equal_policies_the_one_without_a_model_is_recommended():
+    judgement = judged([100, 0, 100, 0])
+    assert judgement.best.policy.decides == "always"
+    assert [one.rank for one in judgement.policies] == [1, 1, 1, 4]
+    assert [one.probability_best for one in judgement.policies] == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0])
+    assert judgement.sure == 1
+
+
+def test_present_practice_and_what_is_spared_against_it():
+    kept = judged([60, 40, 40, 60], practice=[[95, 5], [5, 95]])
+    assert kept.recommendation.sentence == "Keep to present practice: no model does better."
+    better = judged([95, 5, 5, 95], practice=[[90, 10], [15, 85]])
+    assert better.recommendation.sentence == "Use m as it decides now."
+    assert better.recommendation.spares == (
+        "Per 1,000 cases: 25 fewer missed cancers and 50 fewer needless biopsies than in present practice."
+    )
+
+
+def test_more_than_two_classes_are_said_in_the_yardstick():
+    study = open_study("wine")
+    labels = np.array(study.classes)[study.models[0].y_true]
+    under = ElicitedMetric.from_cost_matrix(
+        study.classes, [[0, 1, 20], [1, 0, 1], [20, 9, 0]], yardstick=("Barolo", "Grignolino"), population=1_000
+    )
+    said = judge(under, labels, {model.name: model.y_proba for model in study.models}).recommendation
+    assert said.sentence.startswith("Use ")
+    assert said.sentence.endswith(", decided with these costs.")
+    assert "cases of Barolo called Grignolino" in said.spares
+    assert " less than by calling every case " in said.spares
+
+
+@pytest.mark.parametrize(
+    ("spread", "cases", "expected"),
+    [(0.01, 200, "hardly from the answers"), (0.6, 200_000, "The doubt comes from the answers, hardly from")],
+)
+def test_whose_doubt_it_is(spread, cases, expected):
+    table = np.array([70, 30, 45, 55]) * cases // 200
+    judgement = judged(table, metric(1.6, spread))
+    assert expected in judgement.recommendation.sureness
+
+
+def test_a_settled_choice_on_provisional_costs_is_said():
+    under = metric(3.0, 0.2, quality=Quality(provisional="the questions stopped when the choice was settled"))
+    assert judged([950, 50, 50, 950], under).recommendation.reservation == "The choice is settled, the costs are not."
+    assert judged([5, 5, 5, 5], under).recommendation.reservation == ""
+    assert judged([950, 50, 50, 950], metric(3.0, 0.2)).recommendation.reservation == ""
+
+
+def test_what_one_does_names_every_policy():
+    words = CaseWords("patient", "patients", ("cancer", "harmless"))
+    judgement = judged([80, 20, 30, 70], metric(3.0, 0.3), words, [[90, 10], [20, 80]])
+    found = {" | ".join(what_one_does(one, words, judgement.positive)) for one in judgement.policies}
+    (cut,) = (one for one in found if "from" in one)
+    assert found - {cut} == {
+        "m | as it decides now",
+        "Call every patient cancer | no model",
+        "Call every patient harmless | no model",
+        "Present practice | as typed in",
+    }
+    assert cut.startswith("m | cancer from 25 % (")
+
+
+class TestInformation:
+    def draws(self, gap, spread, n=20_000):
+        rng = np.random.default_rng(0)
+        return np.column_stack([np.full(n, 100.0), 100 + gap + spread * rng.standard_normal(n)])
+
+    def test_the_expected_loss_of_two_policies_has_a_closed_form(self):
+        gap, spread = 5.0, 10.0
+        drawn = self.draws(gap, spread)
+        found = information(0, 100.0, drawn, None, drawn, 0, 400)
+        # the unit normal loss integral at gap / spread
+        at = gap / spread
+        density, tail = np.exp(-(at**2) / 2) / np.sqrt(2 * np.pi), 0.5 - 0.19146
+        expected = spread * (density - at * tail)
+        assert found.expected_loss == pytest.approx(expected, rel=0.03)
+        assert found.of_cases == found.expected_loss
+        assert found.of_values == 0
+
+    def test_more_cases_spare_what_the_shrunken_draws_say(self):
+        drawn = self.draws(0.0, 10.0)
+        found = information(0, 100.0, drawn, None, drawn, 0, 400)
+        assert [one.number for one in found.more] == sorted(one.number for one in found.more)
+        for one in found.more:
+            # at a gap of 0 the loss is proportional to the spread that is still to be seen
+            shrunk = np.sqrt(one.number / (400 + one.number))
+            assert one.spares == pytest.approx(found.of_cases * shrunk, rel=0.03)
+        assert found.more[-1].spares >= 0.5 * found.of_cases
+        assert (found.kind, found.advice) == ("cases", "Collect about 150 more cases")
+
+    def test_answers_are_advised_where_they_would_spare_more(self):
+        drawn = self.draws(0.0, 10.0)
+        none = np.tile([100.0, 101.0], (len(drawn), 1))
+        found = information(0, 100.0, drawn, drawn, none, 12, 400)
+        assert (found.kind, found.advice) == ("answers", "Answer about 5 more questions")
+        assert {one.of for one in found.more if one.spares > 0} == {"answers"}
+
+    def test_what_hardly_matters_needs_no_more(self):
+        drawn = self.draws(30.0, 10.0)
+        found = information(0, 100.0, drawn, drawn, drawn, 12, 400)
+        assert found.kind == "decide"
+        assert found.advice.startswith("Decide now")
+
+
+def test_a_judgement_of_some_policies_is_that_of_their_draws():
+    judgement = judge(metric(19.0, 0.3), *lumps())
+    some = judgement.among(lambda policy: policy.model is not None)
+    assert {one.name for one in some.policies} == {one.name for one in judgement.policies if one.policy.model}
+    assert sum(one.probability_best for one in some.policies) == pytest.approx(1)
+    for one in some.policies:
+        assert replace(one, rank=1).cost_per_population == judgement.named(one.name).cost_per_population
+        assert one.interval == judgement.named(one.name).interval

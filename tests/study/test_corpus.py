@@ -1,0 +1,102 @@
+"""Damaged files, kept small: every one is read or refused in one sentence, soon, and none ends the program."""
+
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elicit_app.problem import Problem
+from elicit_app.study import open_study
+from elicit_app.study.reading import read_predictions
+from elicit_app.study.tables import MOST_COLUMNS
+
+CORPUS = sorted(path for path in (Path(__file__).parents[1] / "corpus").iterdir() if path.suffix != ".md")
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
+def test_a_damaged_file_is_one_sentence(path):
+    with pytest.raises(Problem, match=r"cannot be used: .*\.$") as caught:
+        read_predictions(path)
+    assert "\n" not in caught.value.sentence
+
+
+def test_what_is_no_regular_file_is_refused_without_being_opened(tmp_path):
+    loop = tmp_path / "loop.csv"
+    try:
+        loop.symlink_to(loop)
+    except OSError:
+        pytest.skip("no links here")
+    with pytest.raises(Problem, match="cannot be read"):
+        open_study(loop)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.csv")
+        (tmp_path / "zero.npz").symlink_to("/dev/zero")
+        for name in ("pipe.csv", "zero.npz"):
+            with pytest.raises(Problem, match="is a pipe or a device, not a file"):
+                open_study(tmp_path / name)
+        os.mkfifo(tmp_path / "study.json")
+        with pytest.raises(Problem, match="is a pipe or a device"):
+            open_study(tmp_path)
+
+
+def members(path, **contents):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items():
+            archive.writestr(f"{name}.npy", content)
+
+
+def array_bytes(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def test_arrays_that_promise_more_than_there_is(tmp_path):
+    small = array_bytes(np.zeros((2, 2)))
+    great = small.replace(b"(2, 2), }" + b" " * 12, b"(4000000000, 2), }   ")
+    assert great != small
+    members(tmp_path / "p.npz", y_true=array_bytes(np.zeros(2)), y_proba=great)
+    with pytest.raises(Problem, match="array y_proba is cut short"):
+        read_predictions(tmp_path / "p.npz")
+    members(tmp_path / "p.npz", y_true=b"hello", y_proba=small)
+    with pytest.raises(Problem, match="cut short or damaged"):
+        read_predictions(tmp_path / "p.npz")
+
+
+def test_limits_are_said_in_words(tmp_path):
+    file = tmp_path / "p.csv"
+    file.write_text("y_true," + ",".join(f"x{j}" for j in range(MOST_COLUMNS)) + "\n")
+    with pytest.raises(Problem, match="has 10,001 columns, more than 10,000"):
+        read_predictions(file)
+    file.write_text("y_true," + "x" * (1 << 20) + "\n")
+    with pytest.raises(Problem, match="first line is longer than 1 MiB"):
+        read_predictions(file)
+    file.write_text("y_true,proba_a,proba_b\n" + "a" * 2000 + ",0.5,0.5\nb,0.5,0.5\n")
+    with pytest.raises(Problem, match="A true label is longer than 1,000 letters"):
+        read_predictions(file)
+
+
+@pytest.mark.parametrize("k", [51, 100, 3000])
+def test_more_classes_than_can_be_asked_about(tmp_path, k):
+    file = tmp_path / "p.csv"
+    header = "y_true," + ",".join(f"proba_c{j}" for j in range(k))
+    file.write_text("\n".join([header, *(f"c{row}," + ",".join(["0"] * k) for row in range(2))]))
+    with pytest.raises(Problem, match=f"It has {k:,} classes; at most 50 can be asked about"):
+        open_study(file)
+
+
+def test_fifty_classes_are_a_study(tmp_path):
+    k = 50
+    rows = [f"c{j}," + ",".join("1" if j == i else "0" for i in range(k)) for j in range(k)]
+    header = "y_true," + ",".join(f"proba_c{j}" for j in range(k))
+    (tmp_path / "p.csv").write_text("\n".join([header, *rows]))
+    assert open_study(tmp_path / "p.csv").n_classes == k
+
+
+def test_a_csv_that_is_not_utf8_below_a_short_row(tmp_path):
+    (tmp_path / "p.csv").write_bytes(b"y_true,proba_a,proba_b\na,0.5\n\xff\xfe,0.5,0.5\n")
+    with pytest.raises(Problem, match="cannot be used"):
+        read_predictions(tmp_path / "p.csv")
