@@ -14,12 +14,14 @@ from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results.costs import CostsPane
 from elicit_app.gui.results.files import METRIC, TOO_FEW
 from elicit_app.gui.results.prevalence import PrevalencePane
+from elicit_app.gui.results.seen import SeenPane
 from elicit_app.gui.results.to_do import ToDoPane
 from elicit_app.gui.results.told import ToldPane
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.study.model import Study
 
-TABS = ("What to do", "What you told us", "Other prevalence", "Costs and files")
+TABS = ("What to do", "What you told us", "What more can be seen", "Other prevalence", "Costs and files")
+_TO_DO, _SEEN = 0, 2
 _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
 
@@ -101,7 +103,8 @@ class ResultsPage(ScrolledPage):
         tell(self.tabs, name="Parts of the result")
         for widget in (self._header, self.notice, self.tabs):
             self.head.addWidget(widget)
-        self.to_do, self.told, self.prevalence, self.costs = ToDoPane(), ToldPane(), PrevalencePane(), CostsPane()
+        self.to_do, self.told, self.seen = ToDoPane(), ToldPane(), SeenPane()
+        self.prevalence, self.costs = PrevalencePane(), CostsPane()
         for pane in self._panes:
             self.body.addWidget(pane)
         self._turn(0)
@@ -126,6 +129,7 @@ class ResultsPage(ScrolledPage):
         self.notice.say(view.unsaved, button="Try again")
         self.told.show_result(view, study)
         self.to_do.show_result(view)
+        self.seen.show_result(view, study)
         self.prevalence.show_result(view, study)
         self.costs.show_result(view, study)
 
@@ -136,8 +140,8 @@ class ResultsPage(ScrolledPage):
             pane.arrange(breakpoint_)
 
     @property
-    def _panes(self) -> tuple[ToDoPane, ToldPane, PrevalencePane, CostsPane]:
-        return self.to_do, self.told, self.prevalence, self.costs
+    def _panes(self) -> tuple[ToDoPane, ToldPane, SeenPane, PrevalencePane, CostsPane]:
+        return self.to_do, self.told, self.seen, self.prevalence, self.costs
 
     def _links(self) -> QHBoxLayout:
         foot = QHBoxLayout()

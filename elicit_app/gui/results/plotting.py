@@ -112,6 +112,10 @@ class LinearAxis:
         """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
         return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
 
+    def value(self, share: float) -> float:
+        """Return the value at `share` of the length, 0 to 1."""
+        return self.low + min(max(share, 0.0), 1.0) * (self.high - self.low)
+
     def ticks(self, most: int = 5) -> tuple[float, ...]:
         """Return at most `most` round values inside, 0 among them where it lies inside."""
         rough = (self.high - self.low) / max(most, 1)
