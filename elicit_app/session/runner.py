@@ -30,7 +30,7 @@ from elicit_app.session.view_builders import (
     sitting_over_view,
 )
 from elicit_app.session.views.asked import QuestionView, RecapView, Reply, SittingOverView, UnsavedView
-from elicit_app.session.views.outcome import ProblemView, View
+from elicit_app.session.views.outcome import ProblemView, ResultView, View
 
 Listener = Callable[[View], None]
 Act = Callable[[], None]
@@ -143,6 +143,10 @@ class SessionRunner:
     def result(self) -> None:
         """Show the result so far, without finishing."""
         self._submit(lambda: self._show(self._result()))
+
+    def curves(self) -> None:
+        """Compute the curves of the result that is shown."""
+        self._submit(self._curves)
 
     def take_out(self, number: int) -> None:
         """Use answer `number` no more."""
@@ -311,6 +315,14 @@ class SessionRunner:
         view = result_view(self._session)
         sessions = sessions_of(self._session.path.parent, self._session.study.digest)
         return replace(view, experts=max(len(finished_experts(sessions)), 1))
+
+    def _curves(self) -> None:
+        from elicit_app.session.results.curves import curves_of
+
+        if isinstance(self._view, ResultView):
+            found = curves_of(self._session.study, self._view)
+            if found is not None:
+                self._tell(found)
 
     # --- the next question, before the click
 

@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import (
+    QFont,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui.elements.painting import focus_ring
@@ -23,6 +34,7 @@ _CENTRE = Qt.AlignmentFlag.AlignCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _STEP, _JUMP = 0.01, 0.1
 _FITS = "fits your answers"
+_MOST_TICKS = 10
 
 
 class Stroke(Enum):
@@ -124,7 +136,7 @@ class CurvePlot(QLabel):
 
     def sizeHint(self) -> QSize:
         second = 0 if self._picture is None or self._picture.second is None else em(44)
-        return QSize(em(520), em(380) + second)
+        return QSize(em(520), em(350) + second)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(em(280), self.sizeHint().height())
@@ -253,7 +265,7 @@ class CurvePlot(QLabel):
         painter.setPen(colours.ink2)
         metrics, taken = QFontMetricsF(painter.font()), -1e9
         widest = metrics.horizontalAdvance("50 %") + em(16)
-        for tick in picture.x.ticks(max(2, int(room.width() // widest))):
+        for tick in picture.x.ticks(min(max(2, int(room.width() // widest)), _MOST_TICKS)):
             x, text = self._x(room, tick), said(tick)
             box = self._within(painter.font(), x, text, top)
             if not text or box.left() < taken:
@@ -311,12 +323,12 @@ class CurvePlot(QLabel):
             place = _free_place(room, QSize(round(width), em(19)), points, others, taken)
             if place is not None:
                 taken.append(place)
-                painter.drawText(place, _CENTRE, text)
+                _paint_over(painter, colours, place, text)
 
     def _sampled(self, room: QRectF, curve: Curve) -> Iterator[QPointF]:
         """Yield points of a curve close enough to see what lies on it."""
         points = self._points(room, curve.xs, curve.ys)
-        for one, other in zip(points, points[1:], strict=False):
+        for one, other in pairwise(points):
             steps = max(1, int((other - one).manhattanLength() // 12))
             for step in range(steps):
                 yield one + (other - one) * (step / steps)
@@ -331,7 +343,8 @@ def _free_place(room: QRectF, size: QSize, own: Floats, others: Floats, taken: l
         under = own[(own[:, 0] >= left - 4) & (own[:, 0] <= left + width + 4)]
         if room.right() - width < room.left() or not len(under):
             continue
-        for top in (under[:, 1].min() - height - 5, under[:, 1].max() + 5):
+        above, below = under[:, 1].min() - height - 5, under[:, 1].max() + 5
+        for top in (above, below, above - height, below + height):
             box = QRectF(left, top, width, height)
             if top < room.top() or box.bottom() > room.bottom() or any(box.intersects(other) for other in taken):
                 continue
@@ -342,10 +355,19 @@ def _free_place(room: QRectF, size: QSize, own: Floats, others: Floats, taken: l
                 & (others[:, 1] < top + height + 6)
             )
             slope = under[:, 1].max() - under[:, 1].min()
-            score = 1000.0 * near.sum() + slope - 0.05 * left
+            score = 1000.0 * near.sum() + slope + max(above - top, top - below, 0.0) - 0.05 * left
             if score < best:
                 best, found = score, box
     return found
+
+
+def _paint_over(painter: QPainter, colours: Tokens, room: QRectF, text: str) -> None:
+    """Write a name with a rim of the ground around its letters, so that no curve strikes it through."""
+    metrics, path = QFontMetricsF(painter.font()), QPainterPath()
+    path.addText(room.left() + 2, room.center().y() + (metrics.ascent() - metrics.descent()) / 2, painter.font(), text)
+    ink = painter.pen().color()
+    painter.strokePath(path, QPen(colours.surface, 4, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    painter.fillPath(path, ink)
 
 
 def _pen(stroke: Stroke, colours: Tokens) -> QPen:

@@ -12,16 +12,19 @@ from elicit_app.gui.elements.page import Header, ScrolledPage
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results.costs import CostsPane
-from elicit_app.gui.results.files import METRIC, TOO_FEW
+from elicit_app.gui.results.files import METRIC, PICTURES, REPORT, TOO_FEW
 from elicit_app.gui.results.prevalence import PrevalencePane
-from elicit_app.gui.results.seen import SeenPane
+from elicit_app.gui.results.seen import Part, SeenPane
 from elicit_app.gui.results.to_do import ToDoPane
 from elicit_app.gui.results.told import ToldPane
+from elicit_app.session.views.curves import CurvesView
 from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.words.policy_words import chooses
 from elicit_app.study.model import Study
 
 TABS = ("What to do", "What you told us", "What more can be seen", "Other prevalence", "Costs and files")
 _TO_DO, _SEEN = 0, 2
+_ROC, _TABLES = "ROC curve", "What each model does, as tables"
 _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
 
@@ -94,6 +97,7 @@ class ResultsPage(ScrolledPage):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._judged, self._saves = False, METRIC
         self._header = Header()
         self.more, self.save = OutlineButton("Answer more questions"), PrimaryButton("Save metric file…")
         self._header.add_action(self.more)
@@ -115,8 +119,15 @@ class ResultsPage(ScrolledPage):
         self._connect()
         self.settle()
 
+    def show_curves(self, view: CurvesView) -> None:
+        """Show the curves behind the result."""
+        self.seen.show_curves(view)
+        self._say_links()
+
     def show_result(self, view: ResultView, study: Study, expert: str = "") -> None:
         """Show `view`; the tab stays where it is."""
+        self._judged, self._saves = view.judgement is not None, REPORT if chooses(view) else METRIC
+        self.save.setText("Save report…" if self._saves is REPORT else "Save metric file…")
         answers = "1 answer" if view.answers == 1 else f"{view.answers} answers"
         self._header.say(f"Result: {study.title}", ", ".join(part for part in (expert, answers, view.date) if part))
         self.save.setEnabled(view.can_export)
@@ -132,6 +143,7 @@ class ResultsPage(ScrolledPage):
         self.seen.show_result(view, study)
         self.prevalence.show_result(view, study)
         self.costs.show_result(view, study)
+        self._say_links()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
@@ -146,20 +158,25 @@ class ResultsPage(ScrolledPage):
     def _links(self) -> QHBoxLayout:
         foot = QHBoxLayout()
         back, review = LinkButton("Back to the start"), LinkButton("Look at the answers")
+        self.practice, self.roc = LinkButton("Change today’s practice…"), LinkButton(_ROC)
+        self.tables, self.pictures = LinkButton(_TABLES), LinkButton("Save pictures…")
         self.compare = LinkButton("Compare experts")
         self.compare.clicked.connect(self.compare_requested)
         back.clicked.connect(self.start_requested)
         review.clicked.connect(self.review_requested)
         foot.addWidget(back)
         foot.addStretch(1)
-        foot.addWidget(self.compare)
-        foot.addWidget(review)
+        for link in (self.compare, self.practice, self.roc, self.tables, self.pictures, review):
+            foot.addWidget(link)
+        self.roc.clicked.connect(lambda: self._show_part("roc"))
+        self.tables.clicked.connect(lambda: self._show_part("tables"))
+        self.pictures.clicked.connect(lambda: self.export_requested.emit(PICTURES.key))
         return foot
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._turn)
         self.more.clicked.connect(self.more_requested)
-        self.save.clicked.connect(lambda: self.export_requested.emit(METRIC.key))
+        self.save.clicked.connect(lambda: self.export_requested.emit(self._saves.key))
         self.costs.export_requested.connect(self.export_requested)
         self.told.look_again_requested.connect(self.look_again_requested)
         self.notice.pressed.connect(self.retry_requested)
@@ -168,4 +185,21 @@ class ResultsPage(ScrolledPage):
         # Panes are hidden, not stacked: a stack is as high as its tallest page, and a short one would scroll.
         for place, pane in enumerate(self._panes):
             pane.setVisible(place == index)
+        self._say_links()
         self.area.verticalScrollBar().setValue(0)
+
+    def _show_part(self, part: Part) -> None:
+        """Show a part of "What more can be seen", or the curves again."""
+        self.seen.show_part("curves" if self.seen.part == part else part)
+        self._say_links()
+
+    def _say_links(self) -> None:
+        """Show the links that belong to the tab."""
+        tab = self.tabs.currentIndex()
+        has_models = self._judged and tab == _SEEN
+        self.practice.setVisible(self._judged and tab == _TO_DO)
+        self.roc.setVisible(has_models and self.seen.has_roc)
+        self.tables.setVisible(has_models)
+        self.pictures.setVisible(has_models and self.seen.curves is not None)
+        self.roc.setText("Back to the curves" if self.seen.part == "roc" else _ROC)
+        self.tables.setText("Back to the curves" if self.seen.part == "tables" else _TABLES)

@@ -116,6 +116,10 @@ class LinearAxis:
         """Return the value at `share` of the length, 0 to 1."""
         return self.low + min(max(share, 0.0), 1.0) * (self.high - self.low)
 
+    def holds(self, range_: tuple[float, float]) -> bool:
+        """Tell whether some of a range lies on the axis."""
+        return range_[0] <= self.high and range_[1] >= self.low
+
     def ticks(self, most: int = 5) -> tuple[float, ...]:
         """Return at most `most` round values inside, 0 among them where it lies inside."""
         rough = (self.high - self.low) / max(most, 1)
@@ -171,9 +175,7 @@ def line(painter: QPainter, colour: QColor, left: float, right: float, y: float)
     painter.drawLine(QPointF(left, y), QPointF(right, y))
 
 
-def whisker(
-    painter: QPainter, colour: QColor, left: float, right: float, y: float, *, open_end: bool = False
-) -> None:
+def whisker(painter: QPainter, colour: QColor, left: float, right: float, y: float, *, open_end: bool = False) -> None:
     """Paint the line of a 90 % range with a stroke at both ends; an arrow head where it goes on to the right."""
     painter.setPen(pen(colour, 1.5))
     painter.drawLine(QPointF(left, y), QPointF(right, y))

@@ -21,20 +21,24 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _MOST_ROWS = 8
-# A row whose range begins so many times further out than the axis reaches so far gets an arrow instead.
-_TOO_FAR = 2.0
+# A row so many times further out than the axis reaches so far gets an arrow instead.
+_TOO_FAR = 2.3
+_TAIL = 3.0
 _EMPTY = PolicyTexts((), (), "", "", ())
 
 
 def axis_around(rows: Sequence[PolicyRow]) -> LinearAxis:
     """Return an axis for the differences that leaves out those which would squeeze all others."""
     ends, reach = [0.0], 0.0
+    first = min((row.cost for row in rows), default=0.0)
     for place, row in enumerate(sorted(rows, key=lambda row: row.difference)):
         low, high = row.both or (row.difference, row.difference)
-        if place > 1 and reach > 0 and low > _TOO_FAR * reach:
+        if place > 1 and reach > 0 and row.difference > _TOO_FAR * reach:
             break
-        ends += [low, high, row.difference]
-        reach = max(reach, *(end for end in (high, row.difference) if math.isfinite(end)), 0.0)
+        # a tail many times as long as the costs themselves would squeeze all that can be told apart
+        longest = _TAIL * max(first, row.difference)
+        ends += [max(low, -longest), min(high, longest), row.difference]
+        reach = max(reach, ends[-2], row.difference)
     return LinearAxis.around(ends)
 
 
@@ -156,10 +160,10 @@ class PolicyTable(QLabel):
 
     def _columns(self, width: int) -> _Columns:
         strong, note = QFontMetricsF(_face(Role.STRONG, True)), QFontMetricsF(font(Role.NOTE))
-        name, end = float(em(46)), float(width - em(4))
+        lead, name, end = QFontMetricsF(font(Role.LEAD, compact=True)), float(em(46)), float(width - em(4))
         cost_width = max(
             strong.horizontalAdvance("1,341"),
-            *(QFontMetricsF(font(Role.LEAD, compact=True)).horizontalAdvance(row.cost) for row in self._texts.rows),
+            *(lead.horizontalAdvance(total_cost(row.cost)) for row in self._texts.rows),
             0.0,
         )
         if self._stacked(width):
@@ -272,7 +276,7 @@ class PolicyTable(QLabel):
             painter.setFont(font(Role.BODY))
             _text(painter, right - em(90), right, line, count, _RIGHT)
         painter.setFont(_face(Role.LEAD, row.rank == 1))
-        _text(painter, at.cost - em(110), at.cost, line, row.cost, _RIGHT)
+        _text(painter, at.cost - em(110), at.cost, line, total_cost(row.cost), _RIGHT)
         self._paint_difference(painter, colours, at, row, room.bottom() - em(20) if stacked else room.center().y())
         if not stacked:
             self._paint_best(painter, colours, at, row, room)
@@ -319,10 +323,10 @@ class PolicyTable(QLabel):
         """Paint the range of both doubts, over it that of the answers and under it that of the cases."""
         assert row.both is not None
         low, high = (at.x(self._axis, end) for end in row.both)
-        if row.answers is not None:
+        if row.answers is not None and self._axis.holds(row.answers):
             ends = [at.x(self._axis, end) for end in row.answers]
             _solid(painter, colours.ink2, ends[0], ends[1], y - em(10))
-        if row.cases is not None:
+        if row.cases is not None and self._axis.holds(row.cases):
             ends = [at.x(self._axis, end) for end in row.cases]
             _open(painter, colours.ink2, colours.surface, ends[0], ends[1], y + em(10))
         plotting.whisker(painter, ink, low, high, y, open_end=row.both[1] > self._axis.high)

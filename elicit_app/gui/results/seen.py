@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 from PySide6.QtCore import Qt, Signal
@@ -36,6 +37,8 @@ NOTHING = "This study has no models, so there is nothing to see of them."
 COMPUTING = "The curves are being computed …"
 _OTHERS = (Stroke.DASHED, Stroke.DASH_DOT, Stroke.DOTTED, Stroke.THIN)
 _ROOM_ABOVE = 1.08
+_SQUARE = 560
+Part = Literal["curves", "roc", "tables"]
 
 
 class NumbersTable(QTableWidget):
@@ -100,7 +103,7 @@ class CurveCard(Card):
         self._curves, self._say, self._value = curves, say, value
         self.plot.show_picture(picture)
         self._moved(curves.elicited)
-        heads = [picture.x_title.strip("… "), *(line.name for line in curves.lines)]
+        heads = [picture.x_title.removeprefix("… "), *(line.name for line in curves.lines)]
         ticks = [tick for tick in picture.x.ticks(12) if curves.at[0] <= tick <= curves.at[-1]]
         rows = [
             [picture.x_said(tick), *(value(number) for _, number in curves.values(tick))]
@@ -180,7 +183,8 @@ class SeenPane(QWidget):
         for widget in (self.waiting, self._curves, self.roc, self._tables):
             column.addWidget(widget)
         column.addStretch(1)
-        self._part = "curves"
+        self.roc.plot.setMaximumWidth(_SQUARE)
+        self._part: Part = "curves"
         self._turn()
 
     @property
@@ -194,8 +198,8 @@ class SeenPane(QWidget):
         return self._view
 
     @property
-    def part(self) -> str:
-        """Return what is shown: "curves", "roc" or "tables"."""
+    def part(self) -> Part:
+        """Return what is shown."""
         return self._part
 
     def show_result(self, view: ResultView, study: Study) -> None:
@@ -213,7 +217,7 @@ class SeenPane(QWidget):
         if self._view is None and self._result is not None and self._result.judgement is not None:
             self.curves_requested.emit()
 
-    def show_part(self, part: str) -> None:
+    def show_part(self, part: Part) -> None:
         """Show the curves, the ROC curve ("roc") or the models as tables ("tables")."""
         self._part = part
         self._turn()
@@ -308,8 +312,7 @@ class SeenPane(QWidget):
         lines = sorted(view.roc, key=lambda line: not line.recommended)
         drawn = strokes([CurveLine(line.name, line.true_rate, recommended=line.recommended) for line in lines])
         curves = tuple(
-            Curve(line.name, line.false_rate, line.true_rate, stroke)
-            for line, stroke in zip(lines, drawn, strict=True)
+            Curve(line.name, line.false_rate, line.true_rate, stroke) for line, stroke in zip(lines, drawn, strict=True)
         )
         marks = tuple(Mark(line.point, _stretch(line.false_rate, line.true_rate, line.ends)) for line in lines)
         picture = Picture(

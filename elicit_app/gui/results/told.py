@@ -20,6 +20,7 @@ from elicit_app.study.model import Study
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import Headline
 
+
 class Tally(QLabel):
     """One box for each answer kept aside, filled where it was predicted rightly."""
 

@@ -43,9 +43,9 @@ class CurveSet:
     elicited: float
     plausible: tuple[float, float] | None
 
-    def values(self, number: float) -> tuple[tuple[str, float], ...]:
-        """Return name and value of every line at a number, as the straight line between two known ones has it."""
-        return tuple((line.name, float(np.interp(number, self.at, line.values))) for line in self.lines)
+    def values(self, number: float) -> tuple[tuple[CurveLine, float], ...]:
+        """Return every line with its value at a number, as the straight line between two known ones has it."""
+        return tuple((line, float(np.interp(number, self.at, line.values))) for line in self.lines)
 
 
 @dataclass(frozen=True, eq=False)

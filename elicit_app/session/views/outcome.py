@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from elicit_app.problem import Finding
 from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
+from elicit_app.session.views.curves import CurvesView
 from elicit_app.session.views.figures import HeldOutView, ModelView, TrustView
 
 if TYPE_CHECKING:
@@ -58,4 +59,4 @@ class ProblemView:
     findings: tuple[Finding, ...] = ()
 
 
-View = QuestionView | RecapView | UnsavedView | SittingOverView | ReviewView | ResultView | ProblemView
+View = QuestionView | RecapView | UnsavedView | SittingOverView | ReviewView | ResultView | CurvesView | ProblemView

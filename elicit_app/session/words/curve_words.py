@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from elicit_app.session.views.curves import CurveSet, CurvesView, RocLine
+from elicit_app.session.views.curves import CurveLine, CurveSet, CurvesView, RocLine
 from elicit_app.study.model import Wording
 from metrics.display.numbers import probability, total_cost, two_digits
 
@@ -42,11 +42,15 @@ def benefit_text(view: CurvesView, wording: Wording, positive: int, per: str) ->
 
 def benefit_sentence(curves: CurveSet, at: float, wording: Wording, positive: int) -> str:
     """Return what each is worth at a threshold."""
-    (name, worth), *others = curves.values(at)
+    (first, worth), *others = curves.values(at)
     cases, alarm = wording.class_many[positive], wording.mistakes[1 - positive, positive].one
-    first = f"At {percent_said(at)} {name} is worth {_worth(worth)} {cases} found without a {alarm}"
-    told = ", ".join(f"{other} {_worth(value)}" for other, value in others)
-    return f"{first}; {told}."
+    said = f"At {percent_said(at)} {_named(first)} is worth {_worth(worth)} {cases} found without a {alarm}"
+    told = ", ".join(f"{_named(line)} {_worth(value)}" for line, value in others)
+    return f"{said}; {told}."
+
+
+def _named(line: CurveLine) -> str:
+    return f"calling {line.name}" if line.trivial else line.name
 
 
 def _worth(value: float) -> str:
@@ -66,15 +70,16 @@ def best_text(view: CurvesView) -> CurveText:
 def best_sentence(view: CurvesView, at: float) -> str:
     """Return how probably each is best at a ratio."""
     told = sorted(view.best.values(at), key=lambda one: -one[1])
-    listed = [f"{name} with {probability(value)}" for name, value in told if value >= _NEGLIGIBLE]
-    return f"{_if_it_counted(view, at)}, best would be {', '.join(listed)}."
+    listed = "; ".join(f"{_named(line)} ({probability(value)})" for line, value in told if value >= _NEGLIGIBLE)
+    return f"{_if_it_counted(view, at)}, this would probably be best: {listed}."
 
 
 def cost_text(view: CurvesView, per: str) -> CurveText:
     """Return what stands around the cost curve."""
     return CurveText(
         "What would it cost for other values?",
-        f"Cost per {per} in {view.yardstick.mistake.many}, if one {view.rate.mistake.one} counted as … Lower is better.",
+        f"Cost per {per} in {view.yardstick.mistake.many}, if one {view.rate.mistake.one} counted as … "
+        "Lower is better.",
         f"… so many {view.yardstick.mistake.many}",
     )
 
@@ -82,7 +87,8 @@ def cost_text(view: CurvesView, per: str) -> CurveText:
 def cost_sentence(view: CurvesView, at: float) -> str:
     """Return what each costs at a ratio."""
     told = sorted(view.cost.values(at), key=lambda one: one[1])
-    return f"{_if_it_counted(view, at)}, {', '.join(f'{name} would cost {total_cost(value)}' for name, value in told)}."
+    listed = "; ".join(f"{_named(line)} {total_cost(value)}" for line, value in told)
+    return f"{_if_it_counted(view, at)}, the costs would be: {listed}."
 
 
 def _if_it_counted(view: CurvesView, at: float) -> str:
@@ -105,8 +111,8 @@ def roc_sentence(line: RocLine, wording: Wording, positive: int) -> str:
     """Return where the threshold of the answers lies on a ROC curve."""
     false_rate, true_rate = (f"{100 * rate:.0f} %" for rate in line.point)
     return (
-        f"With your threshold {line.name} finds {true_rate} of the {wording.class_many[positive]} and calls {false_rate} "
-        f"of the {wording.class_many[1 - positive]} {wording.class_one[positive]}."
+        f"With your threshold {line.name} finds {true_rate} of the {wording.class_many[positive]} and calls "
+        f"{false_rate} of the {wording.class_many[1 - positive]} {wording.class_one[positive]}."
     )
 
 

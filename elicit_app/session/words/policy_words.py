@@ -40,7 +40,7 @@ class PolicyRow:
         "Size and texture", "cancer from 22 % (16 to 29)", "cancer from 22 %".
     counts : tuple of str
         Cases in the population, as the heads of `PolicyTexts` say.
-    cost : str
+    cost : float
         Per population, in units of the yardstick.
     difference : float
         To the first row.
@@ -58,7 +58,7 @@ class PolicyRow:
     manner: str
     short_manner: str
     counts: tuple[str, ...]
-    cost: str
+    cost: float
     difference: float
     both: Range | None
     answers: Range | None
@@ -124,7 +124,7 @@ def _row(judgement: Judgement, one: JudgedPolicy, heads: tuple[str, ...], shared
         manner=manner,
         short_manner=manner.split(" (")[0],
         counts=counts,
-        cost=total_cost(one.cost_per_population),
+        cost=one.cost_per_population,
         difference=one.difference_to_best,
         both=one.difference_interval,
         answers=one.difference_answers,
@@ -186,6 +186,12 @@ def _shared_note(judgement: Judgement) -> str:
 
 def _width(range_: Range | None) -> float:
     return 0.0 if range_ is None else range_[1] - range_[0]
+
+
+def chooses(view: ResultView) -> bool:
+    """Tell whether the answers are for choosing and nothing else: then a report is what is due."""
+    purpose = view.metric.quality.purpose or ""
+    return "choose" in purpose and "costs" not in purpose
 
 
 def costs_sentence(view: ResultView) -> str:
