@@ -79,6 +79,17 @@ def simulate(
     ] = None,
     strength: Annotated[bool, typer.Option("--strength", help="Answers say slightly or clearly.")] = False,
     max_cells: Annotated[int | None, typer.Option(min=2, help="Most differing cells in a question of bayes.")] = None,
+    worst_error: Annotated[
+        float | None,
+        typer.Option(
+            metavar="R",
+            help="In every question of bayes each class is wrong less often; default 0.5, and 1 allows anything.",
+        ),
+    ] = None,
+    answers: Annotated[
+        Literal["choice", "equal", "mixed"] | None,
+        typer.Option(help="What bayes asks for: sides, equal points, or both (the default)."),
+    ] = None,
     never_worse: NeverWorseOption = None,
     checks: Annotated[bool, typer.Option("--checks", help="Repeats and check questions of bayes on top.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes at once.")] = 1,
@@ -124,6 +135,8 @@ def simulate(
             checks=checks,
             max_cells=max_cells,
             strength=strength,
+            worst_error=worst_error,
+            answers=answers,
             never_worse=read_orders(never_worse or (), opened.classes),
             model=model,
             seed=seed,

@@ -11,9 +11,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Purpose, Question
+from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Counts, Family, Matrix, Purpose, Question
+from elicit_app.elicitation.region import Region
+from metrics.elicited.family import MistakeKey, error_cells, linear_family
 
 SITTING = 18  # informative questions
+PLAIN_REPEATS = 1  # of the repeats of a sitting; the others come with a common base, to see whether values are linear
 _EXTRAS: tuple[tuple[float, Purpose], ...] = (
     (0.45, Purpose.REPEAT),
     (0.6, Purpose.CHECK),
@@ -22,14 +25,15 @@ _EXTRAS: tuple[tuple[float, Purpose], ...] = (
 )  # after which share of a sitting
 _LATER = 4  # questions between "cannot say" and asking again
 
-_SPOILT = 0.8  # share of a class's hits that a check turns into errors
+_SPOILT = 0.8  # share of a class's hits that a check turns into errors where anything may be shown
 _SPOILT_CLASSES, _WRONG_CLASSES = 4, 2  # of so many classes, into so many others: one mistake may not matter
+_SPOILT_MISTAKES = 3  # of a plausible check
 
 Kind = Literal["new", "again", "repeat", "check"]
 
 
 class Item(NamedTuple):
-    """The next item of a sitting; `place` is the answered question that is asked again."""
+    """The next item of a sitting; `place` is the answered question, from 0, that is asked again."""
 
     kind: Kind
     place: int | None = None
@@ -40,7 +44,7 @@ def informative(history: Sequence[Asked]) -> int:
     return sum(asked.question.purpose is Purpose.INFORMATIVE for asked in history)
 
 
-def told(history: Sequence[Asked]) -> int:
+def n_answered(history: Sequence[Asked]) -> int:
     """Count the informative questions that were answered, "cannot say" left out."""
     return sum(
         asked.question.purpose is Purpose.INFORMATIVE and asked.answer.choice is not Choice.UNSURE for asked in history
@@ -58,7 +62,9 @@ def extras(asked: int, questions: int) -> list[Purpose]:
 
 def _still(due: Sequence[Purpose], history: Sequence[Asked]) -> list[Purpose]:
     """Return the repeats and checks of `due` that were not asked yet, in order."""
-    done = Counter(asked.question.purpose for asked in history)
+    done = Counter(
+        asked.question.purpose for n, asked in enumerate(history) if not _asked_before(asked.question, history[:n])
+    )
     left = []
     for purpose in due:
         if done[purpose]:
@@ -86,9 +92,12 @@ def next_item(history: Sequence[Asked], questions: int, checks: bool) -> Item | 
             return Item("check")
         if repeatable_answers(history):
             return Item("repeat")
+    last = asked + 1 >= questions
+    again = next((n for n in _unsure(history) if len(history) - n > _LATER or last), None)
     if asked >= questions:
-        return None
-    again = next((n for n in _unsure(history) if len(history) - n > _LATER or asked + 1 >= questions), None)
+        # What was on top is asked again on top.
+        on_top = again is not None and history[again].question.purpose is not Purpose.INFORMATIVE
+        return Item("again", again) if on_top else None
     return Item("new") if again is None else Item("again", again)
 
 
@@ -109,41 +118,61 @@ def owed_left(history: Sequence[Asked]) -> int:
 def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> int:
     """Return how many questions come until the informative ones are used up, repeats and checks included."""
     left = max(questions - informative(history), 0)
+    again = sum(history[n].question.purpose is not Purpose.INFORMATIVE for n in _unsure(history))
     if not checks:
-        return left
+        return left + again
     extra = _still(extras(questions, questions), history)
     repeats = extra.count(Purpose.REPEAT)
-    return left + len(extra) - repeats + min(repeats, left + len(repeatable_answers(history)))
+    repeatable = len(repeatable_answers(history)) + (left if history else left - 1)  # never the very first question
+    return left + again + len(extra) - repeats + min(repeats, max(repeatable, 0))
 
 
 def repeatable_answers(history: Sequence[Asked]) -> list[int]:
-    """Return the indices of preferences that were not asked about twice yet."""
+    """Return the places of preferences that were not asked about twice yet, without the very first question.
+
+    Where there is none, equal points are repeated.
+    """
+    once = tradable_answers(history)
+    preferences = [n for n in once if history[n].answer.choice in PREFERENCES and history[n].answer.moved is None]
+    return preferences or [n for n in once if history[n].answer.moved is not None]
+
+
+def tradable_answers(history: Sequence[Asked]) -> list[int]:
+    """Return the places of informative answers that were not asked about twice yet, without the very first question."""
     repeated = {asked.question.repeat_of for asked in history}
     return [
         n
         for n, (question, answer) in enumerate(history)
-        if question.purpose is Purpose.INFORMATIVE
+        if n > 0
+        and question.purpose is Purpose.INFORMATIVE
         and question.repeat_of is None
-        and answer.choice in PREFERENCES
+        and answer.choice is not Choice.UNSURE
         and n + 1 not in repeated
     ]
 
 
-def slow_half(history: Sequence[Asked], indices: Sequence[int]) -> list[int]:
-    """Return the half of the answers that took longest, or all where the times were not recorded.
+def never_asked(history: Sequence[Asked], family: Family, n_classes: int) -> tuple[MistakeKey, ...]:
+    """Return the mistakes that no answered question was about: what is said of them rests on the others alone.
 
-    What follows an answer is computed before it is given, so the last one counts as quick.
+    Parameters
+    ----------
+    history : sequence of Asked
+        All answers; "cannot say" tells nothing.
+    family : str
+        Which mistakes are told apart.
+    n_classes : int
+        k.
     """
-    last = len(history) - 1
-    seconds = {n: history[n].answer.seconds for n in indices if n != last}
-    timed = [second for second in seconds.values() if second is not None]
-    if len(timed) < len(seconds) or not timed:
-        return list(indices)
-    middle = float(np.median([*timed, *(0.0 for n in indices if n == last)]))
-    return [n for n in indices if (seconds.get(n) or 0.0) >= middle]
+    weighs = linear_family(family)
+    seen = np.zeros(weighs.n_weights(n_classes), dtype=bool)
+    for question, answer in history:
+        if answer.choice is not Choice.UNSURE:
+            shown = question if answer.moved is None else question.moved(answer.moved)
+            seen |= weighs.coordinates(shown.first) != weighs.coordinates(shown.second)
+    return tuple(key for key, asked in zip(weighs.mistakes(n_classes), seen, strict=True) if not asked)
 
 
-def dominated(matrices: Matrix, population: int | None, rng: np.random.Generator) -> Question:
+def dominated(matrices: Matrix, population: int | None, region: Region | None, rng: np.random.Generator) -> Question:
     """Return a pair of which one side is better whatever the expert values: the same, but for errors on top.
 
     The errors are of several kinds: one of them alone may matter little to an expert.
@@ -151,12 +180,17 @@ def dominated(matrices: Matrix, population: int | None, rng: np.random.Generator
     Parameters
     ----------
     matrices : ndarray of shape (n, k, k)
-        Achievable matrices; the most accurate is taken.
+        Rates of achievable matrices; the most accurate is taken.
     population : int or None
         Errors come in whole cases of it.
+    region : Region or None
+        Which results may be shown; None where anything may.
     rng : numpy.random.Generator
         Chooses the mistakes and the side.
     """
+    if region is not None and population is not None:
+        check = Question(*_worse_within(region, rng), population, Purpose.CHECK, hypothetical=True)
+        return check if rng.integers(2) else check.swapped()
     better = matrices[int(np.argmax(np.trace(matrices, axis1=1, axis2=2)))]
     hits, worse = better.diagonal(), better.copy()
     for true in np.argsort(-np.round(hits, 9), kind="stable")[:_SPOILT_CLASSES]:
@@ -166,17 +200,50 @@ def dominated(matrices: Matrix, population: int | None, rng: np.random.Generator
             more = more if population is None else min(np.ceil(more * population) / population, worse[true, true])
             worse[true, predicted] += more
             worse[true, true] -= more
-    a, b = (better, worse) if rng.integers(2) else (worse, better)
-    return Question.of_rates(a, b, population, Purpose.CHECK, hypothetical=True)
+    pair = (better, worse) if rng.integers(2) else (worse, better)
+    return Question.of_rates(*pair, population, Purpose.CHECK, hypothetical=True)
+
+
+def _worse_within(region: Region, rng: np.random.Generator) -> tuple[Counts, Counts]:
+    """Return the most accurate result of a region, and the same with as many more of some mistakes as it allows."""
+    better = region.bases[int(np.argmax(np.trace(region.bases, axis1=1, axis2=2)))]
+    worse = better.copy()
+    cells = rng.permutation(np.argwhere(error_cells(len(better))))
+    room = [region.limit(worse, int(true), int(predicted)) - worse[true, predicted] for true, predicted in cells]
+    used: set[int] = set()
+    for place in np.argsort(-np.array(room), kind="stable"):
+        true, predicted = (int(one) for one in cells[place])
+        if true not in used and len(used) < _SPOILT_MISTAKES:
+            more = region.limit(worse, true, predicted) - worse[true, predicted]
+            worse[true, predicted] += more
+            worse[true, true] -= more
+            used.add(true)
+    return better, worse
 
 
 def _unsure(history: Sequence[Asked]) -> list[int]:
-    again = {asked.question.repeat_of for asked in history}
+    """Return the places of questions and repeats answered "cannot say" that were not asked again."""
     return [
         n
         for n, (question, answer) in enumerate(history)
         if answer.choice is Choice.UNSURE
-        and question.purpose is Purpose.INFORMATIVE
-        and question.repeat_of is None
-        and n + 1 not in again
+        and question.purpose is not Purpose.CHECK
+        and not _asked_before(question, history[:n])
+        and not any(_again(later.question, question, n) for later in history[n + 1 :])
     ]
+
+
+def _asked_before(question: Question, before: Sequence[Asked]) -> bool:
+    """Tell whether a question asks again what was answered "cannot say" before."""
+    return any(
+        earlier.answer.choice is Choice.UNSURE and _again(question, earlier.question, n)
+        for n, earlier in enumerate(before)
+    )
+
+
+def _again(later: Question, earlier: Question, place: int) -> bool:
+    """Tell whether `later` asks again what was asked at a place; a repeat keeps what it repeats."""
+    if earlier.purpose is Purpose.INFORMATIVE:
+        return later.purpose is Purpose.INFORMATIVE and later.repeat_of == place + 1
+    both_repeat = later.purpose is Purpose.REPEAT and earlier.purpose is Purpose.REPEAT
+    return both_repeat and later.repeat_of == earlier.repeat_of

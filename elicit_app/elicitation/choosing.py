@@ -1,24 +1,33 @@
-"""Which pair to ask about: the most information expected for the effort of reading it."""
+"""Which pair to ask about, and which count to ask for: the most information expected for the effort."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.pairs import PairSet
-from elicit_app.elicitation.questions import Matrix
+from elicit_app.elicitation.questions import Matrix, Proposal
+from elicit_app.elicitation.region import Region
+from elicit_app.elicitation.response import EqualPoints
+from metrics.elicited.family import error_cells
 
 Goal = Literal["order", "closeness"]
+Row = Literal["grave", "slight"]  # of two mistakes, by what is believed
 Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # as `best_pair`
 
-_READING, _PER_CELL = 12.0, 1.0  # effort of a question, in rows read: the page itself, and each mistake that differs
+_FAR_WORTH = 0.7  # what is learned from a pair far from the models, set against a near one
 _GLANCE = 4  # one draw in so many says which pairs deserve all of them
 _LOOKED_INTO = 600  # pairs that all draws are asked about
 _SHORTLIST = 150
+_LEAST_SCALE = 10  # counts that the scale of an equal point must offer
+_POINT_DRAWS, _POINT_SHORTLIST = 320, 100  # draws and counts that are looked into
+_BINS = 8  # parts of a scale, and one beyond it
 _BLOCK = 64  # pairs at a time: what fits the processor's cache
 _NEARLY = 0.95  # share of the most information that is as good as the most
 _DECIMALS = 9  # scores are compared rounded: machines differ in the last digits
@@ -64,16 +73,151 @@ def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, gr
     """
     effort = np.ones(len(pairs))
     if goal == "order":
-        effort *= _READING + _PER_CELL * pairs.cells
+        effort *= pairs.effort
+    effort[pairs.far] /= _FAR_WORTH
     close = _promising(belief, pairs.gains, effort, graded)
     told = information(belief, pairs.gains[close], graded)
     if goal == "closeness":
+        told = told / effort[close]
         nearly = close[told >= _NEARLY * told.max()]
         return int(nearly[_first_best(_spread_explained(belief.chances(pairs.gains[nearly], graded), belief.samples))])
     shortlist = close[_most(told / effort[close], _SHORTLIST)]
     order = belief.weights @ targets.T > 0
     worth = _predictive(belief.chances(pairs.gains[shortlist], graded), order) / effort[shortlist]
     return int(shortlist[_first_best(worth)])
+
+
+def worth(belief: Posterior, pairs: PairSet, chosen: int, targets: Matrix, graded: bool = False) -> float:
+    """Return the bits that the choice between one pair is expected to tell about the order of the targets."""
+    order = belief.weights @ targets.T > 0
+    return float(_predictive(belief.chances(pairs.gains[[chosen]], graded), order)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class EqualCandidates:
+    """Counts that could be asked for.
+
+    Parameters
+    ----------
+    pairs : ndarray of int, shape (n,)
+        The pair of each.
+    proposals : tuple of Proposal
+        Which count, and its scale; it starts where it stands.
+    points : EqualPoints
+        How the belief sees them.
+    base : ndarray of shape (n,)
+        The moved mistake's count on the other side.
+    population : int
+        What counts are out of.
+    """
+
+    pairs: NDArray[np.intp]
+    proposals: tuple[Proposal, ...]
+    points: EqualPoints
+    base: Matrix
+    population: int
+
+
+class BestEqualPoint(NamedTuple):
+    """The count to ask for: of which pair, on which scale, and the bits that it is expected to tell."""
+
+    pair: int
+    proposal: Proposal
+    worth: float
+
+
+def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: int, row: Row) -> EqualCandidates:
+    """Return the counts that could be asked for: of the pairs that trade one mistake for one other.
+
+    Parameters
+    ----------
+    belief : Posterior
+        Says which of two mistakes is the graver one.
+    pairs : PairSet
+        Candidates.
+    region : Region
+        How far a count may be moved.
+    population : int
+        What the pairs' rates are shown for.
+    row : {"grave", "slight"}
+        Whether the count of the graver mistake is moved, or that of the slighter one.
+    """
+    first, second = (np.rint(side * population).astype(np.int64) for side in (pairs.first, pairs.second))
+    apart = (first - second) * error_cells(belief.prior.n_classes)
+    two = np.flatnonzero((np.count_nonzero(apart, axis=(1, 2)) == 2) & (pairs.cells == 2))
+    _, true, predicted = (one.reshape(-1, 2) if one.size else one for one in np.nonzero(apart[two]))
+    if not len(two):
+        none = EqualPoints(np.empty(0, np.intp), np.empty((0, belief.prior.size)), *(np.empty(0),) * 3)
+        return EqualCandidates(two, (), none, np.empty(0), population)
+    weights = np.stack([_weight_index(belief, true[:, c], predicted[:, c]) for c in (0, 1)], axis=1)
+    graver = np.median(belief.log_weights, axis=0)[weights].argmax(axis=1)
+    each, moved = np.arange(len(two)), graver if row == "grave" else 1 - graver
+    i, j = true[each, moved], predicted[each, moved]
+    on_first = apart[two, i, j] > 0
+    side = np.where(on_first[:, None, None], first[two], second[two])
+    other = np.where(on_first[:, None, None], second[two], first[two])
+    base, count = other[each, i, j], side[each, i, j]
+    most = region.limits(side, i, j)
+    proposals = tuple(
+        Proposal("first" if at else "second", int(t), int(p), int(now), int(least), int(top))
+        for at, t, p, now, least, top in zip(on_first, i, j, count, base, most, strict=True)
+    )
+    rest = np.zeros((len(two), belief.prior.size))
+    still = 1 - moved
+    rest[each, weights[each, still]] = np.abs(apart[two, true[each, still], predicted[each, still]]) / population
+    unknown = np.full(len(two), np.nan)
+    points = EqualPoints(weights[each, moved], rest, unknown, unknown, unknown)
+    return EqualCandidates(two, proposals, points, base.astype(np.float64), population)
+
+
+def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix) -> BestEqualPoint | None:
+    """Return the count whose equal point is expected to tell most about the order of the targets.
+
+    Parameters
+    ----------
+    belief : Posterior
+        What is believed now.
+    found : EqualCandidates
+        Counts that could be asked for.
+    targets : ndarray of shape (n, m)
+        Gains of the pairs of results whose order matters.
+
+    Returns
+    -------
+    BestEqualPoint or None
+        None where no count could be asked for.
+    """
+    most = np.array([proposal.most for proposal in found.proposals], dtype=np.float64) - found.base
+    roomy = np.flatnonzero(most >= _LEAST_SCALE)
+    if not len(roomy):
+        return None
+    some = belief.thinned(max(1, len(belief.log_weights) // _POINT_DRAWS))
+    person = some.person
+    expected = some.response.equal_points(some.weights, person, _some_points(found.points, roomy))
+    expected = expected + np.log(found.population)
+    top = np.log(most[roomy])
+    inside = ((expected > 0) & (expected < top)).mean(axis=0)
+    promising = _most(np.log1p(expected.var(axis=0) / np.mean(person.error**2)) * inside, _POINT_SHORTLIST)
+    edges = top[promising] * np.linspace(1 / _BINS, 1.0, _BINS)[:, None]
+    below = ndtr((edges[:, None, :] - expected[None, :, promising]) / person.error[None, :, None])
+    chances = np.diff(below, axis=0, prepend=0.0, append=1.0)
+    lapse = person.lapse[None, :, None]
+    chances = chances + lapse * (1 / len(chances) - chances)
+    bits = _predictive(chances, some.weights @ targets.T > 0)
+    best = _first_best(bits)
+    place = int(roomy[promising[best]])
+    return BestEqualPoint(int(found.pairs[place]), found.proposals[place], float(bits[best]))
+
+
+def _weight_index(belief: Posterior, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the place of each mistake among the weights."""
+    k = belief.prior.n_classes
+    return true if belief.prior.family == "dlpm" else true * (k - 1) + predicted - (predicted > true)
+
+
+def _some_points(points: EqualPoints, some: NDArray[np.intp]) -> EqualPoints:
+    cell, rest, low, high, start = points
+    return EqualPoints(cell[some], rest[some], low[some], high[some], start[some])
 
 
 def _promising(belief: Posterior, gains: Matrix, effort: Matrix, graded: bool) -> NDArray[np.intp]:

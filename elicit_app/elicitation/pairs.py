@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.pool import Pool
+from elicit_app.elicitation.pool import POOL_SEED, SAME, Pool, imagined, mixtures
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.elicitation.tradeoffs import imagined, mixtures
+from elicit_app.elicitation.region import Region
 from elicit_app.problem import Problem
-
-SAME = 1e-12  # rates closer than this are the same
 
 _CLEAR = 0.01  # share of the cases that the largest difference of a pair must reach
 _LOOKED_AT = 4_000_000  # numbers computed to find pairs of a pool
@@ -27,7 +22,6 @@ _ENOUGH = 20_000  # pairs of a pool that need no constructed ones beside them
 _MIXED, _IMAGINED = 240, 3_000  # constructed pairs
 _MIX_UP_TO = 5  # classes: with more, feasible trades in few cells are too small to judge
 _CANDIDATES = 2_400  # pairs looked at for one question
-_POOL_SEED = 20  # the pairs belong to the study, not to the session
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +36,18 @@ class PairSet:
         ``WeightPrior.gain`` of each pair.
     hypothetical : ndarray of bool, shape (n,)
         Whether a matrix is not what one of the models does.
+    far : ndarray of bool, shape (n,)
+        Whether a mistake is much more frequent than near the models.
+    reading : float
+        Effort of reading a question, in mistakes that differ: each of them adds one.
     """
 
     first: Matrix
     second: Matrix
     gains: Matrix
     hypothetical: NDArray[np.bool_]
+    far: NDArray[np.bool_]
+    reading: float = 12.0
 
     def __len__(self) -> int:
         return len(self.gains)
@@ -58,7 +58,13 @@ class PairSet:
         return np.asarray((np.abs(self.gains) > SAME).sum(axis=1))
 
     def __getitem__(self, some: NDArray[np.intp]) -> PairSet:
-        return PairSet(self.first[some], self.second[some], self.gains[some], self.hypothetical[some])
+        which, far = self.hypothetical[some], self.far[some]
+        return PairSet(self.first[some], self.second[some], self.gains[some], which, far, self.reading)
+
+    @property
+    def effort(self) -> Matrix:
+        """Return the effort of reading each question, in any unit, shape (n,)."""
+        return np.asarray(self.reading + self.cells, dtype=np.float64)
 
     @classmethod
     def of(cls, first: Matrix, second: Matrix, prior: WeightPrior, hypothetical: bool) -> PairSet:
@@ -66,7 +72,8 @@ class PairSet:
         gains = prior.gain(first, second)
         fair = (gains > SAME).any(axis=1) & (gains < -SAME).any(axis=1)
         kept = np.flatnonzero(fair & (np.abs(gains).max(axis=1) >= _CLEAR - SAME))
-        return cls(first[kept], second[kept], gains[kept], np.full(len(kept), hypothetical))
+        plain = np.zeros(len(kept), dtype=bool)
+        return cls(first[kept], second[kept], gains[kept], plain | hypothetical, plain)
 
     @classmethod
     def joined(cls, parts: Sequence[PairSet]) -> PairSet:
@@ -76,6 +83,8 @@ class PairSet:
             np.concatenate([part.second for part in parts]),
             np.concatenate([part.gains for part in parts]),
             np.concatenate([part.hypothetical for part in parts]),
+            np.concatenate([part.far for part in parts]),
+            parts[0].reading,
         )
 
 
@@ -85,6 +94,10 @@ class PairSource(Protocol):
     @property
     def population(self) -> int | None:
         """Return what the matrices are shown for, None in exact rates."""
+
+    @property
+    def region(self) -> Region | None:
+        """Return which results may be shown, None in exact rates."""
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
         """Return pairs to choose from, given draws of the positive weights, shape (n, m)."""
@@ -104,12 +117,14 @@ class FrontierPairs:
         Says which cells are weighed.
     max_cells : int
         Most cells that may differ in a pair.
+    region : Region or None
+        How far a person may move a count.
     """
 
-    def __init__(self, pool: Pool, prior: WeightPrior, max_cells: int) -> None:
-        self.pool, self.prior = pool, prior
+    def __init__(self, pool: Pool, prior: WeightPrior, max_cells: int, region: Region | None = None) -> None:
+        self.pool, self.prior, self.region = pool, prior, region
         self.population: int | None = pool.population
-        rng = np.random.default_rng([_POOL_SEED, 1])
+        rng = np.random.default_rng([POOL_SEED, 1])
         achieved = self._achieved(max_cells, rng)
         self.groups = [achieved]
         if len(achieved) < _ENOUGH and prior.size > 2:
@@ -138,9 +153,7 @@ class FrontierPairs:
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains of random pairs of typical decisions, shape (<= n, m): what a metric is judged on."""
-        first, second = rng.integers(len(self.pool.typical), size=(2, n))
-        gains = self.prior.gain(self.pool.typical[first], self.pool.typical[second])
-        return np.asarray(gains[np.abs(gains).max(axis=1) > SAME])
+        return self.pool.random_gains(self.prior, n, rng)
 
     def _achieved(self, max_cells: int, rng: np.random.Generator) -> PairSet:
         matrices, most = self.pool.matrices, _LOOKED_AT // self.prior.size
@@ -170,6 +183,7 @@ class SpherePairs:
     """
 
     population: int | None = None
+    region: Region | None = None
 
     def __init__(self, centre: Matrix, radius: float, prior: WeightPrior) -> None:
         if prior.family != "lpm":
@@ -200,7 +214,8 @@ class SpherePairs:
         second = about * np.cos(angle) - apart * np.sin(angle)
         others = self._anywhere(2 * (_CANDIDATES - count), m, rng).reshape(2, -1, m)
         a, b = np.concatenate([first, others[0]]), np.concatenate([second, others[1]])
-        return PairSet(self._points(a), self._points(b), self.radius * (a - b), np.zeros(len(a), dtype=bool))
+        plain = np.zeros(len(a), dtype=bool)
+        return PairSet(self._points(a), self._points(b), self.radius * (a - b), plain, plain)
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains of random pairs of points, shape (n, q)."""
@@ -218,29 +233,3 @@ class SpherePairs:
         moved[:, errors] = -self.radius * directions
         moved -= np.eye(len(self.centre)) * moved.sum(axis=2, keepdims=True)
         return np.asarray(self.centre + moved)
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What the pairs of a study depend on; two are the same where their digests are."""
-
-    digest: bytes
-    cases: Sequence[Cases] = field(compare=False)
-    population: int | None = field(compare=False)
-    max_cells: int = field(compare=False)
-    prior: WeightPrior = field(compare=False)
-
-
-def frontier_pairs(cases: Sequence[Cases], population: int | None, max_cells: int, prior: WeightPrior) -> FrontierPairs:
-    """Return the pairs of a study; computed once for the same cases, whatever the session and its seed."""
-    content = hashlib.sha256(f"{population}/{max_cells}/{prior.family}".encode())
-    for model in cases:
-        for column in (model.eta, model.outcome, model.weight):
-            content.update(np.ascontiguousarray(column).tobytes())
-    return _frontier_pairs(_Asked(content.digest(), cases, population, max_cells, prior))
-
-
-@lru_cache(maxsize=8)
-def _frontier_pairs(asked: _Asked) -> FrontierPairs:
-    pool = Pool.of(asked.cases, asked.population, np.random.default_rng([_POOL_SEED, 0]))
-    return FrontierPairs(pool, asked.prior, asked.max_cells)

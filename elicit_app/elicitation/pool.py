@@ -1,20 +1,38 @@
-"""Matrices that could really be had: decisions of least expected cost under many cost matrices."""
+"""Matrices that could really be had, and pairs made of them: mixtures, or models imagined to err in few ways."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from metrics.classification.frequencies import natural_frequencies
 
-_SPREADS = (0.7, 1.5, 3.0)  # of log-costs: near the usual decisions, typical (the second), extreme
+SAME = 1e-12  # rates closer than this are the same
+
+_SPREADS = (0.7, 1.5, 3.0)  # of log-costs: near the usual decisions, typical, extreme
+_TYPICAL = 1.5
+_FEW_CLASSES = 20  # with more, decisions take long and fewer of them are enough
 _WORK = 4e8  # steps spent on decisions: large studies get a smaller pool
 _MOST, _FEWEST = 500, 120
-FOOLISH = 200  # the last of the corners
+POOL_SEED = 20  # a pool belongs to the study, not to the session
+_FOOLISH = 200  # the last of the corners
+
+_CORNERS = 250  # matrices that a linear programme mixes
+_SPARING = 0.2  # how much an error of either end weighs against the width of the trade
+_AMOUNT = 0.8  # median size of an imagined mistake, as a share of its class
+_LEFT = 0.05  # share of a class that imagined mistakes leave right
+_DIRECTIONS = 2  # trades sought in the same cells
+_DIRECTION_SPREAD = 1.2
+_BETWEEN = (0.25, 0.5, 0.75)  # mixtures of two trades in the same cells are trades too
+_ROUNDED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +58,9 @@ class Pool:
     population: int | None
 
     @classmethod
-    def of(cls, cases: Sequence[Cases], population: int | None, rng: np.random.Generator) -> Pool:
+    def of(
+        cls, cases: Sequence[Cases], population: int | None, rng: np.random.Generator, *, mixable: bool = True
+    ) -> Pool:
         """Collect the matrices of random, of extreme and of constant decisions of all models.
 
         Parameters
@@ -51,21 +71,175 @@ class Pool:
             Round to natural frequencies of this population.
         rng : numpy.random.Generator
             Source of the cost matrices.
+        mixable : bool
+            Whether `corners` holds anything.
         """
         k = cases[0].n_classes
         work = sum(len(model.weight) for model in cases) / len(cases) * k * k
-        size = int(np.clip(_WORK / work, _FEWEST, _MOST))
+        size = int(np.clip(_WORK / work, _FEWEST if k <= _FEW_CLASSES else _FEWEST // 2, _MOST))
         found = [cases[0].confusion(np.full(len(cases[0].weight), j)) for j in range(k)]
         found += [model.least_cost(1.0 - np.eye(k)) for model in cases]
-        simple = len(found)
+        fixed = len(found)
         for n in range(size):
             log_cost = _SPREADS[n % len(_SPREADS)] * rng.standard_normal((k, k))
             found.append(cases[int(rng.integers(len(cases)))].least_cost(np.exp(log_cost) * (1 - np.eye(k))))
         rates = np.array(found)
-        typical = rates[simple + 1 :: len(_SPREADS)]
-        foolish = rng.standard_normal((FOOLISH, k, k)) * np.exp(rng.standard_normal((FOOLISH, k, k)))
-        corners = np.concatenate([rates, [cases[n % len(cases)].least_cost(costs) for n, costs in enumerate(foolish)]])
+        corners = np.empty((0, k, k))
+        if mixable:
+            foolish = rng.standard_normal((_FOOLISH, k, k)) * np.exp(rng.standard_normal((_FOOLISH, k, k)))
+            made = [cases[n % len(cases)].least_cost(costs) for n, costs in enumerate(foolish)]
+            corners = np.concatenate([rates, made])
+        typical = rates[fixed + _SPREADS.index(_TYPICAL) :: len(_SPREADS)]
         if population is None:
             return cls(np.unique(np.round(rates, 15), axis=0), corners, typical, None)
-        counts = np.unique([natural_frequencies(matrix, population) for matrix in rates], axis=0)
-        return cls(counts / population, corners, typical, population)
+        counts = [natural_frequencies(matrix, population) for matrix in rates]
+        return cls(np.unique(counts, axis=0) / population, corners, typical, population)
+
+    def random_gains(self, prior: WeightPrior, n: int, rng: np.random.Generator) -> Matrix:
+        """Return the gains, shape (<= n, m), of random pairs of typical matrices that are not the same."""
+        first, second = rng.integers(len(self.typical), size=(2, n))
+        gains = prior.gain(self.typical[first], self.typical[second])
+        return np.asarray(gains[np.abs(gains).max(axis=1) > SAME])
+
+
+def as_they_are(cases: Sequence[Cases], population: int | None) -> Matrix:
+    """Return the matrices of the models' most probable classes, shape (n, k, k), as a person would see them."""
+    matrices = [model.least_cost(1.0 - np.eye(model.n_classes)) for model in cases]
+    if population is None:
+        return np.array(matrices)
+    return np.array([natural_frequencies(matrix, population) / population for matrix in matrices])
+
+
+class Tradeoffs(NamedTuple):
+    """Pairs of matrices, each of shape (n, k, k), that trade some mistakes for others."""
+
+    first: Matrix
+    second: Matrix
+
+
+def mixtures(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.random.Generator) -> Tradeoffs:
+    """Find feasible pairs that differ in at most `max_cells` weighed cells, by as much as possible.
+
+    Both ends are mixtures of the pool's matrices, that is, randomised classifiers one could run. The linear programme
+    holds every other cell equal and maximises a random trade between the chosen ones.
+
+    Parameters
+    ----------
+    pool : Pool
+        Achievable matrices.
+    prior : WeightPrior
+        Says which cells are weighed.
+    max_cells : int
+        At least 2.
+    n : int
+        Linear programmes to solve; some times as many pairs come back.
+    rng : numpy.random.Generator
+        Source of cells and directions.
+    """
+    # Half of what is mixed are foolish decisions: without them little can be held equal.
+    foolish = np.arange(len(pool.corners)) >= len(pool.corners) - _FOOLISH
+    likely = np.where(foolish, 0.5 / foolish.sum(), 0.5 / (~foolish).sum())
+    pairs = []
+    for _ in range(n // _DIRECTIONS):
+        corners = pool.corners[rng.choice(len(pool.corners), min(_CORNERS, len(pool.corners)), replace=False, p=likely)]
+        cells, directions = _random_trades(prior.size, max_cells, rng)
+        weighed = prior.gain(corners, np.zeros_like(corners[0]))
+        found = [_widest(weighed, cells, direction) for direction in directions]
+        ends = [np.tensordot(shares, corners, axes=1) for shares in found if shares is not None]
+        ends += [t * one + (1 - t) * other for one, other in combinations(ends, 2) for t in _BETWEEN]
+        trades = [_few_cells(a, b, cells, prior, pool.population) for a, b in ends]
+        pairs += [trade for trade in trades if trade is not None]
+    return _stacked(pairs, prior.n_classes)
+
+
+def imagined(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.random.Generator) -> Tradeoffs:
+    """Imagine models that make only some mistakes, or only others; nothing says that they could be had.
+
+    Feasible trades in few cells are small, and with many classes too small to judge; these are as large as a class.
+    Cells are chosen as often as the achievable matrices differ in them.
+
+    Parameters
+    ----------
+    pool, prior, max_cells, n, rng
+        As in `mixtures`.
+    """
+    errors = ~np.eye(prior.n_classes, dtype=bool)
+    used = np.abs(pool.matrices - pool.matrices.mean(axis=0)).mean(axis=0)[errors]
+    places = np.argwhere(errors)
+    sums = pool.matrices[0].sum(axis=1)
+    most = min(max_cells, int(np.count_nonzero(used)))
+    pairs = []
+    for _ in range(n):
+        count = int(rng.integers(2, most + 1))
+        chosen = places[rng.choice(len(places), count, replace=False, p=used / used.sum())]
+        worse = int(rng.integers(1, count))
+        amounts = _AMOUNT * sums[chosen[:, 0]] * np.exp(rng.standard_normal(count))
+        ends = []
+        for part in (slice(0, worse), slice(worse, None)):
+            end = np.diag(sums)
+            for (true, predicted), amount in zip(chosen[part], amounts[part], strict=True):
+                more = min(amount, max(end[true, true] - _LEFT * sums[true], 0.0))
+                more = more if pool.population is None else np.round(more * pool.population) / pool.population
+                end[true, predicted] += more
+                end[true, true] -= more
+            ends.append(end)
+        pairs.append((ends[0], ends[1]))
+    return _stacked(pairs, prior.n_classes)
+
+
+def _random_trades(size: int, max_cells: int, rng: np.random.Generator) -> tuple[NDArray[np.intp], Matrix]:
+    """Return the weighed cells that may differ, and directions (n, cells) to push them: some up, some down."""
+    count = int(rng.integers(2, max(2, min(max_cells, size)) + 1))
+    cells = rng.choice(size, count, replace=False)
+    up = int(rng.integers(1, count))
+    sizes = np.exp(_DIRECTION_SPREAD * rng.standard_normal((_DIRECTIONS, count)))
+    sizes /= sizes.mean(axis=1, keepdims=True)
+    return cells, sizes * np.where(np.arange(count) < up, 1.0, -1.0)
+
+
+def _widest(corners: Matrix, cells: NDArray[np.intp], direction: Matrix) -> Matrix | None:
+    """Return the shares of the corners (n, m) in both ends of the widest trade, shape (2, n), or None."""
+    from scipy.optimize import linprog
+
+    n, m = corners.shape
+    others = np.setdiff1d(np.arange(m), cells)
+    equal = np.zeros((len(others) + 2, 2 * n))
+    equal[:-2, :n], equal[:-2, n:] = corners[:, others].T, -corners[:, others].T
+    equal[-2, :n] = equal[-1, n:] = 1.0
+    right = np.concatenate([np.zeros(len(others)), [1.0, 1.0]])
+    push = corners[:, cells] @ direction
+    errors = -_SPARING * corners.sum(axis=1)
+    found = linprog(np.concatenate([errors - push, errors + push]), A_eq=equal, b_eq=right, method="highs")
+    if found.x is None:
+        return None
+    shares = np.maximum(found.x.reshape(2, n), 0.0)
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _few_cells(
+    a: Matrix, b: Matrix, cells: NDArray[np.intp], prior: WeightPrior, population: int | None
+) -> tuple[Matrix, Matrix] | None:
+    """Make both ends exactly equal outside the chosen cells, in whole cases where there is a population."""
+    k, errors = len(a), ~np.eye(len(a), dtype=bool)
+    if population is not None:
+        a = natural_frequencies(a, population).astype(np.float64)
+        b = natural_frequencies(b, population).astype(np.float64)
+    sums = a.sum(axis=1)
+    if prior.family == "dlpm":
+        rows = np.isin(np.arange(k), cells)
+        b = np.where(rows[:, None], b, a)
+    else:
+        off = a[errors]
+        off[cells] = b[errors][cells]
+        b = np.zeros_like(a)
+        b[errors] = off
+        np.fill_diagonal(b, sums - b.sum(axis=1))
+    if b.diagonal().min() < -_ROUNDED:
+        return None
+    np.fill_diagonal(b, np.maximum(b.diagonal(), 0.0))
+    return (a, b) if population is None else (a / population, b / population)
+
+
+def _stacked(pairs: list[tuple[Matrix, Matrix]], k: int) -> Tradeoffs:
+    first, second = np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
+    return Tradeoffs(first.reshape(-1, k, k), second.reshape(-1, k, k))

@@ -133,7 +133,7 @@ class WeightPrior:
             parts = [SharedPart(true, ROW_SPREAD), SharedPart(predicted, COLUMN_SPREAD)]
             own = OWN_SPREAD
         if piles:
-            parts.append(SharedPart(_pile_labels(piles, family, n_classes, m), PILE_SPREAD))
+            parts.append(SharedPart(pile_labels(piles, family, n_classes, m), PILE_SPREAD))
             own = OWN_SPREAD
         parts.append(SharedPart(np.arange(m), own))
         pairs = [(_index(c.mistake, family, n_classes), _index(c.than, family, n_classes)) for c in constraints]
@@ -205,7 +205,8 @@ class WeightPrior:
         return family.normalise(family.sign * np.asarray(weights))
 
 
-def _pile_labels(piles: Sequence[Sequence[tuple[int, int]]], family: Family, k: int, m: int) -> NDArray[np.intp]:
+def pile_labels(piles: Sequence[Sequence[tuple[int, int]]], family: Family, k: int, m: int) -> NDArray[np.intp]:
+    """Return in which pile each of m weights lies, shape (m,); those in none share the last number."""
     labels = np.full(m, len(piles), dtype=np.intp)
     for number, pile in enumerate(piles):
         for mistake in pile:

@@ -20,6 +20,8 @@ Counts = NDArray[np.int64]
 Family = Literal["dlpm", "lpm", "dlfpm", "lfpm"]
 Side = Literal["first", "second"]
 StopReason = Literal["tolerance", "cycles", "budget", "known", "best-model", "bounded", "expert"]
+AnswersFor = Literal["choose", "costs", "both"]
+"""What answers are for: choosing between policies, writing down what mistakes cost, or both."""
 
 
 class Choice(StrEnum):
@@ -183,6 +185,9 @@ class Question:
         the two mistakes compare.
     proposal : Proposal or None
         Which count may be moved until both sides are equally bad; None where no count can be.
+    common_base : bool
+        True for a repeat that shows the earlier trade with more of one mistake on both sides: who values results
+        linearly gives the same answer.
 
     Raises
     ------
@@ -198,6 +203,7 @@ class Question:
     hypothetical: bool = False
     far: bool = False
     proposal: Proposal | None = None
+    common_base: bool = False
 
     def __post_init__(self) -> None:
         if self.population is None:

@@ -8,7 +8,9 @@ from pydantic import Field, field_validator, model_validator
 
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.orders import StatedOrder
+from elicit_app.elicitation.piles import StatedPile, piles_of
 from elicit_app.elicitation.questions import Procedure
+from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.problem import WrongOption
 from elicit_app.registry.binding import cases_of, models_asked, sphere_for, stated_orders
 from elicit_app.registry.entries import Entry, Setting, register
@@ -16,7 +18,7 @@ from elicit_app.study.model import Study
 
 DEFAULT_QUESTIONS = 20
 DEFAULT_CELLS = 6
-CELLS_FOR_PEOPLE = 4  # more rows than these cannot be weighed against each other at a glance
+CELLS_FOR_PEOPLE = 3  # more rows than these cannot be weighed against each other at a glance
 
 
 class BayesSetting(Setting):
@@ -32,8 +34,16 @@ class BayesSetting(Setting):
         On the frontier: most differing cells of a question.
     strength : bool
         Answers may say slightly or clearly.
+    worst_error : float or None
+        On the frontier: in every question each class is wrong less often, on both sides; 1 asks about anything that can
+        be had or imagined. None is 0.5: every class is right more often than not.
+    answers : str or None
+        choice: which side is better; equal: the count at which both are equally bad; mixed, and None: whichever tells
+        more for the time it takes. Counts are only asked for on the frontier.
     never_worse : tuple of StatedOrder or None
         Orders between mistakes that hold for certain; none is None.
+    piles : tuple of StatedPile or None
+        For the family lpm: mistakes of about the same consequence, the mildest pile first; none is None.
     """
 
     procedure: Literal["bayes"] = "bayes"
@@ -43,7 +53,10 @@ class BayesSetting(Setting):
     checks: bool = False
     max_cells: int | None = Field(default=None, ge=2)
     strength: bool = False
+    worst_error: float | None = Field(default=None, gt=0, le=1)
+    answers: Literal["choice", "equal", "mixed"] | None = None
     never_worse: tuple[StatedOrder, ...] | None = None
+    piles: tuple[StatedPile, ...] | None = None
 
     @field_validator("never_worse")
     @classmethod
@@ -56,6 +69,8 @@ class BayesSetting(Setting):
             raise WrongOption("The sphere is a space of errors: its `family` can only be lpm.")
         if self.space == "sphere" and self.max_cells is not None:
             raise WrongOption("`max_cells` is about the frontier: two points of the sphere differ in every cell.")
+        if self.space == "sphere" and (self.worst_error is not None or self.answers not in (None, "choice")):
+            raise WrongOption("`worst_error` and `answers` are about the frontier: on the sphere sides are chosen.")
         return self
 
     @property
@@ -95,7 +110,11 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
         checks=setting.checks,
         strength=setting.strength,
         max_cells=setting.max_cells or DEFAULT_CELLS,
+        worst_error=WORST_ERROR if setting.worst_error is None else setting.worst_error,
+        answers=setting.answers or "mixed",
         constraints=stated_orders(setting, study.classes),
+        piles=piles_of(setting.piles or (), study.classes) if setting.family == "lpm" else (),
+        purpose=setting.purpose,
     )
 
 

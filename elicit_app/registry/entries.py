@@ -11,7 +11,7 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar, Union, get_a
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from elicit_app.elicitation.orders import StatedOrder
-from elicit_app.elicitation.questions import Family, Procedure
+from elicit_app.elicitation.questions import AnswersFor, Family, Procedure
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.model import Study
 
@@ -36,6 +36,8 @@ class Setting(BaseModel):
         Ask about this model of the study only.
     seed : int
         Of every random choice.
+    purpose : {"choose", "costs", "both"} or None
+        What the answers are for, which a procedure that stops by itself stops by; None where nobody said so.
     person : bool
         Whole cases out of the study's population, counted from true labels.
     """
@@ -49,6 +51,7 @@ class Setting(BaseModel):
     radius: float | None = None
     model: str | None = None
     seed: int = Field(default=0, ge=0)
+    purpose: AnswersFor | None = None
     person: bool = False
 
     @model_validator(mode="before")

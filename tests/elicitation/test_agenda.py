@@ -9,15 +9,15 @@ from elicit_app.elicitation.agenda import (
     SITTING,
     extras,
     informative,
+    n_answered,
+    never_asked,
     next_item,
     owed,
     owed_left,
     questions_left,
     repeatable_answers,
-    slow_half,
-    told,
 )
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Purpose, Question
 
 PREFERENCES = (Choice.FIRST, Choice.SECOND)
 CHOICES = st.sampled_from(list(Choice))
@@ -29,6 +29,8 @@ def asked_as(kind: str, place: int | None, history: list[Asked], choice: Choice,
     """Return the item of an agenda as the question that the procedure makes of it, answered."""
     if kind == "repeat":
         place = repeatable_answers(history)[0]
+    if kind == "again" and history[place].question.purpose is Purpose.REPEAT:
+        return Asked(history[place].question, Answer(choice, seconds=seconds))
     purpose = {"repeat": Purpose.REPEAT, "check": Purpose.CHECK}.get(kind, Purpose.INFORMATIVE)
     return Asked(
         Question(NOTHING, NOTHING, None, purpose, None if place is None else place + 1), Answer(choice, seconds=seconds)
@@ -60,7 +62,7 @@ class TestBudget:
     def test_exactly_so_many_informative_questions_whatever_is_answered(self, questions, checks, seed):
         history, kinds = sat(questions, checks, at_random(seed))
         assert informative(history) == questions == count(history, Purpose.INFORMATIVE)
-        assert told(history) == sum(
+        assert n_answered(history) == sum(
             asked.answer.choice is not Choice.UNSURE
             for asked in history
             if asked.question.purpose is Purpose.INFORMATIVE
@@ -69,7 +71,7 @@ class TestBudget:
             assert set(kinds) <= {"new", "again"}
 
     @settings(deadline=None, max_examples=40)
-    @given(st.integers(3, 60), st.integers(0, 2**20))
+    @given(st.integers(4, 60), st.integers(0, 2**20))
     def test_every_sitting_has_three_repeats_and_one_check(self, questions, seed):
         history, _ = sat(questions, True, at_random(seed, (0.5, 0.5, 0, 0)))
         sittings = -(-questions // SITTING)
@@ -117,7 +119,7 @@ class TestRepeats:
     @settings(deadline=None, max_examples=40)
     @given(st.integers(3, 60), st.integers(0, 2**20))
     def test_only_preferences_and_each_once(self, questions, seed):
-        history, _ = sat(questions, True, at_random(seed))
+        history, _ = sat(questions, True, at_random(seed, (0.4, 0.4, 0.2, 0)))
         repeats = [asked.question.repeat_of - 1 for asked in history if asked.question.purpose is Purpose.REPEAT]
         assert len(set(repeats)) == len(repeats)
         for n in repeats:
@@ -127,32 +129,16 @@ class TestRepeats:
             assert n not in repeats
             assert history[n].answer.choice in PREFERENCES
 
-    @settings(deadline=None, max_examples=40)
-    @given(st.lists(st.floats(0.1, 100), min_size=2, max_size=20), st.data())
-    def test_the_slow_half_took_longer_than_the_others(self, seconds, data):
-        history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST, seconds=second)) for second in seconds]
-        some = sorted(data.draw(st.sets(st.integers(0, len(seconds) - 2), min_size=1)))
-        slow = slow_half(history, some)
-        assert set(slow) <= set(some)
-        assert len(slow) >= len(some) / 2
-        quick = [seconds[n] for n in some if n not in slow]
-        assert max(quick, default=0) <= min(seconds[n] for n in slow)
+    def test_the_very_first_question_is_not_repeated(self):
+        history, _ = sat(18, True, lambda n: Choice.FIRST)
+        assert 1 not in [asked.question.repeat_of for asked in history]
 
-    @given(st.lists(st.floats(0.1, 100), min_size=1, max_size=8), st.floats(0.1, 100), st.floats(0.1, 100))
-    def test_the_time_of_the_last_answer_changes_nothing(self, seconds, quick, slow):
-        """What comes next is computed before the click: the time of the click itself cannot be in it."""
-        halves = []
-        for last in (quick, slow, None):
-            history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST, seconds=s)) for s in (*seconds, last)]
-            halves.append(slow_half(history, range(len(history))))
-        assert halves[0] == halves[1] == halves[2]
-
-    def test_without_times_everything_may_be_repeated(self):
-        history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST, seconds=s)) for s in (1.0, None, 9.0, 3.0)]
-        assert slow_half(history, [0, 1, 2]) == [0, 1, 2]
-        assert slow_half(history, [0, 2]) == [2]
-        assert slow_half(history, [0, 2, 3]) == [0, 2]
-        assert slow_half(history, [3]) == [3]
+    def test_equal_points_are_repeated_only_where_nothing_was_chosen(self):
+        moved = Answer(Choice.EQUAL, moved=Moved("first", 0, 1, 3, 5))
+        history = [Asked(Question(NOTHING, NOTHING), moved)] * 3
+        assert repeatable_answers(history) == [1, 2]
+        history.append(Asked(Question(NOTHING, NOTHING), Answer(Choice.SECOND)))
+        assert repeatable_answers(history) == [3]
 
 
 class TestCannotSay:
@@ -179,14 +165,53 @@ class TestCannotSay:
         history, _ = sat(questions, False, lambda n: Choice.UNSURE if n == place else Choice.FIRST)
         assert [asked.question.repeat_of for asked in history].count(place + 1) == 1
 
-    def test_a_check_or_a_repeat_that_was_not_answered_is_let_go(self):
+    def test_a_check_that_was_not_answered_is_let_go(self):
         history, kinds = sat(18, True, lambda n: Choice.FIRST)
         unanswered = [
-            Asked(question, Answer(Choice.UNSURE) if question.purpose is not Purpose.INFORMATIVE else answer)
+            Asked(question, Answer(Choice.UNSURE) if question.purpose is Purpose.CHECK else answer)
             for question, answer in history
         ]
         again = [next_item(unanswered[:n], 18, True).kind for n in range(len(history))]
         assert again == kinds
+
+    @settings(deadline=None, max_examples=40)
+    @given(st.integers(6, 40), st.integers(0, 2**20))
+    def test_a_repeat_that_could_not_be_answered_comes_back_once(self, questions, seed):
+        rng = np.random.default_rng(seed)
+        history = []
+        while (item := next_item(history, questions, True)) is not None:
+            if item.kind == "again":
+                again = history[item.place].question
+                asked = again if again.purpose is Purpose.REPEAT else None
+                assert asked is not None
+                assert history[item.place].answer.choice is Choice.UNSURE
+                history.append(Asked(again, Answer(Choice.UNSURE)))
+                continue
+            asked = asked_as(*item, history, Choice.FIRST, None)
+            unsure = asked.question.purpose is Purpose.REPEAT and rng.random() < 0.5
+            history.append(Asked(asked.question, Answer(Choice.UNSURE)) if unsure else asked)
+        first_time = [
+            n
+            for n, (question, _) in enumerate(history)
+            if question.purpose is Purpose.REPEAT
+            and question.repeat_of not in [one.question.repeat_of for one in history[:n]]
+        ]
+        for n in first_time:
+            times = sum(one.question.repeat_of == history[n].question.repeat_of for one in history[n:])
+            assert times == (2 if history[n].answer.choice is Choice.UNSURE else 1)
+
+
+class TestNeverAsked:
+    FIRST = np.array([[8, 2, 0], [0, 10, 0], [0, 0, 10]])
+    SECOND = np.array([[10, 0, 0], [5, 5, 0], [0, 0, 10]])
+
+    def test_mistakes_that_no_answer_was_about(self):
+        question = Question(self.FIRST, self.SECOND, 30)
+        history = [Asked(question, Answer(Choice.FIRST))]
+        left = never_asked(history, "lpm", 3)
+        assert {(key.true, key.predicted) for key in left} == {(0, 2), (1, 2), (2, 0), (2, 1)}
+        assert [key.true for key in never_asked(history, "dlpm", 3)] == [2]
+        assert len(never_asked([Asked(question, Answer(Choice.UNSURE))], "lpm", 3)) == 6
 
 
 class TestOwed:

@@ -1,6 +1,7 @@
 """The procedure `bayes` from the first question to the outcome."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -179,13 +180,7 @@ class TestTruth:
     def test_the_order_of_two_sides_does_not_matter(self):
         procedure = bayes(questions=12)
         outcome, asked = run(procedure, LinearOracle(-COSTS))
-        turned = [
-            Asked(
-                replace(question, first=question.second, second=question.first),
-                replace(answer, choice=answer.choice.swapped()),
-            )
-            for question, answer in asked
-        ]
+        turned = [Asked(question.swapped(), answer.swapped()) for question, answer in asked]
         np.testing.assert_allclose(procedure.conclude(turned).weights, outcome.weights, atol=1e-9)
 
 
@@ -205,29 +200,49 @@ class TestQuestions:
                 assert 2 <= (differ > 0).sum() <= 4
         assert [one.question.purpose for one in asked].count(Purpose.CHECK) == 1
 
-    def test_repeats_are_slow_answers_with_sides_swapped(self):
-        class Timed(LinearOracle):
-            """Takes longer, the closer the two are."""
-
-            def answer(self, question: Question) -> Answer:
-                difference = abs(self.utility(question.rates[0]) - self.utility(question.rates[1]))
-                return replace(super().answer(question), seconds=1 / (difference + 0.01))
-
-        procedure = bayes(questions=18, checks=True)
-        _, asked = run(procedure, Timed(-COSTS))
-        repeats = [(n, one.question) for n, one in enumerate(asked) if one.question.purpose is Purpose.REPEAT]
+    def test_repeats_are_near_indifference_swapped_or_on_a_common_base_of_one_mistake(self):
+        procedure = bayes(questions=18, checks=True, answers="choice")
+        _, asked = run(procedure, LinearOracle(-COSTS))
+        repeats = [(n, one) for n, one in enumerate(asked) if one.question.purpose is Purpose.REPEAT]
         assert len(repeats) == 3
-        for n, repeat in repeats:
-            original = asked[repeat.repeat_of - 1].question
-            assert repeat.same_as(original.swapped(), 0.0)
-            assert repeat.hypothetical == original.hypothetical
-            seconds = [
-                one.answer.seconds * (place + 1 < n)  # the last answer counts as quick
-                for place, one in enumerate(asked[:n])
-                if one.question.purpose is Purpose.INFORMATIVE
-                and place + 1 not in [other.repeat_of for m, other in repeats if m < n]
-            ]
-            assert asked[repeat.repeat_of - 1].answer.seconds >= np.median(seconds)
+        assert not repeats[0][1].question.common_base
+        for _, (repeat, answer) in repeats:
+            original, before = asked[repeat.repeat_of - 1]
+            assert repeat.repeat_of > 1
+            if not repeat.common_base:
+                assert repeat.same_as(original.swapped(), 0.0)
+                continue
+            apart = (original.first != original.second) & ~np.eye(3, dtype=bool)
+            common = np.minimum(repeat.first, repeat.second)[apart]
+            assert (common > 0).sum() == 1
+            assert procedure.source.region.contains(np.array([repeat.first, repeat.second])).all()
+            # Who values results linearly gives the same answer, whichever side is first.
+            trade = (repeat.first - repeat.second)[apart]
+            swapped = np.sign(trade[0]) != np.sign((original.first - original.second)[apart][0])
+            assert answer.choice is (before.choice.swapped() if swapped else before.choice)
+
+    def test_a_person_is_asked_for_counts_after_three_choices_and_never_twice_in_a_row(self):
+        procedure = bayes(questions=16)
+        _, asked = run(procedure, LinearOracle(-COSTS))
+        kinds = [question.asks_equal for question, _ in asked]
+        assert not any(kinds[:3])
+        assert 4 <= sum(kinds) <= 7
+        assert not any(one and other for one, other in pairwise(kinds))
+        for question, answer in asked:
+            if question.asks_equal:
+                assert answer.moved is not None
+                assert question.proposal.start == answer.moved.start
+                shown = question.moved(replace(answer.moved, count=question.proposal.start))
+                assert shown.same_as(question, 0.0)
+                most = question.moved(replace(answer.moved, count=question.proposal.most))
+                assert procedure.source.region.contains(np.array([most.first, most.second])).all()
+        sides = [question.proposal.side for question, _ in asked if question.asks_equal]
+        assert abs(sides.count("first") - sides.count("second")) <= 1
+
+    @pytest.mark.parametrize(("answers", "share"), [("choice", 0.0), ("equal", 1.0)])
+    def test_only_one_kind_of_answer_where_that_is_wanted(self, answers, share):
+        _, asked = run(bayes(questions=6, answers=answers), LinearOracle(-COSTS))
+        assert np.mean([question.asks_equal for question, _ in asked]) == share
 
     def test_a_pair_that_could_not_be_judged_comes_back_as_it_was(self):
         procedure = bayes(questions=10)

@@ -42,7 +42,8 @@ def gains_of(seed: int, n: int = 12) -> np.ndarray:
 def asking(gains: np.ndarray) -> PairSet:
     """Return pairs of given gains; of the matrices themselves nothing is read."""
     nothing = np.zeros((len(gains), 3, 3))
-    return PairSet(nothing, nothing, np.asarray(gains, dtype=float), np.zeros(len(gains), dtype=bool))
+    plain = np.zeros(len(gains), dtype=bool)
+    return PairSet(nothing, nothing, np.asarray(gains, dtype=float), plain, plain)
 
 
 class TestInformation:

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.pairs import PairSet, SpherePairs, frontier_pairs
+from elicit_app.elicitation.pairs import PairSet, SpherePairs
+from elicit_app.elicitation.plausible import pairs_of_study
 from elicit_app.elicitation.pool import Pool
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.sphere import Sphere, measure_sphere
@@ -80,7 +81,7 @@ class TestPairSet:
 def frontier(request):
     family, k, most = request.param
     cases = [counted(k)]
-    return frontier_pairs(cases, POPULATION, most, WeightPrior.of(family, k)), cases, most
+    return pairs_of_study(cases, POPULATION, WeightPrior.of(family, k), most, 1.0), cases, most
 
 
 class TestFrontier:
@@ -128,12 +129,13 @@ class TestFrontier:
 
     def test_they_belong_to_the_study_and_are_found_once(self):
         prior = WeightPrior.of("lpm", 2)
-        source, again = frontier_pairs([counted(2)], POPULATION, 2, prior), counted(2)
-        assert frontier_pairs([again], POPULATION, 2, prior) is source
-        assert frontier_pairs([again], POPULATION, 3, prior) is not source
-        assert frontier_pairs([again], 10 * POPULATION, 2, prior) is not source
-        assert frontier_pairs([again, again], POPULATION, 2, prior) is not source
-        assert frontier_pairs([again], POPULATION, 2, WeightPrior.of("dlpm", 2)) is not source
+        source, again = pairs_of_study([counted(2)], POPULATION, prior, 2, 1.0), counted(2)
+        assert pairs_of_study([again], POPULATION, prior, 2, 1.0) is source
+        assert pairs_of_study([again], POPULATION, prior, 3, 1.0) is not source
+        assert pairs_of_study([again], 10 * POPULATION, prior, 2, 1.0) is not source
+        assert pairs_of_study([again, again], POPULATION, prior, 2, 1.0) is not source
+        assert pairs_of_study([again], POPULATION, WeightPrior.of("dlpm", 2), 2, 1.0) is not source
+        assert pairs_of_study([again], POPULATION, prior, 2, 0.5) is not source
 
 
 class TestNothingToAsk:
@@ -141,11 +143,11 @@ class TestNothingToAsk:
         rng = np.random.default_rng(1)
         one_class = Cases.counted(np.zeros(50, dtype=int), rng.dirichlet(np.ones(2), 50))
         with pytest.raises(Problem, match=r"nothing to ask\. Use predictions .* classes that all occur"):
-            frontier_pairs([one_class], POPULATION, 4, WeightPrior.of("lpm", 2))
+            pairs_of_study([one_class], POPULATION, WeightPrior.of("lpm", 2), 4, 1.0)
 
     def test_probabilities_that_never_differ_leave_constant_answers_to_compare(self):
         always = Cases.counted(np.arange(50) % 2, np.full((50, 2), 0.5))
-        source = frontier_pairs([always], POPULATION, 4, WeightPrior.of("lpm", 2))
+        source = pairs_of_study([always], POPULATION, WeightPrior.of("lpm", 2), 4, 1.0)
         assert len(source.candidates(np.ones((3, 2)), np.random.default_rng(1))) == 1
 
 

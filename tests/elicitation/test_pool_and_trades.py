@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.pool import Pool
+from elicit_app.elicitation.pool import Pool, imagined, mixtures
 from elicit_app.elicitation.prior import WeightPrior
-from elicit_app.elicitation.tradeoffs import imagined, mixtures
 from metrics.classification.frequencies import natural_frequencies
 
 SEEDS = st.integers(0, 2**20)

@@ -21,6 +21,7 @@ from elicit_app.elicitation.stopping import (
     probability_best,
     ratio_factors,
     still_needed,
+    still_to_settle,
 )
 
 SEEDS = st.integers(0, 2**20)
@@ -204,3 +205,42 @@ class TestSittings:
         outcome, same = run(exact, LinearOracle(-COSTS[:2, :2]))
         assert len(same) == len(asked)
         assert outcome.stopped == "known"
+
+
+class TestPurpose:
+    """What the answers are for decides which reason is enough."""
+
+    ERRORS = ((0.1, 0.0), (0.0, 0.1))
+    MODELS = np.array([[[1 / 3 - 0.1, *own], [0, 1 / 3, 0], [0, 0, 1 / 3]] for own in ERRORS])
+
+    def test_costs_are_not_written_down_because_a_choice_is_settled(self):
+        logs = 2 * np.random.default_rng(1).standard_normal((1000, 6))
+        logs[:, 0] = logs[:, 1] - 0.1
+        settled = belief_of(logs)
+        found = {purpose: enough(settled, self.MODELS, 20, purpose=purpose) for purpose in ("choose", "costs", "both")}
+        assert found == {"choose": "best-model", "costs": None, "both": None}
+
+    def test_for_both_the_choice_must_be_settled_too(self):
+        tied = around(np.zeros(6), 0.05)
+        clear = around(np.array([-1.0, 0, 0, 0, 0, 0]), 0.05)
+        assert enough(tied, self.MODELS, 20, purpose="costs") == "known"
+        assert enough(tied, self.MODELS, 20, purpose="both") is None
+        assert enough(clear, self.MODELS, 20, purpose="both") == "known"
+
+    @given(st.floats(0.01, 1), st.integers(0, 30), st.integers(1, 30))
+    def test_what_is_still_needed_lies_within_what_may_be_asked(self, share, answers, most):
+        fewest, likely = still_to_settle(np.array([share, 1 - share]), answers, most)
+        assert 1 <= fewest <= likely <= most
+
+    def test_for_a_choice_it_counts_what_one_could_do_at_these_costs(self):
+        rng = np.random.default_rng(5)
+        y_true = np.arange(300) % 2
+        scores = y_true + 0.7 * rng.standard_normal(300)
+        proba = np.clip(np.column_stack([1 - scores, scores]), 0.05, 0.95)
+        proba /= proba.sum(axis=1, keepdims=True)
+        cases = [Cases.counted(y_true, proba)]
+        procedure = Bayes(cases, family="lpm", seed=1, population=1000, questions=18, stop=True, purpose="choose")
+        costs = np.array([[0.0, 1.0], [12.0, 0.0]])
+        outcome, asked = run(procedure, LinearOracle(-costs))
+        assert outcome.stopped in ("best-model", "known", "budget")
+        assert len(asked) >= FEWEST_ANSWERS

@@ -30,9 +30,13 @@ def oracle_of(study, family):
 
 
 def reply_of(oracle, view):
-    """Answer as a person would: from what is on the page."""
-    choice = oracle.answer(Question(view.left, view.right, view.population)).choice
-    return {Choice.FIRST: "left", Choice.SECOND: "right", Choice.EQUAL: "equal"}[choice]
+    """Answer as a person would: from what is on the page; with the count that was moved where one is asked for."""
+    answer = oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
+    return {Choice.FIRST: "left", Choice.SECOND: "right", Choice.EQUAL: "equal"}[answer.choice], answer.moved
+
+
+def typed(reply, moved):
+    return KEYS[reply] if moved is None else f"{KEYS[reply].replace('0', '')}={moved.count}"
 
 
 def transcript(asked):
@@ -42,6 +46,7 @@ def transcript(asked):
             question.second.tolist(),
             question.purpose,
             answer.choice,
+            answer.moved,
         )
         for question, answer in asked
     ]
@@ -52,14 +57,15 @@ def by_window(study, setting, path, oracle):
     runner = SessionRunner(Session.create(study, setting, path), views.put)
     runner.start()
     while isinstance(view := views.get(timeout=60), QuestionView):
-        runner.answer(view.request, reply_of(oracle, view))
+        reply, moved = reply_of(oracle, view)
+        runner.answer(view.request, reply, moved=moved)
     assert isinstance(view, SittingOverView)
     runner.close()
 
 
 def by_terminal(study, setting, path, oracle):
     def read(view):
-        return None if view is None else KEYS[reply_of(oracle, view)]
+        return None if view is None else typed(*reply_of(oracle, view))
 
     console = Console(file=io.StringIO(), markup=False, highlight=False)
     assert Terminal(Session.create(study, setting, path), console, read).run() is not None
@@ -70,7 +76,8 @@ def by_terminal(study, setting, path, oracle):
     [
         ("traffic-light", DlpmSetting()),
         ("breast-cancer", LpmSetting(epsilon=0.1)),
-        ("breast-cancer", BayesSetting(questions=6, seed=4)),
+        ("breast-cancer", BayesSetting(questions=8, seed=4)),
+        ("wine", BayesSetting(questions=8, seed=4, answers="equal")),
     ],
     ids=lambda value: value if isinstance(value, str) else value.procedure,
 )

@@ -6,31 +6,31 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
 
 from elicit_app.elicitation.agenda import (
     Item,
-    dominated,
     informative,
+    n_answered,
     next_item,
     owed,
     owed_left,
     questions_left,
-    repeatable_answers,
-    slow_half,
-    told,
 )
+from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import ParticlePosterior, Posterior, open_ends
-from elicit_app.elicitation.choosing import Chooser, Goal, best_pair
+from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.linearity import Linearity, check_linearity
-from elicit_app.elicitation.pairs import SAME, FrontierPairs, PairSource, SpherePairs, frontier_pairs
-from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, positive
+from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
+from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
+from elicit_app.elicitation.pool import SAME, as_they_are
+from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels, positive
 from elicit_app.elicitation.questions import (
+    AnswersFor,
     Asked,
     Choice,
     Elicitation,
@@ -38,15 +38,20 @@ from elicit_app.elicitation.questions import (
     Matrix,
     Outcome,
     Progress,
-    Purpose,
-    Question,
     Step,
     StopReason,
 )
+from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
-from elicit_app.elicitation.stopping import FEWEST_ANSWERS, enough, still_needed
+from elicit_app.elicitation.stopping import (
+    FEWEST_ANSWERS,
+    enough,
+    probability_best,
+    still_needed,
+    still_to_settle,
+)
 from elicit_app.problem import Problem
-from metrics.classification.frequencies import natural_frequencies
+from metrics.elicited.family import family_of
 
 PARTICLES = 400
 SWEEPS = 10  # moves of every particle, before it is looked whether more are needed
@@ -71,7 +76,7 @@ class Bayes:
 
     Up to some twenty weights are followed by particles, more by Gaussians fitted to intervals.
 
-    For comparisons, `choose` and `response` may be replaced before the first question.
+    For comparisons, `asker.choose` and `response` may be replaced before the first question.
     """
 
     name = "bayes"
@@ -90,8 +95,12 @@ class Bayes:
         stop: bool = False,
         checks: bool = False,
         strength: bool = False,
+        worst_error: float = WORST_ERROR,
+        answers: Answers = "mixed",
         prior: Structure = "auto",
         constraints: Sequence[NeverWorse] = (),
+        piles: Sequence[Sequence[tuple[int, int]]] = (),
+        purpose: AnswersFor | None = None,
     ) -> None:
         if not cases:
             raise Problem("The procedure bayes needs the predictions of at least one model.")
@@ -100,24 +109,29 @@ class Bayes:
         self.family: Family = family
         self.questions, self.stop, self.checks, self.strength = questions, stop, checks, strength
         self._seed = seed
-        self.prior = WeightPrior.of(family, cases[0].n_classes, prior, constraints)
-        self._models = _as_they_are(cases, population)
+        self.prior = WeightPrior.of(family, cases[0].n_classes, prior, constraints, piles)
+        self._models = as_they_are(cases, population)
         self._goal: Goal
-        self.source: PairSource
+        self.source: SpherePairs | FrontierPairs | PlausiblePairs
         if space == "sphere":
             if sphere is None:
                 raise Problem("The space sphere needs a centre and a radius.")
             self.source, self._goal = SpherePairs(*sphere, self.prior), "closeness"
         else:
-            self.source = frontier_pairs(cases, population, max_cells, self.prior)
+            self.source = pairs_of_study(cases, population, self.prior, max_cells, worst_error)
             self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "closeness"
         self._by_particles = space == "sphere" or self.prior.size <= MOST_WEIGHTS_OF_PARTICLES
-        self.choose: Chooser = best_pair
         self._targets = self.source.random_gains(_TARGETS, _of_the_study(_TARGET))
+        labels = pile_labels(piles, family, cases[0].n_classes, self.prior.size) if piles else None
+        self.asker = Asker(
+            self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
+        )
         self.response = self._response(space)
         self._beliefs: LRUCache[Posterior] = LRUCache(_REMEMBERED)
         self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
+        self._purpose, self._cases = purpose, cases
+        self._choices: LRUCache[Matrix] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
         """Start, or go on after answers already given; see `Procedure.begin`."""
@@ -179,15 +193,13 @@ class Bayes:
 
         None on the sphere, where more than twenty weights are asked about, and under eight answers.
         """
-        judged = self._by_particles and isinstance(self.source, FrontierPairs)
-        if not judged or told(history) < FEWEST_ANSWERS:
+        if isinstance(self.source, SpherePairs) or not self._by_particles or n_answered(history) < FEWEST_ANSWERS:
             return None
-        assert isinstance(self.source, FrontierPairs)
         key = prefix_digests(history)[-1]
         found = self._linearities.get(key)
         if found is None:
             rng = self._rng(len(history), _RIVALS)
-            found = check_linearity(history, self.prior, self.source.pool.typical, self._models, rng)
+            found = check_linearity(history, self.prior, self.source.pool.typical, self._choice(history), rng)
             self._linearities.put(key, found)
         return found
 
@@ -215,10 +227,6 @@ class Bayes:
         amounts = np.sort(np.abs(two), axis=1)[:, -2:]
         return float((amounts[:, 1] / amounts[:, 0]).max())
 
-    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
-        """Return the gains of n random pairs of achievable matrices; see `Procedure.random_gains`."""
-        return self.source.random_gains(n, rng)
-
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
         if next_item(history, self.questions, self.checks) is None:
             return self._enough(history) or "budget"
@@ -227,7 +235,33 @@ class Bayes:
     def _enough(self, history: Sequence[Asked]) -> StopReason | None:
         if not self.stop:
             return None
-        return enough(self.belief(history), self._models, told(history), lambda: self.linearity(history))
+        return enough(
+            self.belief(history),
+            self._choice(history),
+            n_answered(history),
+            lambda: self.linearity(history),
+            self._purpose,
+        )
+
+    def _choice(self, history: Sequence[Asked]) -> Matrix:
+        """Return the matrices, shape (n, k, k), of what can be chosen.
+
+        Where the answers are for a choice, that is each model as it decides now and by least expected cost, and each
+        class for everybody; else the models as they are.
+        """
+        if self._purpose in (None, "costs") or n_answered(history) < FEWEST_ANSWERS:
+            return self._models
+        key = prefix_digests(history)[-1]
+        found = self._choices.get(key)
+        if found is None:
+            k = self.prior.n_classes
+            costs = family_of(self.family).costs(self.belief(history).estimate)
+            trivial = np.eye(k)[:, None, :] * self._cases[0].prevalence[None, :, None]
+            decided = [model.least_cost(costs) for model in self._cases]
+            # What decides alike is one choice: two of the same would share the probability of being the best.
+            found = np.unique(np.round([*self._models, *decided, *trivial], 12), axis=0)
+            self._choices.put(key, found)
+        return found
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
@@ -238,7 +272,8 @@ class Bayes:
 
     def _step(self, history: Sequence[Asked]) -> Step:
         belief = self.belief(history)
-        return Step(self._question(history, belief), self._progress(history, belief), belief.summary(self._targets))
+        question = self.asker.question(self._item(history), history, belief, self._rng(len(history), _PAIR))
+        return Step(question, self._progress(history, belief), belief.summary(self._targets))
 
     def _progress(self, history: Sequence[Asked], belief: Posterior) -> Progress:
         most = questions_left(history, self.questions, self.checks)
@@ -249,37 +284,21 @@ class Bayes:
             # What is asked for trust alone may show that the answers are not enough after all.
             return Progress(len(history), min(trust, most), min(trust + 1, most))
         asked = informative(history)
-        fewest, likely = still_needed(belief, told(history), self.questions - asked)
+        fewest, likely = self._still(history, belief, self.questions - asked)
         return Progress(
             len(history), min(fewest + trust, most), min(questions_left(history, asked + likely, self.checks), most)
         )
 
-    def _question(self, history: Sequence[Asked], belief: Posterior) -> Question:
-        rng = self._rng(len(history), _PAIR)
-        item = self._item(history)
-        if item is not None and item.place is not None:
-            return replace(history[item.place].question, repeat_of=item.place + 1)
-        if item is not None and item.kind == "repeat":
-            return self._repeat(history, belief)
-        if item is not None and item.kind == "check":
-            return dominated(self._models, self.source.population, rng)
-        pairs = self.source.candidates(belief.weights, rng)
-        # Who has said slightly or clearly once will say so again.
-        graded = self.strength or any(asked.answer.strength for asked in history)
-        chosen = self.choose(belief, pairs, self._goal, self._targets, graded)
-        ends = pairs.first[chosen], pairs.second[chosen]
-        a, b = ends if rng.integers(2) else ends[::-1]
-        return Question.of_rates(a, b, self.source.population, hypothetical=bool(pairs.hypothetical[chosen]))
+    def _still(self, history: Sequence[Asked], belief: Posterior, most: int) -> tuple[int, int]:
+        needed = still_needed(belief, n_answered(history), most)
+        if self._purpose != "choose":
+            return needed
+        settled = still_to_settle(probability_best(belief, self._choice(history)), n_answered(history), most)
+        return min(needed[0], settled[0]), min(needed[1], settled[1])
 
-    def _repeat(self, history: Sequence[Asked], belief: Posterior) -> Question:
-        """Ask a slow answer again, sides swapped; of the slow ones the surest, which who looks gives again."""
-        among = slow_half(history, repeatable_answers(history))
-        gains = np.array([self.prior.gain(*history[n].question.rates) for n in among])
-        a, b, _ = belief.chances(gains).mean(axis=1)
-        given = np.where([history[n].answer.choice is Choice.FIRST for n in among], a, b)
-        index = among[int(np.argmax(np.round(given, 9)))]
-        asked = history[index].question
-        return replace(asked.swapped(), purpose=Purpose.REPEAT, repeat_of=index + 1)
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return the gains, shape (<= n, m), of random pairs of achievable matrices."""
+        return self.source.random_gains(n, rng)
 
     def _rng(self, n: int, stream: int) -> np.random.Generator:
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence([self._seed, n, stream])))
@@ -323,11 +342,3 @@ def prefix_digests(history: Sequence[Asked]) -> list[bytes]:
         why = f"{question.purpose}/{question.repeat_of}/"
         digests.append(hashlib.sha256(digests[-1] + (said + why).encode() + shown).digest())
     return digests
-
-
-def _as_they_are(cases: Sequence[Cases], population: int | None) -> Matrix:
-    """Return the matrices of the models' most probable classes, shape (n, k, k), as a person would see them."""
-    matrices = [model.least_cost(1.0 - np.eye(model.n_classes)) for model in cases]
-    if population is None:
-        return np.array(matrices)
-    return np.array([natural_frequencies(matrix, population) / population for matrix in matrices])

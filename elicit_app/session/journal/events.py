@@ -75,6 +75,7 @@ class Pair(_Record):
     hypothetical: bool = False
     far: bool = False
     proposal: Proposal | None = None
+    common_base: bool = False
 
     @model_validator(mode="after")
     def _check_shape(self) -> Pair:
@@ -106,6 +107,7 @@ class Pair(_Record):
             hypothetical=question.hypothetical,
             far=question.far,
             proposal=question.proposal,
+            common_base=question.common_base,
         )
 
     def question(self, places: Mapping[int, int]) -> Question:
@@ -122,6 +124,7 @@ class Pair(_Record):
             hypothetical=self.hypothetical,
             far=self.far,
             proposal=self.proposal,
+            common_base=self.common_base,
         )
 
     def order(self, other: Pair) -> bool | None:

@@ -1,0 +1,223 @@
+"""Is the recommendation honest? `python benchmarks/policies.py [--runs N] [--answers drawn|asked] [--data DIR] [...]`.
+
+Data sets are cut in halves. The first half and a simulated expert make a judgement; the second half, under the expert's
+true costs, says what the policies really cost. Data sets: the bundled studies, three of scikit-learn with two models
+each (predictions by cross-validation), and every folder of DIR with scores.npy (logits) and targets.npy.
+
+Experts: `drawn` are calibrated by construction (the truth is a draw of the belief, whose log-ratios are known to a
+factor that differs between runs); `asked` answer 15 questions of the program about the first half, their log-ratios
+wobbling by 0.4 at every answer.
+
+Both halves are samples, so that the second does not tell the truth either. The doubt of the second half (a Bayesian
+bootstrap at the true costs, less its mean) is added to the draws of the first: what is checked is whether costs counted
+on the second half lie where the judgement and that noise together put them.
+
+  coverage       share of runs in which the 90 % range of the difference of two policies, drawn at random, holds the
+                 difference on the second half (wanted: 85 to 95 %)
+  calibration    probability of being cheapest on the second half, in bins, against how often that was so (within .07)
+  trivial        how often the recommended policy was dearer than the best trivial one of the second half, by more than
+                 the upper end of that range
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from elicit_app.elicitation import LPM, Bayes, Cases, run
+from elicit_app.elicitation.oracles import WobblingOracle
+from elicit_app.study import list_studies, open_study
+from metrics import ElicitedMetric
+from metrics.policies.cases import case_table
+from metrics.policies.costs import UnitCosts, policy_costs
+from metrics.policies.judgement import Judgement
+from metrics.policies.judging import Judge, ModelPolicies
+from metrics.policies.recalibration import recalibration
+
+Floats = NDArray[np.float64]
+DRAWS, WOBBLE = 2_000, 0.4
+BINS = (0.0, 0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98, 1.0)
+
+
+@dataclass(frozen=True)
+class Data:
+    """True classes (n,) and per model probabilities (n, k)."""
+
+    name: str
+    true: NDArray[np.int64]
+    models: dict[str, Floats]
+
+    @property
+    def k(self) -> int:
+        return next(iter(self.models.values())).shape[1]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run came to: `pairs` are (probability of being cheapest, whether it was), one a policy."""
+
+    covered: bool
+    pairs: list[tuple[float, bool]]
+    dearer: bool
+    trivial: bool
+
+
+def bundled() -> list[Data]:
+    studies = [open_study(summary.name) for summary in list_studies()]
+    return [
+        Data(study.name, study.models[0].y_true, {model.name: model.y_proba for model in study.models})
+        for study in studies
+        if study.models
+    ]
+
+
+def of_sklearn() -> list[Data]:
+    found = []
+    for name, load in (("sk-breast", load_breast_cancer), ("sk-wine", load_wine), ("sk-digits", load_digits)):
+        X, y = load(return_X_y=True)
+        few = X[:, :: max(1, X.shape[1] // 8)]
+        linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.05, max_iter=500))
+        models = {
+            "linear": cross_val_predict(linear, few, y, method="predict_proba"),
+            "bayes": cross_val_predict(GaussianNB(var_smoothing=1e-2), X, y, method="predict_proba"),
+        }
+        found.append(Data(name, y.astype(np.int64), models))
+    return found
+
+
+def of_folder(folder: Path) -> list[Data]:
+    found = []
+    for scores_file in sorted(folder.glob("*/scores.npy")):
+        scores = np.load(scores_file).astype(np.float64)
+        scores -= scores.max(axis=1, keepdims=True)
+        proba = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        true = np.load(scores_file.with_name("targets.npy")).ravel().astype(np.int64)
+        rng = np.random.default_rng(0)
+        worse = np.exp(0.5 * scores + rng.normal(0, 0.5, scores.shape))
+        models = {"model": proba, "worse": worse / worse.sum(axis=1, keepdims=True)}
+        found.append(Data(scores_file.parent.name, true, models))
+    return found
+
+
+def drawn_expert(k: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    """Return the true costs of the mistakes, their estimate and draws, shapes (q,), (q,), (draws, q)."""
+    spread = rng.uniform(0.1, 0.6)
+    estimate = rng.uniform(0.5, 2.5) * rng.standard_normal(k * k - k)
+    truth = estimate + spread * rng.standard_normal(k * k - k)
+    draws = estimate + spread * rng.standard_normal((1_000, k * k - k))
+    return np.exp(truth), np.exp(estimate), np.exp(draws)
+
+
+def asked_expert(true: NDArray[np.int64], models: dict[str, Floats], seed: int) -> tuple[Floats, Floats, Floats]:
+    """Return the same of an expert who answers the program's questions about these cases."""
+    rng = np.random.default_rng((seed, 3))
+    k = next(iter(models.values())).shape[1]
+    truth = np.exp(rng.normal(0, 1.2, k * k - k))
+    cases = [Cases.counted(true, proba) for proba in models.values()]
+    procedure = Bayes(cases, family="lpm", seed=seed, population=1_000, questions=15)
+
+    def utility(weights: Floats) -> Callable[[Floats], float]:
+        matrix = LPM.weight_matrix(-weights)
+        return lambda rates: float((matrix * rates).sum())
+
+    def wobbled() -> Callable[[Floats], float]:
+        return utility(truth * np.exp(WOBBLE / np.sqrt(2) * rng.standard_normal(len(truth))))
+
+    oracle = WobblingOracle(utility(truth), wobbled)
+    outcome, _ = run(procedure, oracle)
+    assert outcome.samples is not None
+    return truth, -np.asarray(outcome.weights), -np.asarray(outcome.samples)
+
+
+def one_run(data: Data, seed: int, asked: bool) -> Run:
+    rng = np.random.default_rng((seed, 1))
+    order = rng.permutation(len(data.true))
+    halves = order[: len(order) // 2], order[len(order) // 2 :]
+    first, second = ((data.true[half], {name: p[half] for name, p in data.models.items()}) for half in halves)
+    truth, estimate, samples = asked_expert(*first, seed) if asked else drawn_expert(data.k, rng)
+    metric = ElicitedMetric.from_weights([f"c{i}" for i in range(data.k)], -estimate, "lpm", samples=-samples)
+    models = [ModelPolicies.of(name, metric, recalibration(first[0], p)) for name, p in first[1].items()]
+    columns = [policy for model in models for policy in model.policies]
+    decided = [np.concatenate([model.decisions(p[model.name]) for model in models]) for _, p in (first, second)]
+    judgement = Judge.of(metric, case_table(first[0], decided[0], data.k), columns, draws=DRAWS, seed=seed).at()
+    unit = UnitCosts.of(metric).unit
+    real = ElicitedMetric.from_cost_matrix(metric.classes, LPM.costs(-truth)).cost_matrix
+    others = tuple(one.policy for one in judgement.policies if one.policy.decides == "always")
+    table = case_table(second[0], decided[1], data.k)
+    found = policy_costs(UnitCosts(unit, real / real[unit], None), table, columns, others, draws=DRAWS, seed=seed + 1)
+    drawn = 1_000 * np.einsum("bkp,bk->bp", found.from_cases, found.shares)
+    place = [found.policies.index(one.policy) for one in judgement.policies]
+    return checked(judgement, 1_000 * (found.own_shares @ found.estimate)[place], drawn[:, place], rng)
+
+
+def checked(judgement: Judgement, counted: Floats, drawn: Floats, rng: np.random.Generator) -> Run:
+    """Compare a judgement with the costs counted on the second half, and their bootstrap draws."""
+    expected = judgement.drawn.both + drawn - drawn.mean(axis=0)
+    one, other = rng.choice(len(counted), 2, replace=False)
+    while np.array_equal(judgement.drawn.both[:, one], judgement.drawn.both[:, other]):
+        one, other = rng.choice(len(counted), 2, replace=False)
+    low, high = np.quantile(expected[:, one] - expected[:, other], [0.05, 0.95])
+    covered = bool(low <= counted[one] - counted[other] <= high)
+    same = 1e-9 * counted.max()
+    least = expected <= expected.min(axis=1, keepdims=True) + same
+    best = (least / least.sum(axis=1, keepdims=True)).mean(axis=0)
+    was = counted <= counted.min() + same
+    trivial = [place for place, policy in enumerate(judgement.policies) if policy.policy.decides == "always"]
+    cheapest = min(trivial, key=lambda place: counted[place])
+    upper = np.quantile(expected[:, 0] - expected[:, cheapest], 0.95)
+    return Run(
+        covered=covered,
+        # where two policies are equally cheap on the second half it says nothing
+        pairs=[(float(p), bool(w)) for p, w in zip(best, was, strict=True) if was.sum() == 1],
+        dearer=bool(counted[0] - counted[cheapest] > max(0.0, upper) + same),
+        trivial=judgement.best.policy.model is None,
+    )
+
+
+def report(name: str, runs: list[Run]) -> None:
+    covered = np.mean([one.covered for one in runs])
+    print(
+        f"{name:>24}: {len(runs):4d} runs, coverage {covered:.3f}, dearer than the best trivial beyond the range "
+        f"{np.mean([one.dearer for one in runs]):.3f}, trivial recommended {np.mean([one.trivial for one in runs]):.2f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=400, help="over all data sets")
+    parser.add_argument("--answers", choices=("drawn", "asked"), default="drawn")
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    sets = [*bundled(), *of_sklearn(), *(of_folder(options.data) if options.data else ())]
+    runs: dict[str, list[Run]] = {data.name: [] for data in sets}
+    for number in range(options.runs):
+        data = sets[number % len(sets)]
+        runs[data.name].append(one_run(data, options.seed + number, options.answers == "asked"))
+    for name, found in runs.items():
+        report(name, found)
+    every = [one for found in runs.values() for one in found]
+    report("all", every)
+    said, came = np.array([pair for one in every for pair in one.pairs]).T
+    for low, high in pairwise(BINS):
+        inside = (said >= low) & ((said < high) | (high == 1))
+        if inside.any():
+            print(
+                f"  cheapest said {said[inside].mean():.3f}, came {came[inside].mean():.3f} ({inside.sum()} policies)"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,291 @@
+"""What is asked next: the agenda's item made into a question, a choice or an equal point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from elicit_app.elicitation.agenda import (
+    PLAIN_REPEATS,
+    SITTING,
+    Item,
+    dominated,
+    informative,
+    repeatable_answers,
+    tradable_answers,
+)
+from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.choosing import (
+    BestEqualPoint,
+    Chooser,
+    EqualCandidates,
+    Goal,
+    Row,
+    best_equal_point,
+    best_pair,
+    equal_points,
+    worth,
+)
+from elicit_app.elicitation.pairs import PairSet, PairSource
+from elicit_app.elicitation.pool import SAME
+from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.questions import Asked, Choice, Counts, Matrix, Proposal, Purpose, Question, Side
+from metrics.elicited.family import error_cells
+
+Answers = Literal["choice", "equal", "mixed"]
+
+CHOICES_FIRST = 3  # informative questions before a count is asked for
+FAR_AFTER = 6  # informative questions before a pair far from the models may come
+_FEW_WEIGHTS = 20  # with more, two counts may be asked for in a row
+_SECONDS = {"choice": 14.0, "equal": 22.0}  # what an answer takes before anything is known about the person
+_SECONDS_KNOWN = 3  # answers that this is worth
+_BETWEEN_PILES = 3  # questions for every pile but one, before mistakes of the same pile are compared
+
+
+@dataclass(eq=False)
+class Asker:
+    """Makes questions from what is believed and what was asked so far.
+
+    Parameters
+    ----------
+    source : PairSource
+        Where pairs come from.
+    prior : WeightPrior
+        Says which mistakes are weighed.
+    models : ndarray of shape (n, k, k)
+        Rates of the models' most probable classes; what a check starts from where anything may be shown.
+    goal : {"order", "closeness"}
+        What choices shall tell most about, see `best_pair`.
+    targets : ndarray of shape (n, m)
+        Gains of the pairs of results whose order matters: random achievable ones, or those that a choice hangs on.
+    answers : {"choice", "equal", "mixed"}
+        Which kinds of answer are asked for.
+    graded : bool
+        Whether slightly and clearly are among the answers.
+    choose : callable
+        Chooses the pair of a choice.
+    piles : ndarray of int, shape (m,), or None
+        Which pile of consequence each weighed mistake lies in.
+    """
+
+    source: PairSource
+    prior: WeightPrior
+    models: Matrix
+    goal: Goal
+    targets: Matrix
+    answers: Answers = "mixed"
+    graded: bool = False
+    choose: Chooser = best_pair
+    piles: Counts | None = None
+
+    def question(
+        self, item: Item | None, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator
+    ) -> Question:
+        """Return the question of an item of the agenda.
+
+        Parameters
+        ----------
+        item : Item or None
+            What comes next; None for a new question.
+        history : sequence of Asked
+            What was answered so far.
+        belief : Posterior
+            What is believed now.
+        rng : numpy.random.Generator
+            Draws the candidates, the sides and where a count starts.
+        """
+        if item is not None and item.place is not None:
+            again = history[item.place].question
+            return replace(again, repeat_of=item.place + 1) if again.purpose is Purpose.INFORMATIVE else again
+        if item is not None and item.kind == "repeat":
+            return self._repeat(history, belief, rng)
+        if item is not None and item.kind == "check":
+            return dominated(self.models, self.source.population, self.source.region, rng)
+        return self._new(history, belief, rng)
+
+    def _new(self, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator) -> Question:
+        pairs = self._candidates(history, belief, rng)
+        # Who has said slightly or clearly once will say so again.
+        graded = self.graded or any(asked.answer.strength for asked in history)
+        wanted = self._wanted_row(history)
+        counts = self._counts(belief, pairs, wanted)
+        best = None
+        if counts is not None and self._may_ask_equal(history):
+            best = best_equal_point(belief, counts, self.targets)
+        if best is not None and self.answers == "equal":
+            return self._equal_question(pairs, best, history, rng)
+        chosen = self.choose(belief, pairs, self.goal, self.targets, graded)
+        if best is not None:
+            bits = worth(belief, pairs, chosen, self.targets, graded)
+            if best.worth / self.seconds(history, "equal") > bits / self.seconds(history, "choice"):
+                return self._equal_question(pairs, best, history, rng)
+        return self._choice(pairs, chosen, history, belief, wanted, rng)
+
+    def _counts(self, belief: Posterior, pairs: PairSet, row: Row) -> EqualCandidates | None:
+        """Return the counts that could be asked for; None where the sides are no whole cases."""
+        region, population = self.source.region, self.source.population
+        return None if region is None or population is None else equal_points(belief, pairs, region, population, row)
+
+    def _candidates(self, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator) -> PairSet:
+        pairs = _not_asked_yet(self.source.candidates(belief.weights, rng), history)
+        asked = informative(history)
+        if asked < FAR_AFTER:
+            near = np.flatnonzero(~pairs.far)
+            pairs = pairs[near] if len(near) else pairs
+        if self.piles is not None and asked < _BETWEEN_PILES * len(np.unique(self.piles)[1:]):
+            piles = self.piles
+            across = np.array([len(np.unique(piles[gain != 0])) > 1 for gain in pairs.gains], dtype=bool)
+            pairs = pairs[np.flatnonzero(across)] if across.any() else pairs
+        return pairs
+
+    def _may_ask_equal(self, history: Sequence[Asked]) -> bool:
+        if self.answers == "choice" or self.source.region is None:
+            return False
+        if self.answers == "equal":
+            return True
+        new = [asked.question.asks_equal for asked in history if asked.question.purpose is Purpose.INFORMATIVE]
+        in_a_row = 1 if self.prior.size <= _FEW_WEIGHTS else 2
+        return len(new) >= CHOICES_FIRST and not all(new[-in_a_row:])
+
+    def seconds(self, history: Sequence[Asked], kind: Literal["choice", "equal"]) -> float:
+        """Return how long an answer of a kind takes this person; the last answer's time does not count."""
+        taken = [
+            answer.seconds
+            for question, answer in history[:-1]
+            if answer.seconds and answer.choice is not Choice.UNSURE and question.asks_equal == (kind == "equal")
+        ]
+        logs = [np.log(_SECONDS[kind])] * _SECONDS_KNOWN + [np.log(one) for one in taken]
+        return float(np.exp(np.mean(logs)))
+
+    def _wanted_row(self, history: Sequence[Asked]) -> Row:
+        """Return whether the graver mistake is to be moved, or the slighter one: in turn."""
+        return "grave" if sum(asked.question.asks_equal for asked in history) % 2 else "slight"
+
+    def _equal_question(
+        self, pairs: PairSet, best: BestEqualPoint, history: Sequence[Asked], rng: np.random.Generator
+    ) -> Question:
+        """Return a question that asks for a count; it starts anywhere on its scale, and on either side in turn."""
+        question, proposal = self._pair(pairs, best.pair), best.proposal
+        start = int(np.exp(rng.uniform(np.log(max(proposal.least, 1)), np.log(proposal.most))))
+        start = int(np.clip(start, max(proposal.least, 1), proposal.most))
+        question = _with_count(question, proposal, start)
+        question = replace(question, proposal=replace(proposal, start=start, at_once=True))
+        on_first = sum(
+            asked.question.asks_equal
+            and asked.question.proposal is not None
+            and asked.question.proposal.side == "first"
+            for asked in history
+        )
+        on_second = sum(asked.question.asks_equal for asked in history) - on_first
+        side: Side = "first" if on_first < on_second or (on_first == on_second and rng.integers(2)) else "second"
+        return question if proposal.side == side else question.swapped()
+
+    def _choice(
+        self,
+        pairs: PairSet,
+        n: int,
+        history: Sequence[Asked],
+        belief: Posterior,
+        row: Row,
+        rng: np.random.Generator,
+    ) -> Question:
+        """Return a question that asks to choose; the side that won less so far is more often expected to win."""
+        question = self._pair(pairs, n)
+        counts = self._counts(belief, pairs[np.array([n])], row)
+        if counts is not None and counts.proposals:
+            question = replace(question, proposal=counts.proposals[0])
+        first, second = belief.chances(pairs.gains[[n]])[:2].mean(axis=1)[:, 0]
+        won = [asked.answer.choice for asked in history if asked.question.purpose is Purpose.INFORMATIVE]
+        lead = won.count(Choice.FIRST) - won.count(Choice.SECOND)
+        winner_first = bool(rng.random() < 1 / (1 + np.exp(lead)))
+        return question if bool(first >= second) == winner_first else question.swapped()
+
+    def _pair(self, pairs: PairSet, n: int) -> Question:
+        question = Question.of_rates(
+            pairs.first[n], pairs.second[n], self.source.population, hypothetical=bool(pairs.hypothetical[n])
+        )
+        return replace(question, far=bool(pairs.far[n]))
+
+    def _repeat(self, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator) -> Question:
+        """Ask an answer again that the person was near to giving otherwise, sides swapped.
+
+        Some repeats come with a common base of one of the two mistakes: who values results linearly answers the same.
+        """
+        if self.source.region is not None and self._plain_repeats(history) >= PLAIN_REPEATS:
+            based = self._with_common_base(history, belief)
+            if based is not None:
+                return based if rng.integers(2) else based.swapped()
+        place = self._undecided(repeatable_answers(history), history, belief)[0]
+        return replace(history[place].question.swapped(), purpose=Purpose.REPEAT, repeat_of=place + 1)
+
+    def _with_common_base(self, history: Sequence[Asked], belief: Posterior) -> Question | None:
+        """Return the least decided trade that has room for a base; equal points are the least decided of all."""
+        region = self.source.region
+        assert region is not None
+        for place in self._undecided(tradable_answers(history), history, belief):
+            question = _as_answered(history[place])
+            sides = region.with_common_base(np.asarray(question.first), np.asarray(question.second))
+            if sides is not None:
+                return Question(
+                    *sides,
+                    self.source.population,
+                    Purpose.REPEAT,
+                    repeat_of=place + 1,
+                    hypothetical=True,
+                    common_base=True,
+                )
+        return None
+
+    def _undecided(self, places: Sequence[int], history: Sequence[Asked], belief: Posterior) -> list[int]:
+        """Return places of the history, those first that the belief thinks the person is nearest to indifferent in."""
+        if not places:
+            return []
+        gains = np.array([self.prior.gain(*_as_answered(history[n]).rates) for n in places])
+        first, second = belief.chances(gains)[:2].mean(axis=1)
+        return [places[n] for n in np.argsort(np.round(np.abs(first - second), 9), kind="stable")]
+
+    @staticmethod
+    def _plain_repeats(history: Sequence[Asked]) -> int:
+        """Return how many repeats of this sitting came without a common base."""
+        before = (informative(history) - 1) // SITTING * SITTING
+        return sum(
+            asked.question.purpose is Purpose.REPEAT
+            and not asked.question.common_base
+            and informative(history[:n]) > before
+            for n, asked in enumerate(history)
+        )
+
+
+def _not_asked_yet(pairs: PairSet, history: Sequence[Asked]) -> PairSet:
+    """Return the pairs that were not shown before, in whichever order; all of them where every one was."""
+    new = np.ones(len(pairs), dtype=bool)
+    for question, _ in history:
+        one, other = question.rates
+        for first, second in ((one, other), (other, one)):
+            new &= (np.abs(pairs.first - first) + np.abs(pairs.second - second)).max(axis=(1, 2)) > SAME
+    return pairs[np.flatnonzero(new)] if new.any() else pairs
+
+
+def _with_count(question: Question, proposal: Proposal, count: int) -> Question:
+    """Return the pair with one count of one side at another place, its row kept."""
+    side = np.array(question.first if proposal.side == "first" else question.second, dtype=np.int64)
+    cell = proposal.true, proposal.predicted
+    side[proposal.true, proposal.true] += side[cell] - count
+    side[cell] = count
+    there: Question = replace(question, first=side) if proposal.side == "first" else replace(question, second=side)
+    return there
+
+
+def _as_answered(asked: Asked) -> Question:
+    """Return the pair that the answer holds for: with the count where the person left it."""
+    question, answer = asked
+    return question if answer.moved is None else question.moved(answer.moved)
+
+
+def differing(question: Question) -> int:
+    """Return in how many mistakes the two sides of a question differ."""
+    apart = np.asarray(question.first) != np.asarray(question.second)
+    return int((apart & error_cells(len(apart))).sum())

@@ -1,0 +1,246 @@
+"""Pairs that a person could meet: results near what the study's models do, in which few mistakes are traded.
+
+Both sides are a model's own counts, but for the two or three mistakes that are traded: each of them is on one side
+only, by an amount of any size. On both sides every class is wrong less often than the stated worst error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.pairs import FrontierPairs, PairSet
+from elicit_app.elicitation.pool import POOL_SEED, SAME, Pool, as_they_are
+from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.questions import Counts, Matrix
+from elicit_app.elicitation.region import WORST_ERROR, Region
+from elicit_app.problem import Problem
+from metrics.elicited.family import error_cells, family_of
+
+CLEAR = 10  # cases that the larger amount of a trade must reach, where the classes are that large
+
+_THREE = 0.25  # share of pairs in which three mistakes differ
+_THREE_UP_TO = 5  # classes: with more, two mistakes are enough to read
+_READING = 1.0  # effort of reading a question, in mistakes that differ: people find a third mistake hard
+_FAR = 1 / 3  # share of pairs that may go beyond what is near
+_USED = 0.7  # share of the mistakes that are drawn by how much the models' decisions differ in them
+_LOOKED_AT = 4_000_000  # numbers computed to find plausible pairs among the models' own decisions
+_POOLS = 8  # studies whose pairs are kept
+_REDRAWN = 20  # rounds in which mistakes that were drawn twice are drawn again
+_MOST, _NUMBERS = 2_400, 3e6  # pairs drawn for a question, and the numbers that they may take
+
+
+class PlausiblePairs:
+    """Trades near what the study's models do, drawn anew for every question.
+
+    Parameters
+    ----------
+    pool : Pool
+        Achievable matrices, of a population.
+    prior : WeightPrior
+        Says which mistakes are weighed.
+    region : Region
+        Which results may be shown.
+    models : ndarray of int, shape (n, k, k)
+        Counts of the models' most probable classes.
+    max_cells : int
+        Most mistakes that may differ in a pair; more than three never do.
+
+    Raises
+    ------
+    Problem
+        No two mistakes can be traded.
+    """
+
+    def __init__(self, pool: Pool, prior: WeightPrior, region: Region, models: Counts, max_cells: int) -> None:
+        assert pool.population is not None
+        self.pool, self.prior = pool, prior
+        self.population: int = pool.population
+        self.region = region
+        self._three = _THREE if min(max_cells, prior.size) > 2 and prior.n_classes <= _THREE_UP_TO else 0.0
+        self._cells = _cells_of(prior, models)
+        self._likely = self._usage()
+        self._achieved = self._of_models(max_cells)
+        if np.count_nonzero(self._likely) < 2:
+            raise Problem(
+                "No two mistakes can be traded for each other near what these models do: the classes are too small. "
+                "Raise the study's population, or the worst error."
+            )
+
+    @property
+    def widest(self) -> float:
+        """Return the largest exchange rate that can be asked about: so many of one mistake for one of another."""
+        true, predicted = self._cells.T
+        return float(np.sort(self.region.most_of_one[true, predicted])[-1])
+
+    def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
+        """Return pairs to choose from: drawn trades, then pairs that models achieve."""
+        most = int(np.clip(_NUMBERS / self.prior.size, 300, _MOST))
+        drawn = self._trades(most, rng)
+        if not len(self._achieved):
+            return drawn
+        share = min(len(self._achieved), most // 3)
+        some = np.sort(rng.choice(len(self._achieved), share, replace=False))
+        return PairSet.joined([drawn, self._achieved[some]])
+
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return the gains of random pairs of achievable matrices, shape (<= n, m)."""
+        return self.pool.random_gains(self.prior, n, rng)
+
+    def _usage(self) -> Matrix:
+        """Return how likely each weighed mistake is to be traded, shape (m,); 0 where it cannot be."""
+        true, predicted = self._cells.T
+        possible = self.region.most_of_one[true, predicted] >= 1
+        spread = np.abs(self.pool.matrices - self.pool.matrices.mean(axis=0)).mean(axis=0)
+        used = spread[true, predicted] if self.prior.family == "lpm" else spread.sum(axis=1)[true]
+        used = np.where(possible, used, 0.0)
+        even = possible / max(possible.sum(), 1)
+        return np.asarray(_USED * used / used.sum() + (1 - _USED) * even if used.sum() > 0 else even)
+
+    def _of_models(self, max_cells: int) -> PairSet:
+        """Return the pairs of achievable matrices that are plausible and differ in few mistakes."""
+        counts = np.rint(self.pool.matrices * self.population).astype(np.int64)
+        matrices = self.pool.matrices[self.region.contains(counts)]
+        first, second = np.triu_indices(len(matrices), 1)
+        if len(first) > _LOOKED_AT // self.prior.size:
+            some = np.sort(
+                np.random.default_rng([POOL_SEED, 2]).choice(len(first), _LOOKED_AT // self.prior.size, False)
+            )
+            first, second = first[some], second[some]
+        gains = self.prior.gain(matrices[first], matrices[second])
+        few = np.flatnonzero((np.abs(gains) > SAME).sum(axis=1) <= min(max_cells, 3))
+        return PairSet.of(matrices[first[few]], matrices[second[few]], self.prior, hypothetical=False)
+
+    def _trades(self, n: int, rng: np.random.Generator) -> PairSet:
+        """Draw trades: the first mistake on one side, the second on the other, a third on either of them."""
+        region, cells = self.region, self._cells
+        base = rng.integers(len(region.bases), size=n)
+        which = _distinct(self._likely, n, rng)
+        three = rng.random(n) < self._three
+        far = rng.random(n) < _FAR
+        sides = np.stack([np.zeros(n, np.intp), np.ones(n, np.intp), rng.integers(2, size=n)], axis=1)
+        pair = np.repeat(region.bases[base][:, None], 2, axis=1)
+        each = np.arange(n)
+        traded = [
+            (cells[which[:, c], 0], cells[which[:, c], 1], np.ones(n, bool) if c < 2 else three) for c in range(3)
+        ]
+        for true, predicted, on in traded:
+            for side in (0, 1):
+                freed = np.where(on, pair[each, side, true, predicted], 0)
+                pair[each, side, true, predicted] -= freed
+                pair[each, side, true, true] += freed
+        amounts = np.zeros((n, 3), dtype=np.int64)
+        for c, (true, predicted, on) in enumerate(traded):
+            its = sides[:, c]
+            wrong = pair[each, its, true].sum(axis=1) - pair[each, its, true, true]
+            cap = np.where(far, region.most_of_one[true, predicted], region.near[true, predicted])
+            cap = np.minimum(cap, region.most[true] - wrong)
+            amounts[:, c] = np.where(on & (cap >= 1), _any_size(np.maximum(cap, 1), rng), 0)
+            pair[each, its, true, predicted] += amounts[:, c]
+            pair[each, its, true, true] -= amounts[:, c]
+        enough = (amounts[:, 0] >= 1) & (amounts[:, 1] >= 1)
+        enough &= amounts[:, :2].max(axis=1) >= np.minimum(CLEAR, region.most_of_one.max() // 2)
+        beyond = np.zeros(n, dtype=bool)
+        for c, (true, predicted, _) in enumerate(traded):
+            beyond |= amounts[:, c] > region.near[true, predicted]
+        kept = np.flatnonzero(enough)
+        first, second = (pair[kept, side] / self.population for side in (0, 1))
+        gains = self.prior.gain(first, second)
+        return PairSet(first, second, gains, np.ones(len(kept), dtype=bool), beyond[kept], _READING)
+
+
+def _cells_of(prior: WeightPrior, models: Counts) -> NDArray[np.intp]:
+    """Return the cell of the matrix in which each weighed mistake is traded, shape (m, 2).
+
+    In the family dlpm every wrong answer of a class is alike: the most frequent one stands for all.
+    """
+    keys = family_of(prior.family).mistakes(prior.n_classes)
+    frequent = np.where(error_cells(prior.n_classes), models.sum(axis=0), -1).argmax(axis=1)
+    return np.array([(key.true, frequent[key.true] if key.predicted is None else key.predicted) for key in keys])
+
+
+def _distinct(likely: Matrix, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Draw three different mistakes n times, or two and a repeated one where there are only two; shape (n, 3)."""
+    drawn = rng.choice(len(likely), size=(n, 3), p=likely)
+    for _ in range(_REDRAWN):
+        same = (drawn[:, 0] == drawn[:, 1]) | (drawn[:, 2] == drawn[:, 0]) | (drawn[:, 2] == drawn[:, 1])
+        if not same.any():
+            return np.asarray(drawn)
+        drawn[same] = rng.choice(len(likely), size=(int(same.sum()), 3), p=likely)
+    # Few mistakes, or some much likelier than others: sampling without replacement by exponential races
+    # (Efraimidis and Spirakis 2006).
+    possible = np.flatnonzero(likely)
+    order = possible[np.argsort(rng.exponential(size=(n, len(possible))) / likely[possible], axis=1)[:, :3]]
+    return np.asarray(order if order.shape[1] == 3 else np.concatenate([order, order[:, :1]], axis=1))
+
+
+def _any_size(cap: Counts, rng: np.random.Generator) -> Counts:
+    """Draw amounts from 1 to `cap`: half of them evenly, half evenly on the logarithmic scale."""
+    even = rng.integers(1, cap + 1)
+    logarithmic = np.floor(np.exp(rng.random(len(cap)) * np.log(cap + 1.0))).astype(np.int64)
+    return np.where(rng.random(len(cap)) < 0.5, even, np.clip(logarithmic, 1, cap))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the pairs of a study depend on; two are the same where their digests are."""
+
+    digest: bytes
+    cases: Sequence[Cases] = field(compare=False)
+    population: int | None = field(compare=False)
+    prior: WeightPrior = field(compare=False)
+    max_cells: int = field(compare=False)
+    worst_error: float = field(compare=False)
+
+
+def pairs_of_study(
+    cases: Sequence[Cases],
+    population: int | None,
+    prior: WeightPrior,
+    max_cells: int,
+    worst_error: float = WORST_ERROR,
+) -> FrontierPairs | PlausiblePairs:
+    """Return where questions about a study come from; computed once for the same cases, whatever the session and seed.
+
+    Parameters
+    ----------
+    cases : sequence of Cases
+        One per model.
+    population : int or None
+        What the matrices are shown for; without it, in the laboratory, anything achievable or imagined may be asked.
+    prior : WeightPrior
+        Says which mistakes are weighed.
+    max_cells : int
+        Most mistakes that may differ in a pair.
+    worst_error : float
+        In (0, 1]; 1 asks about anything achievable or imagined, below it questions are plausible.
+
+    Raises
+    ------
+    Problem
+        A worst error outside that range, or nothing can be traded.
+    """
+    content = hashlib.sha256(f"{population}/{max_cells}/{prior.family}/{worst_error!r}".encode())
+    for model in cases:
+        for column in (model.eta, model.outcome, model.weight):
+            content.update(np.ascontiguousarray(column).tobytes())
+    return _made(_Asked(content.digest(), cases, population, prior, max_cells, worst_error))
+
+
+@lru_cache(maxsize=_POOLS)
+def _made(asked: _Asked) -> FrontierPairs | PlausiblePairs:
+    cases, population, prior = asked.cases, asked.population, asked.prior
+    rng = np.random.default_rng([POOL_SEED, 0])
+    if population is None:
+        return FrontierPairs(Pool.of(cases, None, rng), prior, asked.max_cells)
+    models = np.rint(as_they_are(cases, population) * population).astype(np.int64)
+    region = Region.around(models, asked.worst_error)
+    if asked.worst_error == 1:
+        return FrontierPairs(Pool.of(cases, population, rng), prior, asked.max_cells, region)
+    return PlausiblePairs(Pool.of(cases, population, rng, mixable=False), prior, region, models, asked.max_cells)

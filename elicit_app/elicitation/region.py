@@ -1,0 +1,151 @@
+"""Which results a person may be shown: those near what a study's models do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elicit_app.elicitation.questions import Counts
+from elicit_app.problem import Problem
+from metrics.elicited.family import error_cells
+
+WORST_ERROR = 0.5  # share of a class that people may be shown wrong: every class is right more often than not
+
+_IMAGINED_WRONG = 0.15  # share of a class that an imagined better model gets wrong
+_SHARE_OF_WORST = 0.5  # models that are wrong on more of a class than this share of the worst error are not shown
+_ONE_MISTAKE = 0.8  # share of the worst error that one kind of mistake may make up
+_SMALLER = (1.0, 0.5, 1 / 3, 0.25)  # amounts of a trade that is asked again, where there is no room for a base
+_LEAST_AMOUNT = 3  # cases that a smaller amount keeps
+_NEAR_TIMES, _NEAR_SHARE = 3.0, 0.15  # near: at most three times a model's own mistakes, or 15 % of the class
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Which results a person may be shown.
+
+    Parameters
+    ----------
+    bases : ndarray of int, shape (n, k, k)
+        Counts of the models, of better ones where a model is wrong on too much of a class.
+    imagined : ndarray of bool, shape (n, k)
+        Which rows are those of a better model.
+    most : ndarray of int, shape (k,)
+        The most cases of a class that may be wrong.
+    most_of_one : ndarray of int, shape (k, k)
+        The most that one kind of mistake may make up of them.
+    near : ndarray of int, shape (k, k)
+        How frequent a mistake may be near the models.
+    """
+
+    bases: Counts
+    imagined: NDArray[np.bool_]
+    most: Counts
+    most_of_one: Counts
+    near: Counts
+
+    @classmethod
+    def around(cls, models: Counts, worst_error: float) -> Region:
+        """Return the region around what models do.
+
+        Parameters
+        ----------
+        models : ndarray of int, shape (n, k, k)
+            Counts of the models' most probable classes, of equal row sums.
+        worst_error : float
+            In (0, 1]: on both sides of a pair every class is wrong less often.
+
+        Raises
+        ------
+        Problem
+            A worst error outside that range.
+        """
+        if not 0 < worst_error <= 1:
+            raise Problem(f"The worst error of a class must be greater than 0 and at most 1, not {worst_error:g}.")
+        sizes = models[0].sum(axis=1)
+        errors = models * error_cells(models.shape[1])
+        wrong = errors.sum(axis=2)
+        bad = wrong > _SHARE_OF_WORST * worst_error * sizes
+        allowed = np.where(bad, np.floor(min(_IMAGINED_WRONG, worst_error / 2) * sizes), wrong)
+        shrunk = np.floor(errors * (allowed / np.maximum(wrong, 1))[:, :, None]).astype(np.int64)
+        bases = _with_hits(np.where(bad[:, :, None], shrunk, errors), sizes)
+        most = np.maximum(np.ceil(worst_error * sizes).astype(np.int64) - 1, 0)
+        most_of_one = np.floor(np.minimum(most, _ONE_MISTAKE * worst_error * sizes)).astype(np.int64)
+        near = np.maximum(_NEAR_TIMES * errors.max(axis=0), _NEAR_SHARE * sizes[:, None])
+        most_of_one = np.repeat(most_of_one[:, None], len(sizes), axis=1)
+        return cls(bases, bad, most, most_of_one, np.minimum(np.ceil(near).astype(np.int64), most_of_one))
+
+    def contains(self, counts: Counts) -> NDArray[np.bool_]:
+        """Tell which results, shape (..., k, k), have no class wrong too often; shape (...)."""
+        wrong = (np.asarray(counts) * error_cells(len(self.most))).sum(axis=-1)
+        return np.asarray((wrong <= self.most).all(axis=-1))
+
+    def limit(self, side: Counts, true: int, predicted: int) -> int:
+        """Return the most that one count of a result, shape (k, k), may be raised to, at least what it is."""
+        return int(self.limits(np.asarray(side)[None], np.array([true]), np.array([predicted]))[0])
+
+    def limits(self, sides: Counts, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> Counts:
+        """Return the most that one count of each result, shape (n, k, k), may be raised to, at least what it is."""
+        each = np.arange(len(sides))
+        now = sides[each, true, predicted]
+        others = sides[each, true].sum(axis=1) - sides[each, true, true] - now
+        return np.asarray(np.maximum(np.minimum(self.most[true] - others, self.most_of_one[true, predicted]), now))
+
+    def with_common_base(self, first: Counts, second: Counts) -> tuple[Counts, Counts] | None:
+        """Return the same trade with a common base of one of the two mistakes on both sides, twice the amount traded.
+
+        Whoever values results linearly must answer it as before; whoever feels mistakes by a power of their count does
+        not (a base of both mistakes, or smaller amounts, would tell nothing). Where there is no room for such a base
+        the amounts are made smaller, all alike.
+
+        Parameters
+        ----------
+        first, second : ndarray of int, shape (k, k)
+            A pair in which two mistakes differ, each on another side.
+
+        Returns
+        -------
+        tuple of ndarray or None
+            The pair; None where there is no room for a base of the amount traded.
+        """
+        apart = (first - second) * error_cells(len(first))
+        cells = [(int(true), int(predicted)) for true, predicted in np.argwhere(apart)]
+        if len(cells) != 2:
+            return None
+        common = [np.minimum(first[cell], second[cell]) for cell in cells]
+        found: list[tuple[float, tuple[Counts, Counts]]] = []
+        for share in _SMALLER:
+            amounts = [round(share * abs(int(apart[cell]))) for cell in cells]
+            if min(amounts) < _LEAST_AMOUNT and share < 1:
+                break
+            sides = [side.copy() for side in (first, second)]
+            for cell, amount, base in zip(cells, amounts, common, strict=True):
+                _set(sides[int(apart[cell] < 0)], cell, int(base) + amount)
+            for cell, amount in zip(cells, amounts, strict=True):
+                base = min(2 * amount, *(self._room(side, cell[0]) for side in sides))
+                if base >= amount:
+                    raised = [side.copy() for side in sides]
+                    for side in raised:
+                        _set(side, cell, int(side[cell]) + base)
+                    found.append((base / amount + share, (raised[0], raised[1])))
+        return max(found, key=lambda one: one[0])[1] if found else None
+
+    def _room(self, side: Counts, true: int) -> int:
+        """Return how many more cases of a class may be wrong."""
+        return int(self.most[true] - (side[true].sum() - side[true, true]))
+
+
+def _with_hits(errors: Counts, sizes: Counts) -> Counts:
+    """Return matrices of counts whose rows are completed by the cases that are right."""
+    matrices = errors.copy()
+    each = np.arange(len(sizes))
+    matrices[:, each, each] = sizes - errors.sum(axis=2)
+    return matrices
+
+
+def _set(side: Counts, cell: tuple[int, int], count: int) -> None:
+    """Give one mistake of a result another count, its row kept."""
+    true = cell[0]
+    side[true, true] += side[cell] - count
+    side[cell] = count

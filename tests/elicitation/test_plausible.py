@@ -1,0 +1,163 @@
+"""Plausible questions: near what the models do, whole cases, few mistakes that differ, and the same again by seed."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
+from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.region import Region
+from elicit_app.elicitation.trust import better_side
+from elicit_app.problem import Problem
+
+POPULATION = 1000
+SEEDS = st.integers(0, 2**20)
+
+
+def counted(k: int, skill: float, n: int = 300, rare: bool = False) -> Cases:
+    """Return a model that is right more often, the greater its skill; below 0 it is mostly wrong."""
+    rng = np.random.default_rng([k, 3])
+    shares = np.append(np.full(k - 1, 0.94 / (k - 1)), 0.06) if rare else np.full(k, 1 / k)
+    truth = np.concatenate([np.arange(k), rng.choice(k, n, p=shares)])
+    scores = rng.standard_normal((len(truth), k)) + skill * np.eye(k)[truth]
+    return Cases.counted(truth, np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True))
+
+
+CASES = [(2, 1.5, "lpm"), (3, 1.0, "lpm"), (3, -1.0, "lpm"), (4, 1.0, "dlpm"), (6, 2.0, "lpm"), (10, 0.5, "lpm")]
+
+
+@pytest.fixture(scope="module", params=[(*one, worst) for one in CASES for worst in (0.5, 0.3)], ids=str)
+def source(request) -> PlausiblePairs:
+    k, skill, family, worst = request.param
+    cases = [counted(k, skill), counted(k, skill / 2)]
+    return pairs_of_study(cases, POPULATION, WeightPrior.of(family, k), 3, worst)
+
+
+def drawn(source: PlausiblePairs, seed: int = 0):
+    pairs = source.candidates(np.ones((5, source.prior.size)), np.random.default_rng(seed))
+    first, second = (np.rint(side * POPULATION).astype(int) for side in (pairs.first, pairs.second))
+    return pairs, first, second
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_question_is_plausible_in_whole_cases_and_fair(source, seed):
+    pairs, first, second = drawn(source, seed)
+    k, off = source.prior.n_classes, ~np.eye(source.prior.n_classes, dtype=bool)
+    assert len(pairs) > 100
+    for side, rates in ((first, pairs.first), (second, pairs.second)):
+        np.testing.assert_allclose(side, rates * POPULATION, atol=1e-6)
+        assert side.min() >= 0
+        assert source.region.contains(side).all()
+    np.testing.assert_array_equal(first.sum(axis=2), second.sum(axis=2))
+    np.testing.assert_array_equal(first.sum(axis=2), np.repeat(first[:1].sum(axis=2), len(first), axis=0))
+    assert (pairs.cells <= 3).all()
+    assert (pairs.cells >= 2).all()
+    if source.prior.family == "lpm":
+        np.testing.assert_array_equal(pairs.cells, ((first != second) & off).sum(axis=(1, 2)))
+    assert all(better_side(a, b) is None for a, b in zip(pairs.first[:300], pairs.second[:300], strict=True))
+    if k > 5:
+        assert (pairs.cells == 2).all() or not pairs.hypothetical[pairs.cells == 3].any()
+
+
+def test_every_class_is_wrong_less_often_than_the_worst_error(source):
+    _, first, second = drawn(source)
+    sizes = first[0].sum(axis=1)
+    for side in (first, second):
+        wrong = sizes - side.diagonal(axis1=1, axis2=2)
+        assert (wrong <= source.region.most).all()
+    assert (source.region.most < 0.5 * sizes + 1e-9).all()
+
+
+def test_amounts_are_of_every_size_and_the_larger_one_is_clear(source):
+    pairs, first, second = drawn(source)
+    made = pairs.hypothetical
+    off = ~np.eye(source.prior.n_classes, dtype=bool)
+    largest = np.abs(first - second)[made][:, off].max(axis=1)
+    assert largest.min() >= min(10, source.region.most_of_one.max() // 2)
+    assert np.quantile(largest, 0.9) > 1.5 * np.quantile(largest, 0.1)
+
+
+def test_far_pairs_are_those_beyond_what_is_near(source):
+    pairs, first, second = drawn(source)
+    apart = np.maximum(first, second) * (first != second) * ~np.eye(source.prior.n_classes, dtype=bool)
+    beyond = (apart > source.region.near).any(axis=(1, 2))
+    np.testing.assert_array_equal(pairs.far[pairs.hypothetical], beyond[pairs.hypothetical])
+
+
+def test_the_same_seed_draws_the_same_pairs_and_another_one_others(source):
+    for one, other, same in ((4, 4, True), (4, 5, False)):
+        (_, first, _), (_, again, _) = drawn(source, one), drawn(source, other)
+        assert (first.shape == again.shape and bool((first == again).all())) == same
+
+
+def test_models_that_are_mostly_wrong_are_replaced_by_better_ones():
+    models = np.array([[[2, 40, 8], [3, 44, 3], [5, 5, 40]]])
+    region = Region.around(models, 0.5)
+    assert region.imagined.tolist() == [[True, False, False]]
+    np.testing.assert_array_equal(region.bases[0, 1:], models[0, 1:])
+    assert region.bases[0, 0].sum() == 50
+    assert 50 - region.bases[0, 0, 0] <= 0.15 * 50
+    with pytest.raises(Problem, match="at most 1"):
+        Region.around(models, 1.5)
+
+
+@settings(deadline=None, max_examples=60)
+@given(SEEDS)
+def test_a_limit_is_the_most_that_a_plausible_result_allows(seed):
+    rng = np.random.default_rng(seed)
+    region = Region.around(np.array([[[80, 10, 10], [5, 90, 5], [20, 10, 70]]]), 0.5)
+    side = region.bases[0].copy()
+    true, predicted = (int(one) for one in rng.permutation(3)[:2])
+    limit = region.limit(side, true, predicted)
+    assert limit >= side[true, predicted]
+    for count, inside in ((limit, True), (limit + 1, False)):
+        moved = side.copy()
+        moved[true, true] += moved[true, predicted] - count
+        moved[true, predicted] = count
+        assert not inside or region.contains(moved)
+        assert inside or not region.contains(moved) or count > region.most_of_one[true, predicted]
+
+
+@settings(deadline=None, max_examples=60)
+@given(SEEDS, st.floats(0.3, 0.9))
+def test_a_common_base_changes_nothing_for_a_linear_person_and_much_for_a_concave_one(seed, power):
+    source = pairs_of_study([counted(3, 1.0)], POPULATION, WeightPrior.of("lpm", 3), 2, 0.5)
+    rng = np.random.default_rng(seed)
+    pairs, first, second = drawn(source, seed)
+    n = int(rng.choice(np.flatnonzero(pairs.hypothetical)))
+    based = source.region.with_common_base(first[n], second[n])
+    if based is None:
+        return
+    assert source.region.contains(np.array(based)).all()
+    off = ~np.eye(3, dtype=bool)
+    before, after = (first[n] - second[n])[off], (based[0] - based[1])[off]
+    # The same two mistakes on the same sides, in about the same ratio.
+    np.testing.assert_array_equal(np.sign(before), np.sign(after))
+    (one, other), (a, b) = np.abs(before[before != 0]), np.abs(after[after != 0])
+    assert abs(np.log((a / b) / (one / other))) < 0.35
+    shared = np.minimum(*based)[off][after != 0]
+    assert (shared > 0).sum() == 1
+    base, amount = float(shared.max()), float(np.abs(after[after != 0][np.argmax(shared)]))
+    assert base >= amount
+    assert (base + amount) ** power - base**power < 0.9 * amount**power
+
+
+def test_fifty_classes_have_questions():
+    k, n = 50, 3000
+    rng = np.random.default_rng(1)
+    truth = np.arange(n) % k
+    scores = rng.standard_normal((n, k)) + 3 * np.eye(k)[truth]
+    cases = Cases.counted(truth, np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True))
+    source = pairs_of_study([cases], 3000, WeightPrior.of("lpm", k), 3)
+    pairs = source.candidates(np.ones((5, source.prior.size)), rng)
+    assert len(pairs) > 100
+    assert (pairs.cells == 2).all()
+
+
+def test_what_cannot_be_traded_is_refused_in_words():
+    truth = np.array([0, 0, 0, 1])
+    cases = Cases.counted(truth, np.array([[0.9, 0.1]] * 3 + [[0.2, 0.8]]))
+    with pytest.raises(Problem, match="Raise the study's population"):
+        pairs_of_study([cases], 4, WeightPrior.of("lpm", 2), 3, 0.1)
