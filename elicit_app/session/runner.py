@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -30,6 +30,7 @@ from elicit_app.session.view_builders import (
     sitting_over_view,
 )
 from elicit_app.session.views.asked import QuestionView, RecapView, Reply, SittingOverView, UnsavedView
+from elicit_app.session.views.curves import CurvesView
 from elicit_app.session.views.outcome import ProblemView, ResultView, View
 
 Listener = Callable[[View], None]
@@ -144,6 +145,10 @@ class SessionRunner:
         """Show the result so far, without finishing."""
         self._submit(lambda: self._show(self._result()))
 
+    def tell_practice(self, table: Sequence[Sequence[float]] | None) -> None:
+        """Remember what is done today, and show the result with it; None takes it back."""
+        self._submit(lambda: self._act(lambda: self._session.tell_practice(table), self._result))
+
     def curves(self) -> None:
         """Compute the curves of the result that is shown."""
         self._submit(self._curves)
@@ -238,7 +243,7 @@ class SessionRunner:
         view = self._view
         if isinstance(view, QuestionView):
             self._tell(UnsavedView(sentence, view))
-        elif view is not None and not isinstance(view, UnsavedView | ProblemView | RecapView):
+        elif view is not None and not isinstance(view, UnsavedView | ProblemView | RecapView | CurvesView):
             self._tell(replace(view, unsaved=sentence))
         else:
             self._tell(ProblemView(sentence))

@@ -24,6 +24,7 @@ from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
 from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, linear_family
+from metrics.policies.cases import Practice
 
 
 def result_view(session: Session) -> ResultView:
@@ -43,7 +44,9 @@ def result_view(session: Session) -> ResultView:
     ratios = exchange_rates(draft)
     trust = trust_of(session, outcome, ratios)
     metric = metric_of(session, outcome, tuple(map(float, shares)), trust.quality)
-    scenarios = scenarios_of(study, metric)
+    told = state.practice
+    practice = None if told is None else Practice.of(told, study.classes)
+    scenarios = scenarios_of(study, metric, practice)
     judgement = None if scenarios is None else scenarios.judgement()
     return ResultView(
         metric=metric,
@@ -63,6 +66,7 @@ def result_view(session: Session) -> ResultView:
         can_continue=session.continuation() is not None,
         scenarios=scenarios,
         guesses=_guesses(state, study, outcome.family),
+        practice=told,
     )
 
 

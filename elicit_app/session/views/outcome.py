@@ -27,7 +27,8 @@ class ResultView:
     `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended;
     `judgement` is what one could do with the models, `scenarios` judges it at another prevalence, both None where the
     study has no models; `models` are the models as they decide now; `experts` is how many
-    experts have finished this study, this one included; `guesses` are the first guesses of ratios.
+    experts have finished this study, this one included; `guesses` are the first guesses of ratios; `practice` is what
+    is done today, as it was typed.
     """
 
     metric: ElicitedMetric
@@ -49,6 +50,7 @@ class ResultView:
     judgement: Judgement | None = None
     experts: int = 1
     guesses: Mapping[MistakeKey, float] = field(default_factory=dict)
+    practice: tuple[tuple[float, ...], ...] | None = None
 
 
 @dataclass(frozen=True)

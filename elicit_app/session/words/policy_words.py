@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from metrics.policies.judgement import JudgedPolicy, Judgement, Range
 
 _TIMES = ("never", "once", "twice", "three times", "four times", "five times", "six times")
-# From here on nobody would call the choice open.
-_SETTLED = 0.95
 # What more would spare is hardly there below this share of the loss.
 _NOTHING = 0.03
 # A doubt whose range is so many times narrower than the other is hardly there.
@@ -190,19 +188,17 @@ def _width(range_: Range | None) -> float:
 
 def chooses(view: ResultView) -> bool:
     """Tell whether the answers are for choosing and nothing else: then a report is what is due."""
-    purpose = view.metric.quality.purpose or ""
-    return "choose" in purpose and "costs" not in purpose
+    return view.metric.quality.purpose == "choose"
 
 
 def costs_sentence(view: ResultView) -> str:
-    """Return what to know of the costs beside the recommendation; empty where there is nothing."""
+    """Return what to know of the costs beside the recommendation; empty where they can be relied on."""
     reason = view.metric.quality.provisional
     if reason is None:
         return ""
-    sure = None if view.judgement is None else view.judgement.sure
-    if sure is not None and sure >= _SETTLED:
+    if reason.startswith("the choice was settled"):
         return "The choice is settled, the costs are not."
-    return "The costs are provisional."
+    return f"The costs are provisional: {reason.rstrip('.')}."
 
 
 @dataclass(frozen=True)
