@@ -16,7 +16,7 @@ from elicit_app.elicitation.sampler import LogDensity, assimilated, gathered, mo
 from metrics.elicited.family import error_cells
 
 LEVEL = 0.9  # of all intervals
-ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 2_400.0  # effective draws; ends of ranges take more than means
+ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 3_600.0  # effective draws; ends of ranges take more than means
 _YARDSTICKS = 6  # tried for the estimate
 _SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
 _REFIT_PARTICLES = 160  # enough to predict one side or the other

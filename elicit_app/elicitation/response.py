@@ -176,10 +176,11 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
     side = shown.first if moved.side == "first" else shown.second
     most = moved.count + int(side[moved.true, moved.true])
     low, high = rounding_cell(moved.count, most)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ends = np.log(np.maximum(np.array([low, high, moved.start]) - other, 0.0) / question.population)
-    start = float(ends[2]) if np.isfinite(ends[2]) else np.nan
-    return cell, rest, float(ends[0]), float(max(ends[1], ends[0] + 1e-9)), start
+    with np.errstate(divide="ignore"):
+        # Fewer than the other side has cannot be as bad as something: read as the least that can be.
+        net_ends = np.maximum(np.array([low, high, moved.start]) - other, [0.0, 0.5, 0.0])
+        ends = np.log(net_ends / question.population)
+    return cell, rest, float(ends[0]), float(ends[1]), float(ends[2]) if np.isfinite(ends[2]) else np.nan
 
 
 def _stacked_points(points: Sequence[tuple[int, Matrix, float, float, float]], m: int) -> EqualPoints:

@@ -190,6 +190,8 @@ def _repeats(history: Sequence[Asked]) -> Count:
     for n, (question, answer) in enumerate(history):
         if question.purpose is not Purpose.REPEAT or question.repeat_of is None or question.repeat_of > n:
             continue
+        if question.common_base:  # another pair, which only who values results linearly answers alike
+            continue
         first = history[question.repeat_of - 1]
         if Choice.UNSURE in (answer.choice, first.answer.choice):
             continue
@@ -222,7 +224,9 @@ def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspic
     """Suspect a side that a fair coin would give so often only now and then; the value is that probability."""
     stood = ["first"] * len(history) if sides is None else sides
     left = [
-        answer.choice == side for (_, answer), side in zip(history, stood, strict=True) if answer.choice in PREFERENCES
+        answer.choice == side
+        for (_, answer), side in zip(history, stood, strict=True)
+        if answer.choice in PREFERENCES and answer.moved is None
     ]
     n, most = len(left), max(sum(left), len(left) - sum(left))
     chance = min(1.0, 2 * sum(comb(n, more) for more in range(most, n + 1)) / 2**n)
@@ -232,7 +236,8 @@ def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspic
 def _of_checks(repeats: Count, checks: Count, worse: int, bits: float | None) -> list[Suspicion]:
     """Tell apart who takes the worse side steadily, in `worse` of the checks, and who does not look."""
     wrong = checks.total - checks.right
-    steady = 2 * repeats.right >= repeats.total and (bits is None or bits >= _RANDOM)
+    # Repeats are near indifference: where a belief foretells them, it says how often they should agree.
+    steady = 2 * repeats.right >= repeats.total if bits is None else bits >= _RANDOM
     always = worse == checks.total and 0 < repeats.total == repeats.right
     # Without a pair that was answered twice nothing shows that the worse side is meant.
     backwards = worse > 0 and 2 * worse >= checks.total and repeats.total > 0 and (steady or always)
@@ -252,7 +257,7 @@ def _foretold(procedure: Procedure, history: Sequence[Asked]) -> float:
     """
     bits = 0.0
     for n, (question, answer) in enumerate(history):
-        if answer.choice in PREFERENCES:
+        if answer.choice in PREFERENCES and answer.moved is None:
             belief = procedure.belief(history[:n])
             assert belief is not None
             a, b, _ = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
@@ -274,7 +279,8 @@ def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surpri
     for n, (question, answer) in enumerate(history):
         if answer.choice is Choice.UNSURE:
             continue
-        a, b, equal = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
+        shown = question if answer.moved is None else question.moved(answer.moved)
+        a, b, equal = belief.chances(belief.prior.gain(*shown.rates)[None])[:, :, 0].mean(axis=1)
         given = {Choice.FIRST: a, Choice.SECOND: b, Choice.EQUAL: equal}[answer.choice]
         against = {Choice.FIRST: b, Choice.SECOND: a, Choice.EQUAL: max(a, b)}[answer.choice]
         if against >= _SURPRISING:
@@ -309,9 +315,11 @@ def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generato
     halves = told[:half], told[half:]
     lost = 0.0
     for mine, other in (halves, halves[::-1]):
-        fitted, answers = refitted(belief, mine, rng), evidence(other, belief.prior)
+        # Of a count that was named the probability depends on the scale: only sides can be set against a coin.
+        sides = [asked for asked in other if asked.answer.moved is None]
+        fitted, answers = refitted(belief, mine, rng), evidence(sides, belief.prior)
         fit = fitted.response.log_likelihood(fitted.weights, fitted.person, answers)
-        lost += -float(np.log2(np.exp(fit).mean(axis=0)).sum()) - len(other)
+        lost += -float(np.log2(np.exp(fit).mean(axis=0)).sum()) - len(sides)
     return lost / 2
 
 

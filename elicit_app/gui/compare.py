@@ -16,7 +16,7 @@ from elicit_app.gui.elements.page import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.elements.surfaces import Notice, Section
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LogAxis, LogPlot, PlotColumns
+from elicit_app.gui.results.plotting import LogPlot, PlotColumns, log_axis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.experts.comparing import POOLED, ComparisonView, MistakeRates
 from metrics.display.numbers import two_digits
@@ -55,7 +55,7 @@ class ExpertPlot(LogPlot):
     def show_rows(self, rows: Sequence[MistakeRates], names: Sequence[str], yardstick: str) -> None:
         """Show `rows` for the experts `names`; `yardstick` is the mistake they are compared with, in the singular."""
         self._rows, self._names, self._yardstick = tuple(rows), (*names, _EVERYBODY), yardstick
-        self._axis = LogAxis.around(_numbers(rows))
+        self._axis = log_axis(_numbers(rows))
         tell(
             self,
             name=f"How bad each expert finds each mistake, compared with one {yardstick}",
@@ -175,7 +175,7 @@ class ExpertPlot(LogPlot):
 
     def _ticks(self, columns: _Columns) -> tuple[float, ...]:
         room = QFontMetricsF(font(Role.NOTE)).horizontalAdvance("0.03") + em(20)
-        return self._axis.ticks(min(max(int((columns.right - columns.left) // room), 2), 8))
+        return tuple(self._axis.ticks(min(max(int((columns.right - columns.left) // room), 2), 8)))
 
     def _paint_grid(self, painter: QPainter, colours: Tokens, columns: _Columns, room: QRectF) -> None:
         for tick in self._ticks(columns):

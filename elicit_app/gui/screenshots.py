@@ -112,6 +112,7 @@ STOPS = (
     "04-words-of-the-study",
     "05-practice",
     "06-practice-feedback",
+    "06b-practice-make-them-equal",
     "07-question",
     "08-question-full-picture",
     "09-break",
@@ -228,6 +229,11 @@ class Script:
         pages.practice.answers.given.emit(Pressed("right"))
         yield
         pages.practice.feedback.next.click()
+        pages.practice.answers.given.emit(Pressed("equal"))
+        pages.practice.feedback.next.click()
+        pages.practice.card.field.step(7)
+        self._until(pages.practice.move_answers.equal.isEnabled)
+        yield
         pages.practice.skip.click()
         self._until(lambda: self._question() is not None)
 

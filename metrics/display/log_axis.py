@@ -42,12 +42,16 @@ class LogAxis:
             return 0.0
         return min(1.0, math.log(value / self.low) / math.log(self.high / self.low))
 
-    def ticks(self) -> list[float]:
-        """Return 1-3-10 numbers inside the axis, thinned to powers of ten or further where there are many; 1 is one."""
+    def value(self, position: float) -> float:
+        """Return the number at a position from 0 (left) to 1 (right)."""
+        return self.low * math.pow(self.high / self.low, min(max(position, 0.0), 1.0))
+
+    def ticks(self, most: int = _MOST_TICKS) -> list[float]:
+        """Return 1-3-10 numbers inside the axis, thinned to powers of ten or further above `most`; 1 is one of them."""
         exponents = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         ticks = [m * 10.0**e for e in exponents for m in (1, 3) if self.low <= m * 10.0**e <= self.high]
         step = 1
-        while len(ticks) > _MOST_TICKS:
+        while len(ticks) > most:
             ticks = [10.0**e for e in exponents if e % step == 0 and self.low <= 10.0**e <= self.high]
             step += 1
         return ticks

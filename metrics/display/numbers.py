@@ -9,7 +9,7 @@ NOT_KNOWN = "not known"
 
 
 def two_digits(value: float) -> str:
-    """Return a number >= 0 with two significant digits: "7.5", "12", "1,200", "0.013".
+    """Return a number with two significant digits: "7.5", "12", "1,200", "0.013".
 
     >>> [two_digits(x) for x in (7.54, 12.3, 1234.0, 0.0999, 0.0)]
     ['7.5', '12', '1,200', '0.1', '0']
@@ -20,7 +20,7 @@ def two_digits(value: float) -> str:
 def _significant(value: float, digits: int) -> str:
     if value == 0 or math.isinf(value):
         return "0" if value == 0 else "∞"
-    places = digits - 1 - math.floor(math.log10(float(f"{value:.{digits - 1}e}")))
+    places = digits - 1 - math.floor(math.log10(float(f"{abs(value):.{digits - 1}e}")))
     rounded = round(value, places)
     return f"{rounded:,.{places}f}".rstrip("0").rstrip(".") if places > 0 else f"{rounded:,.0f}"
 

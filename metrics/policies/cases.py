@@ -26,6 +26,7 @@ PRACTICE = "present practice"
 MOST_PATTERNS = 8_192
 _GROUPS = 512
 _LARGEST_CODE = 2**62
+_FEW_CODES = 2**17
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ class CaseTally:
             codes = y_true.astype(np.int64)
             for column in decisions:
                 codes = codes * k + column
-            self._add(*np.unique(codes, return_counts=True))
+            self._add(*_counted(codes, k ** (len(decisions) + 1)))
 
     def merge(self, other: CaseTally) -> None:
         """Add what another tally of the same classes and policies has seen."""
@@ -248,6 +249,15 @@ class CaseTally:
             decided=tuple(part[own].astype(np.float64) for part, own in zip(self._groups, filled, strict=True)),
             grouped=True,
         )
+
+
+def _counted(codes: NDArray[np.int64], n_codes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the codes that occur, ascending, and how often; few possible ones are counted without sorting."""
+    if n_codes > _FEW_CODES:
+        return np.unique(codes, return_counts=True)
+    times = np.bincount(codes, minlength=n_codes)
+    found = np.flatnonzero(times)
+    return found, times[found]
 
 
 def case_table(

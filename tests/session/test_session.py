@@ -208,7 +208,7 @@ def test_meaning_one_of_two_answers_is_no_second_observation_of_it(study, journa
         first = session.state.entries[-1].event.pair.repeat_of
         assert not np.array_equal(session.outcome().weights, before)
         session.resolve(first, number, "first")
-        assert session.procedure().belief(session.state.history).estimate == pytest.approx(before)
+        assert session.procedure().conclude(session.state.history).weights == pytest.approx(before)
         asked = [entry.event.pair for entry in session.state.entries]
         session.more()
         assert session.asking().pair not in asked, "the repeat was asked all the same"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -29,6 +29,13 @@ HEIGHT = 36
 """Height of a field in pixels at the base font."""
 
 _SIDE = 18
+
+
+class Unwheeled:
+    """A field that the wheel never changes: it scrolls the page. To be named before Qt's own class."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
 
 
 class RadioDot(Square, QRadioButton):
@@ -62,7 +69,7 @@ class CheckSquare(Square, QCheckBox):
                 paint_glyph(painter, Glyph.CHECK, room.adjusted(3, 3, -3, -3), ink, 2.2)
 
 
-class ListBox(QComboBox):
+class ListBox(Unwheeled, QComboBox):
     """A list to choose from that may become narrower than its longest entry.
 
     Parameters
@@ -107,7 +114,7 @@ class ListBox(QComboBox):
             )
 
 
-class NumberBox(QSpinBox):
+class NumberBox(Unwheeled, QSpinBox):
     """A whole number to type or step."""
 
     def __init__(self, name: str, low: int, high: int, parent: QWidget | None = None) -> None:
@@ -124,7 +131,7 @@ class NumberBox(QSpinBox):
         paint_spin(self)
 
 
-class DecimalBox(QDoubleSpinBox):
+class DecimalBox(Unwheeled, QDoubleSpinBox):
     """A number with decimals to type or step."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -278,6 +278,8 @@ class SessionFlow(QObject):
                 given.strength,
                 seconds=given.seconds,
                 full_picture=given.full_picture,
+                moved=given.moved,
+                reason=given.reason,
             )
 
     def _leave(self) -> None:

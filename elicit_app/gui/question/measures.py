@@ -195,7 +195,7 @@ def plan(width: int, room: Breakpoint, rows: int, *, longest_word: float = 0.0, 
     size = sizes(room, rows)
     if room.large:
         return Plan(room, width, _around(width % 2, width), _thirds(width), size, frame(room))
-    usual = em(_MIDDLE_DENSE if rows >= 4 else _MIDDLE) if room.compact else em(_MIDDLE_WIDE)
+    usual = em(_MIDDLE_DENSE if rows >= 3 else _MIDDLE) if room.compact else em(_MIDDLE_WIDE)
     wanted = max(usual, round(longest_word) + 2 * theme.S)
     middle = max(em(_LEAST_MIDDLE), min(wanted, width - 2 * round(least_side)))
     both = _around(middle, width)

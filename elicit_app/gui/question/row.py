@@ -345,13 +345,19 @@ class LedgerRow(QWidget):
             self.name.set_role(theme.Role.STRONG, compact=size.compact)
             self.name.setText(fitted(row.mistake.name, self.name.font(), width, _MOST_LINES))
             self._is_short = True
-        if _lines(self.flow, width) > _MOST_LINES:
+        # In smaller type (`Plan.tightened`) height is scarce: one line for truth and prediction.
+        most = 1 if size.title is Role.STRONG else _MOST_LINES
+        if _lines(self.flow, width) > most:
             self.flow.set_role(theme.Role.NOTE, compact=size.compact)
             whole = QFontMetricsF(self.flow.font())
-            room = width * _MOST_LINES - whole.horizontalAdvance(replace(row, truths="", said="").flow) - em(30)
+            room = (
+                width * most
+                - whole.horizontalAdvance(replace(row, truths="", said="").flow)
+                - em(30 if most > 1 else 4)
+            )
             truths, said = (elided(name, whole, room / 2) for name in (row.truths, row.said))
             short = replace(row, truths=truths, said=said).flow
-            self.flow.setText(fitted(short, self.flow.font(), width, _MOST_LINES))
+            self.flow.setText(fitted(short, self.flow.font(), width, most))
             self._is_short = True
 
     def show_bars(self, row: Row, scale: Scale | None, digits: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -18,6 +18,9 @@ from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.words.balance import Balance
 from elicit_app.session.words.direction import isolated
 from elicit_app.session.words.ledger import Letter, Strip
+
+_MOST_LINES, _LONGEST_CHANGE = 4, 64
+"""Lines of the sentence, and letters of a change where it would take more."""
 
 
 class Word(NamedTuple):
@@ -94,14 +97,22 @@ class StripText:
         return sum(widths) + self.between_parts * (len(parts) - 1)
 
 
-def strip_text(said: Strip | Balance, width: float, room: Breakpoint) -> StripText:
-    """Return the lines for a sentence in `width` pixels: smaller type before more than a line for each part."""
+def strip_text(said: Strip | Balance, width: float, room: Breakpoint, *, short: bool = False) -> StripText:
+    """Return the lines for a sentence in `width` pixels: smaller type before more than a line for each part.
+
+    Names so long that they would take more than four lines are cut in their middle (`short`); the ledger's rows, the
+    tooltips and the accessible name have them whole.
+    """
+    if short:
+        said = _shortened(said)
     parts, compact = _balance_parts(said) if isinstance(said, Balance) else _parts(said), room.compact or room.large
     for role in (Role.STRIP, Role.STRONG):
         text = StripText((tuple(parts),), role, compact)
         if not room.large and text.width(tuple(parts)) <= width:
             return text
         lines = tuple((part,) for whole in parts for part in _wrapped(text, whole, width))
+        if role is Role.STRONG and len(lines) > _MOST_LINES and not room.large and not short:
+            return strip_text(said, width, room, short=True)
         if len(lines) == len(parts) or role is Role.STRONG:
             return StripText(lines, role, compact)
     raise AssertionError("the last role always fits")
@@ -129,6 +140,20 @@ def _balance_parts(balance: Balance) -> list[Part]:
     if balance.ratio:
         second = (*second, Word("one counts as", quiet=True), Word(balance.ratio))
     return [Part(None, first, one), Part(None, second, other)]
+
+
+def _shortened(said: Strip | Balance) -> Strip | Balance:
+    if isinstance(said, Balance):
+        few, many = (", ".join(map(_short, more.split(", "))) for more in said.more)
+        return said._replace(more=(few, many))
+    return replace(said, fewer=tuple(map(_short, said.fewer)), more=tuple(map(_short, said.more)))
+
+
+def _short(change: str) -> str:
+    if len(change) <= _LONGEST_CHANGE:
+        return change
+    half = _LONGEST_CHANGE // 2
+    return f"{change[:half].rstrip()}…{change[-half:].lstrip()}"
 
 
 _WORD = re.compile(r"[^\s\u2068]*\u2068[^\u2069]*\u2069\S*|\S+")

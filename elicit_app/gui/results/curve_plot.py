@@ -26,8 +26,9 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LinearAxis, LogAxis
+from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
+from metrics.display.log_axis import LogAxis
 
 Floats = NDArray[np.float64]
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -150,7 +151,7 @@ class CurvePlot(QLabel):
             self.table_requested.emit()
         elif picture is not None and self._at is not None and key in keys:
             jump = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-            self._move(picture.x.share(self._at) + keys[key] * (_JUMP if jump else _STEP))
+            self._move(picture.x.position(self._at) + keys[key] * (_JUMP if jump else _STEP))
         elif picture is not None and picture.at is not None and key == Qt.Key.Key_Home:
             self._put(picture.at)
         else:
@@ -190,7 +191,7 @@ class CurvePlot(QLabel):
 
     def _x(self, room: QRectF, value: float) -> float:
         assert self._picture is not None
-        return room.left() + self._picture.x.share(value) * room.width()
+        return room.left() + self._picture.x.position(value) * room.width()
 
     def _y(self, room: QRectF, value: float) -> float:
         """Return the height of a value, not held inside the plot: curves are clipped."""

@@ -11,46 +11,19 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui.theme import Tokens, em
+from metrics.display.log_axis import LogAxis
 
 _STEPS = (1.0, 2.0, 5.0)
 
 
-@dataclass(frozen=True)
-class LogAxis:
-    """A logarithmic axis from `low` to `high` (both positive, low < high)."""
+def log_axis(values: Iterable[float], *, reach: float = 1.3, widest: float = 1e4) -> LogAxis:
+    """Return an axis that holds 1 and all finite positive `values`, with a margin of the factor `reach`.
 
-    low: float
-    high: float
-
-    @classmethod
-    def around(cls, values: Iterable[float], *, reach: float = 1.3, widest: float = 1e4) -> LogAxis:
-        """Return an axis that holds 1 and all finite positive `values`, with a margin of the factor `reach`.
-
-        Values beyond `widest` (or below its inverse) are left to the plot's arrows.
-        """
-        kept = [value for value in values if math.isfinite(value) and 1 / widest <= value <= widest]
-        low, high = min([1.0, *kept]), max([1.0, *kept])
-        return cls(min(low / reach, 0.3), max(high * reach, 3.0))
-
-    def share(self, value: float) -> float:
-        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
-        inside = min(max(value, self.low), self.high)
-        return math.log(inside / self.low) / math.log(self.high / self.low)
-
-    def value(self, share: float) -> float:
-        """Return the value at `share` of the length, 0 to 1."""
-        return self.low * math.pow(self.high / self.low, min(max(share, 0.0), 1.0))
-
-    def ticks(self, most: int = 9) -> tuple[float, ...]:
-        """Return round values inside, at most `most` where possible: powers of ten times 1, 2, 3, 5 or fewer."""
-        first, last = math.floor(math.log10(self.low)), math.ceil(math.log10(self.high))
-        found: tuple[float, ...] = ()
-        for mantissas in ((1.0, 2.0, 3.0, 5.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
-            every = (m * 10.0**e for e in range(first, last + 1) for m in mantissas)
-            found = tuple(v for v in every if self.low * (1 - 1e-9) <= v <= self.high * (1 + 1e-9))
-            if len(found) <= most:
-                break
-        return found
+    Values beyond `widest` (or below its inverse) are left to the plot's arrows.
+    """
+    kept = [value for value in values if math.isfinite(value) and 1 / widest <= value <= widest]
+    held = LogAxis.over([1.0, *kept], reach)
+    return LogAxis(min(held.low, 0.3), max(held.high, 3.0))
 
 
 @dataclass(frozen=True)
@@ -67,14 +40,14 @@ class ShareAxis:
         low, high = min(0.01, share / 10), max(0.99, 1 - (1 - share) / 10)
         return cls(max(low, rarest), min(high, 1 - rarest))
 
-    def share(self, value: float) -> float:
+    def position(self, value: float) -> float:
         """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
         inside = min(max(value, self.low), self.high)
         return (_log_odds(inside) - _log_odds(self.low)) / (_log_odds(self.high) - _log_odds(self.low))
 
-    def value(self, share: float) -> float:
-        """Return the share of cases at `share` of the length, 0 to 1."""
-        odds = _log_odds(self.low) + min(max(share, 0.0), 1.0) * (_log_odds(self.high) - _log_odds(self.low))
+    def value(self, position: float) -> float:
+        """Return the share of cases at a position, 0 to 1."""
+        odds = _log_odds(self.low) + min(max(position, 0.0), 1.0) * (_log_odds(self.high) - _log_odds(self.low))
         return 1 / (1 + math.exp(-odds))
 
     def ticks(self, most: int = 9) -> tuple[float, ...]:
@@ -108,7 +81,7 @@ class LinearAxis:
         span = (high - low) or 1.0
         return cls(low - margin * span, high + margin * span)
 
-    def share(self, value: float) -> float:
+    def position(self, value: float) -> float:
         """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
         return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
 
@@ -140,7 +113,7 @@ class PlotColumns:
 
     def x(self, axis: LogAxis, value: float) -> float:
         """Return where `value` lies across the plot."""
-        return self.left + axis.share(value) * (self.right - self.left)
+        return self.left + axis.position(value) * (self.right - self.left)
 
 
 class LogPlot(QLabel):

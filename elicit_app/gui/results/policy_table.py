@@ -65,7 +65,7 @@ class _Columns:
     two_lines: bool = True
 
     def x(self, axis: LinearAxis, value: float) -> float:
-        return self.plot + axis.share(value) * (self.plot_end - self.plot)
+        return self.plot + axis.position(value) * (self.plot_end - self.plot)
 
 
 class PolicyTable(QLabel):

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LogAxis, LogPlot, PlotColumns
+from elicit_app.gui.results.plotting import LogPlot, PlotColumns, log_axis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.study.model import Wording
 from metrics.display.numbers import two_digits
@@ -62,7 +62,7 @@ class RatioPlot(LogPlot):
     def show_rows(self, rows: Sequence[PlotRow], yardstick: str) -> None:
         """Show `rows`; `yardstick` is the mistake the others are compared with, in the singular."""
         self._rows, self._yardstick = tuple(rows), yardstick
-        self._axis = LogAxis.around(_numbers(rows))
+        self._axis = log_axis(_numbers(rows))
         tell(
             self,
             name=f"How bad each mistake is, compared with one {yardstick}",

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
+from elicit_app.gui.elements.fields import Unwheeled
 from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
@@ -41,7 +42,7 @@ class Scale(NamedTuple):
     own: float
 
 
-class ShareTrack(QSlider):
+class ShareTrack(Unwheeled, QSlider):
     """A slider whose track says what is cheapest where, with a tick where two policies change places.
 
     Emits `number_changed` with the number whenever the handle is moved by mouse or keys.
@@ -75,7 +76,7 @@ class ShareTrack(QSlider):
         """Put the handle at `number`, without emitting."""
         self._number = number
         self.blockSignals(True)
-        self.setValue(round(self._scale.axis.share(number) * STEPS))
+        self.setValue(round(self._scale.axis.position(number) * STEPS))
         self.blockSignals(False)
         self.update()
 
@@ -133,7 +134,7 @@ class ShareTrack(QSlider):
         return float(em(18))
 
     def _x(self, number: float) -> float:
-        return self._inset() + self._scale.axis.share(number) * (self.width() - 2 * self._inset())
+        return self._inset() + self._scale.axis.position(number) * (self.width() - 2 * self._inset())
 
     def _y(self) -> float:
         return float(em(46))

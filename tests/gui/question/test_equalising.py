@@ -196,8 +196,8 @@ def test_numbers_names_and_answers_stay_where_they_were(qtbot, offered) -> None:
 
 def test_a_screen_reader_hears_the_number_and_the_sentence(qtbot, moving) -> None:
     qtbot.keyClick(moving.card.field, K.Key_Up)
-    qtbot.wait(520)
     interface = QAccessible.queryAccessibleInterface(moving.card.field)
+    qtbot.waitUntil(lambda: "134" in interface.text(QAccessible.Text.Name))
     assert interface.text(QAccessible.Text.Name) == "Needless excisions in B, 134 of 660, to move from 48 to 330"
     assert interface.text(QAccessible.Text.Description) == (
         "A: 12 more missed melanomas are as bad as B: 86 more needless excisions: one counts as 7.2"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.gui.results.plotting import LinearAxis, LogAxis, ShareAxis
+from elicit_app.gui.results.plotting import LinearAxis, ShareAxis, log_axis
 from elicit_app.session.views.cost_lines import CostLines
 from elicit_app.session.words import result_words as words
 from elicit_app.study.wording import default_wording
@@ -17,14 +17,14 @@ POSITIVE = st.floats(1e-3, 1e4)
 
 @given(st.lists(POSITIVE, min_size=1, max_size=8), st.floats(0, 1))
 def test_a_logarithmic_axis_holds_what_it_is_made_around_and_inverts(values, share):
-    axis = LogAxis.around(values)
+    axis = log_axis(values)
     assert all(axis.low <= value <= axis.high for value in (1.0, *values))
-    assert axis.share(axis.value(share)) == pytest.approx(share, abs=1e-9)
+    assert axis.position(axis.value(share)) == pytest.approx(share, abs=1e-9)
 
 
 @given(st.lists(POSITIVE, min_size=1, max_size=8), st.integers(2, 9))
 def test_ticks_are_ascending_and_inside(values, most):
-    axis = LogAxis.around(values)
+    axis = log_axis(values)
     ticks = axis.ticks(most)
     assert all(a < b for a, b in pairwise(ticks))
     assert all(axis.low * 0.999 <= tick <= axis.high * 1.001 for tick in ticks)
@@ -69,7 +69,7 @@ def test_an_axis_of_shares_holds_the_study_and_goes_there_and_back(own, populati
     ticks = axis.ticks(9)
     assert list(ticks) == sorted(ticks)
     for value in (axis.low, 0.5, axis.high):
-        assert axis.value(axis.share(value)) == pytest.approx(value)
+        assert axis.value(axis.position(value)) == pytest.approx(value)
     if 1 / population <= own <= 1 - 1 / population:
         assert axis.low <= own <= axis.high
 

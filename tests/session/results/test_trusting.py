@@ -117,25 +117,18 @@ def at_stake(pair):
 
 
 def test_an_answer_against_the_rest_is_named_in_the_panel_and_in_the_review(sitting):
-    session = sitting(honest, seed=1)  # here a pair was repeated on which much is at stake
+    session = sitting(honest, seed=1)
     before = result_view(session)
-    number = next(n for n, entry in enumerate(session.state.entries, 1) if entry.event.pair.purpose is Purpose.CHECK)
-    # Of the pairs that were asked twice the one that is least close: chance does not explain an answer against it.
-    repeated = max(
-        (entry.event.pair.repeat_of for entry in session.state.entries if entry.event.pair.repeat_of),
-        key=lambda number: at_stake(session.state.entries[number - 1].event.pair),
-    )
-    reply = "right" if honest(review_view(session).answers[repeated - 1]) == "left" else "left"
-    session.change(repeated, reply)
-    view, review = result_view(session), review_view(session)
+    check = next(n for n, entry in enumerate(session.state.entries, 1) if entry.event.pair.purpose is Purpose.CHECK)
+    # One result is better in everything: chance does not explain the other answer.
+    reply = "right" if honest(review_view(session).answers[check - 1]) == "left" else "left"
+    session.change(check, reply)
+    view = result_view(session)
     assert view.metric.quality.answers_explained.agreed < before.metric.quality.answers_explained.of
-    assert [answer.number for answer in review.answers if answer.fit == "two answers"] != []
-    session.resolve(*(place + 1 for place in review.contradictions[0]), "first")
     odd = [answer.number for answer in review_view(session).answers if answer.fit == "does not fit"]
-    assert repeated in odd
-    named = [finding.question for finding in result_view(session).trust if finding.question is not None]
-    assert set(named) == set(odd)
-    assert number not in odd
+    assert check in odd
+    named = [finding.question for finding in view.trust if finding.question is not None]
+    assert set(named) >= set(odd)
 
 
 def test_a_search_is_judged_by_its_fit_alone(traffic, tmp_path):
