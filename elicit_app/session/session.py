@@ -48,8 +48,16 @@ from elicit_app.session.journal.events import (
 from elicit_app.session.journal.reading import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import Journal
-from elicit_app.session.questions import Asking, on_screen, only_of_preference, stand, to_choice
-from elicit_app.session.steps import Steps, first_step, note_about
+from elicit_app.session.questions import (
+    Asking,
+    Steps,
+    first_step,
+    note_about,
+    on_screen,
+    only_of_preference,
+    stand,
+    to_choice,
+)
 from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 
@@ -91,6 +99,7 @@ class Session:
         *,
         expert: str | None = None,
         guesses: tuple[Guess, ...] = (),
+        simulated: bool = False,
     ) -> Session:
         """Begin a session in a new file.
 
@@ -106,6 +115,8 @@ class Session:
             Whose answers these are.
         guesses : tuple of Guess
             First guesses of the ratios, asked before the first question.
+        simulated : bool
+            A program answers; the metric file says so.
 
         Raises
         ------
@@ -114,7 +125,7 @@ class Session:
         """
         setting = for_person(setting)
         now = datetime.now(UTC)
-        events: list[Event] = [begun(study, setting, now, expert)]
+        events: list[Event] = [begun(study, setting, now, expert, simulated=simulated)]
         if guesses:
             events.append(Guessed(at=now, guesses=guesses))
         steps = Steps(study, setting)

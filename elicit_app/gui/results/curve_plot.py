@@ -28,7 +28,7 @@ from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from metrics.display.log_axis import LogAxis
+from metrics.display.axes import LogAxis
 
 Floats = NDArray[np.float64]
 _CENTRE = Qt.AlignmentFlag.AlignCenter

@@ -15,7 +15,7 @@ from elicit_app.gui.results.share_track import Scale, ShareTrack
 from elicit_app.gui.results.to_do import NO_MODELS, TableCard
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.views.scenarios import Scenarios
-from elicit_app.session.words import result_words as words
+from elicit_app.session.words import sentences as words
 from elicit_app.session.words.ledger import counted
 from elicit_app.study.model import Study
 

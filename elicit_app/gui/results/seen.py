@@ -26,12 +26,11 @@ from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, S
 from elicit_app.gui.results.matrices import Cell, MatrixCard
 from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.session.views.curves import CurveLine, CurveSet, CurvesView
-from elicit_app.session.views.figures import ModelView
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.outcome import ModelView, ResultView
 from elicit_app.session.words import curve_words as words
 from elicit_app.session.words.ledger import counted
 from elicit_app.study.model import Study
-from metrics.display.log_axis import LogAxis
+from metrics.display.axes import LogAxis
 from metrics.display.numbers import total_cost, two_digits
 
 NOTHING = "This study has no models, so there is nothing to see of them."

@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.questions import Purpose
+from elicit_app.elicitation.questions import Outcome, Purpose
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.registry.published import DlpmSetting
 from elicit_app.session.results.result import result_view
+from elicit_app.session.results.trusting import why_provisional
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view, review_view
 from elicit_app.study import open_study
+from metrics import Consequence
+from metrics.elicited.exchange import ExchangeRate
+from metrics.elicited.metric_parts import CHOICE_SETTLED
 
 COSTS = np.array([[0.0, 9.0, 3.0], [2.0, 0.0, 1.0], [6.0, 1.0, 0.0]])
 
@@ -139,3 +143,32 @@ def test_a_search_is_judged_by_its_fit_alone(traffic, tmp_path):
         assert view.held_out == ()
         assert view.metric.quality.held_out_agreement is None
         assert view.metric.quality.answers_explained.of == 8
+
+
+@pytest.mark.parametrize("purpose", ["choose", "costs", None])
+def test_the_metric_file_says_what_the_answers_are_for_and_what_they_leave_open(study, tmp_path, purpose):
+    setting = BayesSetting(seed=3, purpose=purpose)
+    with Session.create(study, setting, tmp_path / "s.session.jsonl", simulated=True) as session:
+        for number in range(3):
+            session.answer("left" if number % 2 else "right")
+        quality = result_view(session).metric.quality
+    assert (quality.purpose, quality.simulated, quality.linear) == (purpose, True, None)
+    assert quality.provisional == "they rest on 3 answers only"
+    assert quality.caveat == "The costs are provisional: they rest on 3 answers only."
+
+
+@pytest.mark.parametrize(
+    ("stopped", "wide", "reason"),
+    [
+        ("best-model", True, CHOICE_SETTLED),
+        ("best-model", False, None),
+        ("expert", True, "the questions ended before the costs were known"),
+        ("budget", True, None),
+    ],
+)
+def test_costs_are_provisional_where_the_questions_ended_before_they_were_known(stopped, wide, reason):
+    known = ExchangeRate(0, 1, 1.0, 1.0, 1.0, True, Consequence("a", "b", "a called b"))
+    other = ExchangeRate(1, 0, 8.0, 2.0 if wide else 5.0, 20.0, False, Consequence("b", "a", "b called a"))
+    outcome = Outcome("lpm", np.array([-1.0, -8.0]), (None, None), stopped, 12)
+    assert why_provisional(outcome, (known, other), 12, untrusted=False) == reason
+    assert why_provisional(outcome, (known, other), 12, untrusted=True) == "the answers do not hang together"
