@@ -1,79 +1,17 @@
-"""The page about a metric, as a document: sections of paragraphs, tables and plots, which each format only renders."""
+"""The page about a metric: headline, exchange rates, costs, release factors, weights, and where it comes from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from metrics.display.numbers import cost_text, day, two_digits
 from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import ANSWERS_FOR
+from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
-
-Cells = list[list[tuple[str, str]]]
-
-
-@dataclass(frozen=True)
-class Paragraph:
-    """A paragraph: the lead sentence of the page, plain text, or a quiet remark."""
-
-    text: str
-    kind: Literal["lead", "plain", "quiet"] = "plain"
-
-
-@dataclass(frozen=True)
-class Matrix:
-    """A k x k table, the truth in rows; each cell a number and what is beneath it; `more` is said without room."""
-
-    names: tuple[str, ...]
-    cells: Cells
-    more: str
-
-
-@dataclass(frozen=True)
-class Facts:
-    """A table of names and values."""
-
-    rows: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class RatePlot:
-    """Exchange rates on a logarithmic axis, each with its name and what stands beneath the name."""
-
-    rates: tuple[ExchangeRate, ...]
-    names: tuple[tuple[str, str], ...]
-
-    def worst(self, most: int) -> RatePlot:
-        """Return the yardstick and the mistakes that count most, at most `most` of them, in their order."""
-        kept = sorted(range(len(self.rates)), key=lambda place: -self.rates[place].ratio)[:most]
-        places = [place for place, rate in enumerate(self.rates) if rate.is_yardstick or place in kept]
-        return RatePlot(tuple(self.rates[i] for i in places), tuple(self.names[i] for i in places))
-
-
-Block = Paragraph | Matrix | Facts | RatePlot
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading, which may be empty, and blocks; a half section may stand beside another one."""
-
-    title: str
-    blocks: tuple[Block, ...]
-    half: bool = False
-
-
-@dataclass(frozen=True)
-class Page:
-    """A title, what stands beneath it, and sections."""
-
-    title: str
-    subtitle: str
-    sections: tuple[Section, ...]
-
 
 # Parameters with a line of their own.
 _SAID = ("of", "never_worse")
@@ -129,11 +67,6 @@ def metric_page(metric: ElicitedMetric) -> Page:
 def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
     name, flow = one_line(rate.mistake.name), one_line(called(metric.classes, rate.key))
     return name, "" if name == flow else flow
-
-
-def one_line(text: str) -> str:
-    """Return a text without line breaks and control characters, for a comment or a cell."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
 def _cost_texts(metric: ElicitedMetric) -> Cells:
