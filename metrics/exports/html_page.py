@@ -107,12 +107,16 @@ def _text(text: Text) -> str:
 
 
 def _table(table: Table) -> str:
-    heads = "".join(f'<th scope="col"{_side(table, at)}>{escape(head)}</th>' for at, head in enumerate(table.heads))
+    heads = "".join(f'<th scope="col"{_side(table, at)}>{_lines(head)}</th>' for at, head in enumerate(table.heads))
     rows = ["".join(_cell(cell, _side(table, at)) for at, cell in enumerate(row)) for row in table.rows]
     if table.foot is not None:
         rows.append("".join(_cell(table.foot if at == table.plot else Cell(""), "") for at in range(len(table.heads))))
     lines = "".join(f"<tr>{row}</tr>" for row in rows)
     return f'<table class="rows"><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>'
+
+
+def _lines(text: str) -> str:
+    return "<br>".join(map(escape, text.split("\n")))
 
 
 def _side(table: Table, at: int) -> str:

@@ -66,7 +66,7 @@ def metric_page(metric: ElicitedMetric) -> Page:
 
 def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
     name, flow = one_line(rate.mistake.name), one_line(called(metric.classes, rate.key))
-    return name, "" if name == flow else flow
+    return name, "" if name.casefold() == flow.casefold() else flow
 
 
 def _cost_texts(metric: ElicitedMetric) -> Cells:

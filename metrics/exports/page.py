@@ -1,0 +1,188 @@
+"""A page as a document: sections of paragraphs, tables and plots, which HTML, Markdown and Typst only render."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from metrics.display.log_axis import LogAxis
+from metrics.elicited.exchange import ExchangeRate
+from metrics.exports.drawings import Picture, log_numbers, rate_mark
+from metrics.policies.recommendation import Piece
+
+Text = str | tuple[Piece, ...]
+Cells = list[list[tuple[str, str]]]
+
+MOST_RATES = 12
+"""So many exchange rates are shown at once."""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph: the lead sentence of the page, plain text, or a quiet remark."""
+
+    text: Text
+    kind: Literal["lead", "plain", "quiet"] = "plain"
+
+
+@dataclass(frozen=True)
+class Card:
+    """Paragraphs in a frame: what the page is read for."""
+
+    lines: tuple[Paragraph, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A table of names and values."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table: text, what stands small beneath it, whether it is stressed."""
+
+    text: str
+    beneath: str = ""
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a head, whose texts may have two lines.
+
+    The columns of `right` are aligned right, the one of `widest` takes what room is left.
+    `foot` is the last row, which belongs to the pictures: the numbers of their axis.
+    """
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Cell | Picture, ...], ...]
+    right: frozenset[int] = frozenset()
+    widest: int = 0
+    foot: Picture | None = None
+
+    @property
+    def plot(self) -> int | None:
+        """Return the column of pictures, or None."""
+        found = [at for at, cell in enumerate(self.rows[0]) if isinstance(cell, Picture)] if self.rows else []
+        return found[0] if found else None
+
+    @property
+    def plot_width(self) -> int:
+        """Return how wide the pictures are, in their own units; 0 without any."""
+        return max((cell.width for row in self.rows for cell in row if isinstance(cell, Picture)), default=0)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A k x k table, the truth in rows; each cell a number and what is beneath it; `more` is said without room."""
+
+    names: tuple[str, ...]
+    cells: Cells
+    more: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that was found, good or not, and what there is to say about it."""
+
+    good: bool
+    headline: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found, one below the other."""
+
+    rows: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list; each item is a word or two to stress, and a text."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """Lines to sign on, and what stands beneath them."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RatePlot:
+    """Exchange rates on a logarithmic axis, each with its name, what stands beneath the name, and a first guess."""
+
+    rates: tuple[ExchangeRate, ...]
+    names: tuple[tuple[str, str], ...]
+    guesses: tuple[float | None, ...] = ()
+
+    @property
+    def axis(self) -> LogAxis:
+        """Return the axis that holds all of them."""
+        guessed = [guess for guess in self.guesses if guess is not None]
+        around = LogAxis.around(self.rates)
+        return LogAxis.over([around.low, around.high, *guessed], 1.0) if guessed else around
+
+    def worst(self, most: int = MOST_RATES) -> RatePlot:
+        """Return the yardstick and the mistakes that count most, at most `most` of them, in their order."""
+        kept = sorted(range(len(self.rates)), key=lambda place: -self.rates[place].ratio)[:most]
+        at = [place for place, rate in enumerate(self.rates) if rate.is_yardstick or place in kept]
+        guesses = tuple(self.guesses[i] for i in at) if self.guesses else ()
+        return RatePlot(tuple(self.rates[i] for i in at), tuple(self.names[i] for i in at), guesses)
+
+    def table(self, axis: LogAxis) -> Table:
+        """Return one row a rate: the mistake, its place on the axis, the estimate, the range."""
+        guesses = self.guesses or (None,) * len(self.rates)
+        rows = []
+        for rate, (name, beneath), guess in zip(self.rates, self.names, guesses, strict=True):
+            estimate, range_ = rate.columns()
+            drawn = rate_mark(rate, axis, guess)
+            rows.append((Cell(name, beneath, strong=True), drawn, Cell(estimate, strong=True), Cell(range_)))
+        heads = ("Mistake", "", "counts as", "plausible (90 %)")
+        return Table(heads, tuple(rows), right=frozenset({2, 3}), foot=log_numbers(axis))
+
+
+Block = Paragraph | Card | Facts | Table | Matrix | Findings | Bullets | Signatures | RatePlot
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, which may be empty, and blocks; a half section may stand beside another one.
+
+    A section of level 3 belongs to the one before. `new_sheet` begins a sheet of paper.
+    """
+
+    title: str
+    blocks: tuple[Block, ...]
+    half: bool = False
+    level: Literal[2, 3] = 2
+    new_sheet: bool = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """A title, what stands beneath it, sections, and what stands at the foot of every sheet of paper."""
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]
+    foot: str = ""
+
+
+def one_line(text: str) -> str:
+    r"""Return a text without line breaks and control characters, for a comment or a cell.
+
+    >>> one_line("two\nlines")
+    'two lines'
+    """
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def pieces_of(text: Text) -> tuple[Piece, ...]:
+    """Return a text in pieces, stressed or not."""
+    return (Piece(text),) if isinstance(text, str) else text
