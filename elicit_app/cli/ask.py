@@ -68,10 +68,10 @@ def ask(
 
     Keys: 1 A, 2 B (1+ clearly, 1- slightly), 0 about equal, s cannot say, u undo, q stop and see the result.
     """
-    from elicit_app.cli.asking import Wish, ask_in_terminal
+    from elicit_app.cli.asking import AskOptions, ask_in_terminal
     from elicit_app.problem import WrongOption
 
-    wish = Wish(
+    options = AskOptions(
         study=study,
         procedure=procedure,
         family=family,
@@ -86,6 +86,6 @@ def ask(
         force=force,
     )
     try:
-        ask_in_terminal(wish)
+        ask_in_terminal(options)
     except WrongOption as wrong:
         raise typer.BadParameter(wrong.worded(flag)) from wrong

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from metrics.display.axes import SECOND
-from metrics.display.log_axis import LogAxis
+from metrics.display.axes import SECOND, LogAxis
 from metrics.display.numbers import total_cost, two_digits
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.judgement import JudgedPolicy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from metrics.display.log_axis import LogAxis
+from metrics.display.axes import LogAxis
 from metrics.elicited.exchange import ExchangeRate
 from metrics.exports.drawings import Picture, log_numbers, rate_mark
 from metrics.policies.recommendation import Piece

@@ -90,6 +90,10 @@ class ListBox(Unwheeled, QComboBox):
         self.setSizePolicy(across, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the page: scrolling must not choose something else."""
+        event.ignore()
+
     def sizeHint(self) -> QSize:
         return QSize(theme.em(self._widest or 260), theme.em(HEIGHT))
 
@@ -124,6 +128,10 @@ class NumberBox(Unwheeled, QSpinBox):
         self.setGroupSeparatorShown(True)
         prepare_spin(self)
 
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the page: scrolling must not change a number."""
+        event.ignore()
+
     def sizeHint(self) -> QSize:
         return QSize(theme.em(96), theme.em(HEIGHT))
 
@@ -137,6 +145,10 @@ class DecimalBox(Unwheeled, QDoubleSpinBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         prepare_spin(self)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the page: scrolling must not change a number."""
+        event.ignore()
 
     def sizeHint(self) -> QSize:
         return QSize(theme.em(110), theme.em(HEIGHT))
@@ -252,18 +264,22 @@ class _Explained(QWidget):
         row.setSpacing(theme.S)
         words.setSpacing(2)
         self._title, self._explanation = Label(role=theme.Role.LABEL), Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self._aside = Label(role=theme.Role.NOTE, ink=theme.INK2, wrap=False)
         words.addWidget(self._title)
         words.addWidget(self._explanation)
         row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
+        row.addWidget(self._aside, 0, Qt.AlignmentFlag.AlignTop)
         self.say(text, explanation)
 
-    def say(self, text: str, explanation: str = "") -> None:
-        """Change the words."""
+    def say(self, text: str, explanation: str = "", aside: str = "") -> None:
+        """Change the words; `aside` stands on the right of them."""
+        self._aside.setText(aside)
+        self._aside.setVisible(bool(aside))
         self._title.setText(text)
         self._explanation.setText(explanation)
         self._explanation.setVisible(bool(explanation))
-        tell(self.button, name=text, more=explanation)
+        tell(self.button, name=text, more=", ".join(part for part in (explanation, aside) if part))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self.button.isEnabled():

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from elicit_app.problem import Problem
 from elicit_app.session.views.outcome import ResultView
-from metrics.files.atomic_write import write_atomically
+from metrics.files import write_atomically
 
 PREDICTIONS = "Predictions (*.csv *.parquet *.npz);;All files (*)"
 
@@ -31,6 +31,11 @@ class Dialogs:
         """Return a folder that is to be made."""
         name = QFileDialog.getExistingDirectory(parent, "Where the study is kept", str(proposed.parent))
         return Path(name) / proposed.name if name else None
+
+    def words(self, parent: QWidget) -> Path | None:
+        """Return a CSV file with the words of the mistakes."""
+        name, _ = QFileDialog.getOpenFileName(parent, "The words of the mistakes", "", "CSV (*.csv);;All files (*)")
+        return Path(name) if name else None
 
     def save(self, parent: QWidget, proposed: Path) -> Path | None:
         """Return where to save a file."""

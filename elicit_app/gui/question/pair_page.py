@@ -100,7 +100,9 @@ class PairPage(Page):
         self._since_moving = QElapsedTimer()
         self._spoken = QTimer(self, singleShot=True, interval=SPEAK_MS)
         self._spoken.timeout.connect(self._speak)
-        self._unlock = QTimer(self, singleShot=True, interval=MOVE_LOCK_MS)
+        self._unlock = QTimer(self, singleShot=True, interval=MOVE_LOCK_MS + 5)
+        # A coarse timer may come some milliseconds early, and then nothing would switch the answer on.
+        self._unlock.setTimerType(Qt.TimerType.PreciseTimer)
         self._unlock.timeout.connect(self._allow_equal)
         self._connect_move()
         self._words: tuple[str, ...] = ()

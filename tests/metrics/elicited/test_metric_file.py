@@ -15,7 +15,7 @@ import metrics
 from metrics import Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
 from metrics.elicited.metric_document import MetricDocument, metric_schema
 from metrics.elicited.metric_file import CURRENT_VERSION, migrate
-from metrics.files.atomic_write import write_atomically
+from metrics.files import write_atomically
 from metrics.inputs.labels import label_text
 
 CREATED = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
