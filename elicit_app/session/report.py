@@ -39,6 +39,7 @@ from metrics.exports.page import (
     Section,
     Signatures,
     Table,
+    one_line,
 )
 from metrics.exports.typst_page import page_as_pdf
 from metrics.policies.changes import what_would_change
@@ -139,7 +140,7 @@ def report_page(metric: ElicitedMetric, judgement: Judgement | None, asked: Aske
     asked : Asked, optional
         What the session knows.
     """
-    title = metric.name if asked is None else asked.title
+    title = one_line(metric.name if asked is None else asked.title) or "Report"
     who = metric.provenance.expert or "one person"
     models = [] if judgement is None else _models(judgement)
     subtitle = f"What the answers of {who} say about what mistakes cost"

@@ -61,7 +61,7 @@ def metric_page(metric: ElicitedMetric) -> Page:
             half=True,
         ),
     )
-    return Page(one_line(metric.name), f"What each mistake costs. {day(metric.created)}", sections)
+    return Page(one_line(metric.name) or "Elicited metric", f"What each mistake costs. {day(metric.created)}", sections)
 
 
 def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:

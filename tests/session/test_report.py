@@ -84,7 +84,7 @@ def test_it_is_saved_by_the_ending_and_the_same_twice(answered, tmp_path, ending
     first, second = (save_report(page, view.metric, tmp_path / f"{name}{ending}").read_bytes() for name in "ab")
     assert first == second
     if ending == ".pdf":
-        assert len(re.findall(rb"/Type /Page\b", first)) == 3
+        assert len(re.findall(rb"/Type/Page\b", first)) == 3
         assert b"/StructTreeRoot" in first
 
 

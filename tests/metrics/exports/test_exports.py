@@ -276,7 +276,7 @@ def test_the_pdf_is_tagged_and_says_what_it_is():
     content = odd_page()
     assert b"/StructTreeRoot" in content
     assert b"/Lang" in content
-    assert len(re.findall(rb"/Type /Page\b", content)) == 1
+    assert len(re.findall(rb"/Type/Page\b", content)) == 1
 
 
 @pytest.mark.parametrize("make", METRICS.values(), ids=[*METRICS])
