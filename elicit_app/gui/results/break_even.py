@@ -14,9 +14,9 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session.views.cost_lines import Segment
 from metrics.display.log_axis import LogAxis
 from metrics.display.numbers import span, two_digits
+from metrics.models.cost_curves import Segment
 
 STEPS = 1000
 _CENTRE = Qt.AlignmentFlag.AlignCenter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
@@ -11,13 +12,14 @@ from elicit_app.gui.results.break_even import BreakEvenTrack, Scale
 from elicit_app.gui.results.model_table import ModelTable
 from elicit_app.gui.results.plotting import slider_axis
 from elicit_app.gui.results.told import RatioBox
-from elicit_app.session.views.cost_lines import CostLines
 from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.scenarios import lines_over
 from elicit_app.session.words import result_words as words
 from elicit_app.session.words.ledger import counted
 from elicit_app.study.model import Study
 from metrics import Consequence
 from metrics.display.numbers import total_cost, two_digits
+from metrics.models.cost_curves import CostLines
 
 
 class WhatIfCard(Card):
@@ -25,7 +27,7 @@ class WhatIfCard(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self._lines = CostLines((), (), ())
+        self._lines = CostLines((), np.zeros(0), np.zeros(0))
         self._estimate, self._unit = 1.0, ""
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 14, 20, 14)
@@ -58,7 +60,7 @@ class WhatIfCard(Card):
     def show_result(self, view: ResultView, yardstick: Consequence, study: Study) -> None:
         """Start from the estimate of the headline's ratio."""
         ratio, mistake = view.headline.rate, view.headline.rate.mistake
-        self._lines, self._estimate, self._unit = CostLines.of(view.models, ratio), ratio.ratio, yardstick.many
+        self._lines, self._estimate, self._unit = lines_over(view.models, ratio), ratio.ratio, yardstick.many
         self._before.setText(f"What if one {mistake.one} counted as")
         self._after.setText(f"{yardstick.many}?")
         self._back.setText(f"Back to {two_digits(ratio.ratio)}")
@@ -89,9 +91,9 @@ class WhatIfCard(Card):
         self.box.setValue(value)
         self.box.blockSignals(False)
         self._back.setEnabled(abs(value - self._estimate) > 1e-3 * self._estimate)
-        costs = self._lines.costs(value)
+        costs = self._lines.cost(value)
         order = sorted(range(len(costs)), key=lambda index: costs[index])
-        listed = ", ".join(f"{self._lines.names[index]} {total_cost(costs[index])}" for index in order)
+        listed = ", ".join(f"{self._lines.models[index]} {total_cost(costs[index])}" for index in order)
         self._sentence.setText(f"Then the costs are, in {self._unit}: {listed}.")
 
 

@@ -6,15 +6,17 @@ classes are changes. It is the same judge, and the same draws, at another preval
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.session.views.cost_lines import CostLines
 from elicit_app.session.views.figures import ModelView
 from metrics import natural_frequencies
+from metrics.elicited.exchange import ExchangeRate
+from metrics.models.cost_curves import CostLines
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge
 
@@ -114,7 +116,7 @@ class Scenarios:
         per_class = self.population * costs.estimate[:, places]
         base, end = (2 * half - only) @ per_class, only @ per_class
         names = tuple(str(costs.policies[place].model) for place in places)
-        return CostLines(names, tuple(map(float, base)), tuple(map(float, end - base)))
+        return CostLines(names, base, end - base)
 
     def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
         """Return whole cases of each true class out of the population."""
@@ -138,6 +140,15 @@ class Scenarios:
             probability_best=one.probability_best,
             rates=one.counts,
         )
+
+
+def lines_over(models: Sequence[ModelView], rate: ExchangeRate) -> CostLines:
+    """Return what models cost as one mistake counts less or more: lines through their costs at the estimate."""
+    rows = np.array([model.rates[rate.true] for model in models], dtype=np.float64)
+    rows[:, rate.true] = 0.0
+    slope = rows.sum(axis=1) if rate.predicted is None else rows[:, rate.predicted]
+    costs = np.array([model.cost for model in models])
+    return CostLines(tuple(model.name for model in models), costs - rate.ratio * slope, slope)
 
 
 def proportions(shares: ArrayLike) -> Matrix:

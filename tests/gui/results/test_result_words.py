@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elicit_app.gui.results.plotting import LinearAxis, ShareAxis, log_axis, slider_axis
-from elicit_app.session.views.cost_lines import CostLines
 from elicit_app.session.views.figures import ModelView
+from elicit_app.session.views.scenarios import lines_over
 from elicit_app.session.words import result_words as words
 from elicit_app.study.wording import default_wording
 from metrics import Consequence
 from metrics.elicited.exchange import ExchangeRate
+from metrics.models.cost_curves import CostLines
 
 POSITIVE = st.floats(1e-3, 1e4)
 
@@ -68,7 +69,7 @@ def test_a_linear_axis_has_round_ticks_and_zero_among_them(values, most):
 
 
 def lines_of(bases, slopes):
-    return CostLines(tuple(f"m{i}" for i in range(len(bases))), tuple(bases), tuple(slopes))
+    return CostLines(tuple(f"m{i}" for i in range(len(bases))), np.array(bases), np.array(slopes))
 
 
 @given(
@@ -85,21 +86,21 @@ def test_the_segments_are_the_lower_envelope(models, low, high, share):
     assert all(a.high == b.low and a.name != b.name for a, b in pairwise(segments))
     value = low * (high / low) ** share
     inside = [one for one in segments if one.low <= value <= one.high]
-    costs = dict(zip(lines.names, lines.costs(value), strict=True))
+    costs = dict(zip(lines.models, lines.cost(value), strict=True))
     assert any(costs[one.name] == pytest.approx(min(costs.values()), abs=1e-6) for one in inside)
 
 
 def test_the_lines_go_through_the_costs_of_the_models_at_the_estimate():
     models = [model("a", 1, 355.0, [[94, 26], [160, 720]]), model("b", 1, 360.0, [[85, 35], [60, 820]])]
-    lines = CostLines.of(models, ratio())
-    assert lines.costs(7.5) == pytest.approx((355.0, 360.0))
-    assert lines.slope == (26.0, 35.0)
+    lines = lines_over(models, ratio())
+    assert lines.cost(7.5) == pytest.approx([355.0, 360.0])
+    assert lines.slope.tolist() == [26, 35]
     assert [one.name for one in lines.segments(1, 50)] == ["b", "a"]
 
 
 def test_any_wrong_answer_counts_the_whole_row():
-    lines = CostLines.of([model("a", 1, 10.0, [[5, 2, 3], [0, 9, 1], [0, 0, 9]])], ratio(2.0, predicted=None))
-    assert lines.slope == (5.0,)
+    lines = lines_over([model("a", 1, 10.0, [[5, 2, 3], [0, 9, 1], [0, 0, 9]])], ratio(2.0, predicted=None))
+    assert lines.slope.tolist() == [5]
 
 
 @given(POSITIVE, st.floats(1.01, 50))
