@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import words
+from elicit_app.study.digest import study_digest
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
@@ -19,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 
 from elicit_app.study import Predictions, Study, Wording
 from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
-from elicit_app.study.digest import study_digest
 from elicit_app.study.folder import write_folder
 
 HERE = Path(__file__).resolve().parent

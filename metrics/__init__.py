@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from metrics.classification.confusion import class_weighted_error_rate as class_weighted_error_rate
     from metrics.classification.confusion import confusion_matrix as confusion_matrix
     from metrics.classification.confusion import error_rate as error_rate
+    from metrics.classification.confusion import natural_frequencies as natural_frequencies
     from metrics.classification.costs import cost_sensitive_decisions as cost_sensitive_decisions
     from metrics.classification.costs import expected_misclassification_cost as expected_misclassification_cost
     from metrics.classification.costs import misclassification_cost as misclassification_cost
-    from metrics.classification.frequencies import natural_frequencies as natural_frequencies
     from metrics.classification.multilabel import penalized_multilabel_score as penalized_multilabel_score
     from metrics.classification.relevance import relevance_score as relevance_score
     from metrics.elicited.elicited_metric import ElicitedMetric as ElicitedMetric
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from metrics.exports import FORMATS as FORMATS
     from metrics.exports import export as export
     from metrics.models.cost_curves import cost_curve as cost_curve
+    from metrics.models.cost_curves import operating_point as operating_point
     from metrics.models.cost_sensitive_classifier import CostSensitiveClassifier as CostSensitiveClassifier
     from metrics.models.learning import BestEpoch as BestEpoch
     from metrics.models.learning import ConcernLearningRate as ConcernLearningRate
-    from metrics.models.operating_points import operating_point as operating_point
     from metrics.policies.curves import policy_curves as policy_curves
     from metrics.policies.judging import judge as judge
     from metrics.policies.net_benefit import decision_curve as decision_curve
@@ -58,10 +58,10 @@ if TYPE_CHECKING:
     from metrics.probabilistic.concern import MetaPatternConcernScore as MetaPatternConcernScore
     from metrics.probabilistic.concern import meta_pattern_concern_score as meta_pattern_concern_score
     from metrics.probabilistic.concern import release_matrix as release_matrix
+    from metrics.probabilistic.likelihood import gaussian_negative_log_likelihood as gaussian_negative_log_likelihood
+    from metrics.probabilistic.likelihood import interval_coverage as interval_coverage
     from metrics.probabilistic.likelihood import negative_log_likelihood as negative_log_likelihood
     from metrics.probabilistic.likelihood import probability_squared_error as probability_squared_error
-    from metrics.probabilistic.regression import gaussian_negative_log_likelihood as gaussian_negative_log_likelihood
-    from metrics.probabilistic.regression import interval_coverage as interval_coverage
 
 _NAMES = {
     "metrics.classification.confusion": (
@@ -69,13 +69,13 @@ _NAMES = {
         "class_weighted_error_rate",
         "confusion_matrix",
         "error_rate",
+        "natural_frequencies",
     ),
     "metrics.classification.costs": (
         "cost_sensitive_decisions",
         "expected_misclassification_cost",
         "misclassification_cost",
     ),
-    "metrics.classification.frequencies": ("natural_frequencies",),
     "metrics.classification.multilabel": ("penalized_multilabel_score",),
     "metrics.classification.relevance": ("relevance_score",),
     "metrics.elicited.elicited_metric": ("ElicitedMetric",),
@@ -84,17 +84,20 @@ _NAMES = {
     "metrics.elicited.metric_parts": ("Consequence", "Provenance", "Quality", "Tally"),
     "metrics.errors": ("InputError",),
     "metrics.exports": ("FORMATS", "export"),
-    "metrics.models.cost_curves": ("cost_curve",),
+    "metrics.models.cost_curves": ("cost_curve", "operating_point"),
     "metrics.models.cost_sensitive_classifier": ("CostSensitiveClassifier",),
     "metrics.models.learning": ("BestEpoch", "ConcernLearningRate"),
-    "metrics.models.operating_points": ("operating_point",),
     "metrics.policies.curves": ("policy_curves",),
     "metrics.policies.judging": ("judge",),
     "metrics.policies.net_benefit": ("decision_curve", "net_benefit"),
     "metrics.probabilistic.calibration": ("calibration_curve", "expected_calibration_error"),
     "metrics.probabilistic.concern": ("MetaPatternConcernScore", "meta_pattern_concern_score", "release_matrix"),
-    "metrics.probabilistic.likelihood": ("negative_log_likelihood", "probability_squared_error"),
-    "metrics.probabilistic.regression": ("gaussian_negative_log_likelihood", "interval_coverage"),
+    "metrics.probabilistic.likelihood": (
+        "gaussian_negative_log_likelihood",
+        "interval_coverage",
+        "negative_log_likelihood",
+        "probability_squared_error",
+    ),
     "sklearn.metrics": (
         "accuracy_score",
         "f1_score",

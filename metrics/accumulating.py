@@ -39,8 +39,7 @@ from metrics.classification.multilabel import MultilabelTally
 from metrics.classification.relevance import OutcomeFrequencies, Relevance
 from metrics.probabilistic.calibration import CalibrationBins, TopLabelCalibration
 from metrics.probabilistic.concern import ConcernScore
-from metrics.probabilistic.likelihood import LogLikelihood, SquaredError
-from metrics.probabilistic.regression import Coverage, GaussianLikelihood
+from metrics.probabilistic.likelihood import Coverage, GaussianLikelihood, LogLikelihood, SquaredError
 
 __all__ = [
     "Accumulator",

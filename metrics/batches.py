@@ -17,11 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.errors import InputError
-from metrics.inputs.arguments import case_weights, required_weight, same_length
+from metrics.inputs.arguments import case_weights, named_classes, require_order, required_weight, same_length
 from metrics.inputs.class_index import ClassIndex, column_classes
-from metrics.inputs.labels import label_array
-from metrics.inputs.probabilities import Probabilities, checked_rows, probability_array
-from metrics.inputs.tables import named_classes, require_order
+from metrics.inputs.labels import Probabilities, checked_rows, label_array, probability_array
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -244,7 +242,7 @@ class ProbabilityAccumulator(Accumulator):
         y_true : array-like of shape (n,)
             True labels.
         y_proba : array-like of shape (n, k)
-            Predicted probabilities; rows sum to 1 within `metrics.inputs.probabilities.ROW_SUM_TOLERANCE`.
+            Predicted probabilities; rows sum to 1 within `metrics.inputs.labels.ROW_SUM_TOLERANCE`.
         sample_weight : array-like of shape (n,), optional
             Weights of the cases.
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from metrics.display.curves import plot_calibration, plot_cost_curve, plot_operating_point
 from metrics.display.matrices import plot_confusion, plot_cost_matrix, plot_difference
-from metrics.models.operating_points import operating_point
+from metrics.models.cost_curves import operating_point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

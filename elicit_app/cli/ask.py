@@ -39,6 +39,13 @@ def ask(
             help="dlpm: all wrong answers for the same truth are equally bad; lpm: some hurt more than others."
         ),
     ] = None,
+    purpose: Annotated[
+        Literal["choose", "costs", "both"] | None,
+        typer.Option(
+            help="What the answers are for: choose between the models, write down what mistakes cost, or both; the "
+            "questions end when that is known."
+        ),
+    ] = None,
     questions: Annotated[
         int | None, typer.Option(min=1, help="Ask this many informative questions instead of a sitting.")
     ] = None,
@@ -61,13 +68,14 @@ def ask(
 
     Keys: 1 A, 2 B (1+ clearly, 1- slightly), 0 about equal, s cannot say, u undo, q stop and see the result.
     """
-    from elicit_app.cli.asking import Wish, ask_in_terminal
+    from elicit_app.cli.asking import AskOptions, ask_in_terminal
     from elicit_app.problem import WrongOption
 
-    wish = Wish(
+    options = AskOptions(
         study=study,
         procedure=procedure,
         family=family,
+        purpose=purpose,
         questions=questions,
         never_worse=tuple(never_worse or ()),
         expert=expert,
@@ -78,6 +86,6 @@ def ask(
         force=force,
     )
     try:
-        ask_in_terminal(wish)
+        ask_in_terminal(options)
     except WrongOption as wrong:
         raise typer.BadParameter(wrong.worded(flag)) from wrong

@@ -10,32 +10,39 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from elicit_app.cli.beginning import ask_family, ask_guesses, prompt
-from elicit_app.cli.line_input import read_line
-from elicit_app.cli.simulated_answers import expert_weights, simulated
-from elicit_app.cli.terminal import Terminal
+from elicit_app.cli.terminal import Read, Terminal, read_line
+from elicit_app.elicitation.questions import Family
+from elicit_app.problem import WrongOption
 from elicit_app.registry import entry_named, setting_of
 from elicit_app.registry.binding import read_orders, stated_orders
+from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import QuestionView
 from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.warm_up import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
 from elicit_app.session.words.sentences import stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from elicit_app.study.writing import require_new
+from metrics.display.numbers import day
+from metrics.elicited.metric_parts import ANSWERS_FOR, AnswersFor
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from elicit_app.elicitation.questions import Matrix
+    from elicit_app.registry import Setting
+
 
 @dataclass(frozen=True)
-class Wish:
+class AskOptions:
     """What was asked for on the command line; see `elicit ask --help`."""
 
     study: str
     procedure: str | None = None
     family: Literal["dlpm", "lpm"] | None = None
+    purpose: AnswersFor | None = None
     questions: int | None = None
     never_worse: tuple[str, ...] = ()
     expert: str | None = None
@@ -46,14 +53,14 @@ class Wish:
     force: bool = False
 
 
-def ask_in_terminal(wish: Wish, *, data: Path | None = None) -> ResultView | None:
+def ask_in_terminal(options: AskOptions, *, data: Path | None = None) -> ResultView | None:
     """Run a session in the terminal and return its result, or None where there is none yet.
 
     Questions and messages go to standard error, the result to standard output.
 
     Parameters
     ----------
-    wish : Wish
+    options : AskOptions
         What was asked for.
     data : Path, optional
         The user's data folder; by default the real one.
@@ -65,53 +72,53 @@ def ask_in_terminal(wish: Wish, *, data: Path | None = None) -> ResultView | Non
     """
     from rich.console import Console
 
-    talk = Console(stderr=True, markup=False, highlight=False, emoji=False)
-    if wish.out is not None:
-        require_new(wish.out, wish.force)
-    study = open_study(wish.study)
-    if wish.simulate is None:
-        return _run(wish, study, _path(wish, study, talk, data), talk, None)
+    console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    if options.out is not None:
+        require_new(options.out, options.force)
+    study = open_study(options.study)
+    if options.simulate is None:
+        return _run(options, study, _path(options, study, console, data), console, None)
     with tempfile.TemporaryDirectory(prefix="elicit-") as folder:
         # A simulated expert leaves nothing among the sessions of people, unless a file is named.
-        path = wish.session or Path(folder) / f"simulated{SUFFIX}"
-        return _run(wish, study, path, talk, folder)
+        path = options.session or Path(folder) / f"simulated{SUFFIX}"
+        return _run(options, study, path, console, folder)
 
 
-def _run(wish: Wish, study: Study, path: Path, talk: Console, scratch: str | None) -> ResultView | None:
+def _run(options: AskOptions, study: Study, path: Path, console: Console, scratch: str | None) -> ResultView | None:
     from rich.console import Console
 
     from elicit_app.cli.result_text import print_result
     from elicit_app.session.results.result import export
 
-    session = _go_on(wish, study, path, talk) if path.exists() else _begin(wish, study, path, talk)
+    session = _go_on(options, study, path, console) if path.exists() else _begin(options, study, path, console)
     for note in study.notes:
-        talk.print(note)
-    read = lines if wish.simulate is None else simulated(session, wish.simulate, talk)
+        console.print(note)
+    read = lines if options.simulate is None else simulated(session, options.simulate, console)
     try:
-        view = Terminal(session, talk, read, waits=wish.simulate is None and sys.stdin.isatty()).run()
+        view = Terminal(session, console, read, waits=options.simulate is None and sys.stdin.isatty()).run()
     except KeyboardInterrupt:
-        _tell(talk, f"\nLeft. Every answer is kept in {path}; go on with --session {path}.")
+        _tell(console, f"\nLeft. Every answer is kept in {path}; go on with --session {path}.")
         raise
     if view is None:
-        _tell(talk, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
+        _tell(console, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
         return None
     # what goes into a file or a pipe is not cut to the width of a terminal
     width = None if sys.stdout.isatty() else 160
     print_result(Console(width=width, markup=False, highlight=False, emoji=False), view, study)
-    out = wish.out or (path.with_name(path.name.removesuffix(SUFFIX) + ".metric.json") if scratch is None else None)
+    out = options.out or (path.with_name(path.name.removesuffix(SUFFIX) + ".metric.json") if scratch is None else None)
     if not view.can_export:
-        talk.print(f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} that say something.")
+        console.print(f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} that say something.")
     elif out is not None:
         print(f"Metric file: {export(view, out)}")
     if scratch is None and session.state.phase != "finished":
-        _tell(talk, f"The session is not finished: go on with --session {path}.")
+        _tell(console, f"The session is not finished: go on with --session {path}.")
     return view
 
 
-def _path(wish: Wish, study: Study, talk: Console, data: Path | None) -> Path:
+def _path(options: AskOptions, study: Study, console: Console, data: Path | None) -> Path:
     """Return the session to go on with or to begin."""
-    if wish.session is not None:
-        return wish.session
+    if options.session is not None:
+        return options.session
     folder = sessions_folder(study, data)
     open_ones = [
         one
@@ -121,94 +128,102 @@ def _path(wish: Wish, study: Study, talk: Console, data: Path | None) -> Path:
     if open_ones:
         last = open_ones[0]
         assert last.last is not None
+        when = last.last.astimezone()
         number = "1 answer" if last.answers == 1 else f"{last.answers} answers"
-        kept = f"{number} kept, the last one on {last.last.astimezone():%d %B, %H:%M}"
+        kept = f"{number} kept, the last one on {day(when)}, {when:%H:%M}"
         if not sys.stdin.isatty():
-            _tell(talk, f"There is an unfinished session ({kept}); go on with it by --session {last.path}")
-        elif prompt(talk, f"Go on with the session you began ({kept})? [Y/n] ").strip().lower() not in ("n", "no"):
+            _tell(console, f"There is an unfinished session ({kept}); go on with it by --session {last.path}")
+        elif prompt(console, f"Go on with the session you began ({kept})? [Y/n] ").strip().lower() not in ("n", "no"):
             return last.path
-    return new_session_path(study, datetime.now(UTC), expert=wish.expert, data=data)
+    return new_session_path(study, datetime.now(UTC), expert=options.expert, data=data)
 
 
-def _go_on(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
+def _go_on(options: AskOptions, study: Study, path: Path, console: Console) -> Session:
     session = Session.open(path, study)
-    _tell_recap(session, talk)
-    _tell_left_out(wish, session, talk)
-    _tell_kept(path, talk)
+    _tell_recap(session, console)
+    _tell_left_out(options, session, console)
+    _tell_kept(path, console)
     return session
 
 
-def _begin(wish: Wish, study: Study, path: Path, talk: Console) -> Session:
+def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> Session:
     """Begin a session; a person says first what kind of mistakes matter, and guesses."""
-    person = wish.simulate is None and sys.stdin.isatty()
-    procedure = wish.procedure or "bayes"
+    person = options.simulate is None and sys.stdin.isatty()
+    procedure = options.procedure or "bayes"
     if person:
-        _tell_kept(path, talk)
-    family = wish.family or (ask_family(study, talk) if person and len(entry_named(procedure).families) > 1 else None)
-    seed = secrets.randbits(32) if wish.seed is None else wish.seed
+        _tell_kept(path, console)
+    family = options.family or (
+        ask_family(study, console) if person and len(entry_named(procedure).families) > 1 else None
+    )
+    purpose = options.purpose or (ask_purpose(study, console) if person else None)
+    seed = secrets.randbits(32) if options.seed is None else options.seed
     setting = setting_of(
         procedure,
         family=family,
-        questions=wish.questions,
-        never_worse=read_orders(wish.never_worse, study.classes),
+        purpose=purpose,
+        questions=options.questions,
+        never_worse=read_orders(options.never_worse, study.classes),
         seed=seed,
     )
     # What makes no sense is refused before a person is asked anything more.
     orders = stated_orders(setting, study.classes)
-    _tell_stated(stated_words(orders, study.wording, setting.family), talk)
-    if wish.simulate is not None:
-        expert_weights(wish.simulate, setting, study)
-    guesses = ask_guesses(study, setting.family, talk) if person else ()
-    expert = wish.expert or ("simulated expert" if wish.simulate is not None else None)
-    session = Session.create(study, setting, path, expert=expert, guesses=guesses)
-    if wish.simulate is None and not person:
-        _tell_kept(path, talk)
+    _tell_stated(stated_words(orders, study.wording, setting.family), console)
+    if options.simulate is not None:
+        expert_weights(options.simulate, setting, study)
+    guesses = ask_guesses(study, setting.family, console) if person else ()
+    expert = options.expert or ("simulated expert" if options.simulate is not None else None)
+    session = Session.create(
+        study, setting, path, expert=expert, guesses=guesses, simulated=options.simulate is not None
+    )
+    if options.simulate is None and not person:
+        _tell_kept(path, console)
     return session
 
 
-def _tell_recap(session: Session, talk: Console) -> None:
+def _tell_recap(session: Session, console: Console) -> None:
     """Say where the session stood: what is kept, the last answer, what is next."""
     from elicit_app.session.view_builders import recap_view
 
     view = recap_view(session)
     last = f" The last one: {view.last[0].lower()}{view.last[1:]}" if view.last else ""
-    _tell(talk, f"Going on: {view.kept}.{last}")
-    _tell_stated(view.stated, talk)
-    _tell(talk, view.following)
+    _tell(console, f"Going on: {view.kept}.{last}")
+    _tell_stated(view.stated, console)
+    _tell(console, view.following)
 
 
-def _tell_stated(said: str, talk: Console) -> None:
+def _tell_stated(said: str, console: Console) -> None:
     if said:
-        _tell(talk, f"Stated for certain: {said}")
+        _tell(console, f"Stated for certain: {said}")
 
 
-def _tell_kept(path: Path, talk: Console) -> None:
-    _tell(talk, f"Every answer is kept in {path} as it is given. Nothing leaves this computer.")
+def _tell_kept(path: Path, console: Console) -> None:
+    _tell(console, f"Every answer is kept in {path} as it is given. Nothing leaves this computer.")
 
 
-def _tell_left_out(wish: Wish, session: Session, talk: Console) -> None:
+def _tell_left_out(options: AskOptions, session: Session, console: Console) -> None:
     """Say which options a session that was begun before does not take over."""
     begun, setting = session.state.begun, session.setting
-    options = {
-        "--procedure": (wish.procedure, setting.procedure),
-        "--family": (wish.family, setting.family),
-        "--questions": (wish.questions, setting.questions),
-        "--expert": (wish.expert, begun.expert),
-        "--seed": (wish.seed, begun.seed),
-        "--never-worse": (read_orders(wish.never_worse, session.study.classes), setting.orders or None),
+    given = {
+        "--procedure": (options.procedure, setting.procedure),
+        "--family": (options.family, setting.family),
+        "--purpose": (options.purpose, setting.purpose),
+        "--questions": (options.questions, setting.questions),
+        "--expert": (options.expert, begun.expert),
+        "--seed": (options.seed, begun.seed),
+        "--never-worse": (read_orders(options.never_worse, session.study.classes), setting.orders or None),
     }
-    left_out = [f"{name} {_as_typed(wanted)}" for name, (wanted, had) in options.items() if wanted not in (None, had)]
+    left_out = [f"{name} {_as_typed(wanted)}" for name, (wanted, had) in given.items() if wanted not in (None, had)]
     if left_out:
-        _tell(talk, f"The session goes on as it was begun, without {', '.join(left_out)}.")
+        _tell(console, f"The session goes on as it was begun, without {', '.join(left_out)}.")
 
 
 def _as_typed(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _tell(talk: Console, text: str) -> None:
+def _tell(console: Console, text: str) -> None:
     """Print a sentence with a path in it, which a pipe gets in one piece."""
-    talk.print(text, soft_wrap=not talk.is_terminal)
+    console.print(text, soft_wrap=not console.is_terminal)
 
 
 def lines(view: QuestionView | None) -> str | None:
@@ -219,3 +234,91 @@ def lines(view: QuestionView | None) -> str | None:
     if line and not sys.stdin.isatty():
         print(f"> {line.rstrip()}", file=sys.stderr)
     return line.rstrip("\n") if line else None
+
+
+def ask_family(study: Study, console: Console) -> Literal["dlpm", "lpm"]:
+    """Ask the question that decides the family, in words."""
+    if study.n_classes == 2:
+        return "lpm"
+    truth = study.wording.class_one[study.yardstick[0]]
+    console.print(f"Think of one {study.wording.case} that is {truth}. Are all wrong answers for it equally bad?")
+    answer = prompt(console, "y: yes, wrong is wrong. Enter: no, some wrong answers hurt more than others. ")
+    return "dlpm" if answer.strip().lower() in ("y", "yes") else "lpm"
+
+
+def ask_purpose(study: Study, console: Console) -> AnswersFor:
+    """Ask what the answers are for; Enter is a choice between the models, where there are several."""
+    default: AnswersFor = "choose" if len(study.models) > 1 else "costs"
+    console.print(f"What are the answers for? 1: {ANSWERS_FOR['choose']}. 2: {ANSWERS_FOR['costs']}. 3: both.")
+    typed = prompt(console, f"1, 2 or 3 (Enter: {'1' if default == 'choose' else '2'}) ").strip()
+    purposes: dict[str, AnswersFor] = {"1": "choose", "2": "costs", "3": "both"}
+    return purposes.get(typed, default)
+
+
+def ask_guesses(study: Study, family: Family, console: Console, most: int = 3) -> tuple[Guess, ...]:
+    """Ask for a first guess of some ratios, before the first question; Enter skips one."""
+    yardstick = mistake_of_key(study, yardstick_key(study, family))
+    guesses = []
+    for true, predicted in keys_to_guess(study, family, most):
+        mistake = mistake_of_key(study, (true, predicted))
+        asks = f"First guess: one {mistake.one} counts as how many {yardstick.many}? (20, 0.5 or 1/3; Enter skips) "
+        while True:
+            try:
+                ratio = ratio_typed(prompt(console, asks))
+            except ValueError as error:
+                console.print(f"{error}.")
+                continue
+            if ratio is not None:
+                guesses.append(Guess(true=true, predicted=predicted, ratio=ratio))
+            break
+    return tuple(guesses)
+
+
+def prompt(console: Console, text: str) -> str:
+    """Return the line typed after `text`; empty at the end of the input."""
+    console.print(text, end="")
+    return read_line()
+
+
+def simulated(session: Session, truth: str, console: Console) -> Read:
+    """Return a reader that answers by itself, from stated or random weights; see `expert_weights`."""
+    from elicit_app.elicitation.oracles import LinearOracle
+    from elicit_app.elicitation.questions import Choice, Question
+    from metrics.elicited.family import family_of
+
+    family = session.procedure().family
+    weights = expert_weights(truth, session.setting, session.study)
+    oracle = LinearOracle(family_of(family).weight_matrix(family_of(family).normalise(weights)))
+    console.print(f"A simulated expert answers, with the weights {', '.join(f'{one:.3g}' for one in weights)}.")
+
+    def read(view: QuestionView | None) -> str | None:
+        if view is None:
+            return None
+        answer = oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
+        key = {Choice.FIRST: "1", Choice.SECOND: "2", Choice.EQUAL: "0", Choice.UNSURE: "s"}[answer.choice]
+        if answer.moved is not None:
+            key = f"{key.replace('0', '')}={answer.moved.count}"
+        console.print(f"> {key}")
+        return key
+
+    return read
+
+
+def expert_weights(truth: str, setting: Setting, study: Study) -> Matrix:
+    """Return the weights of a simulated expert: "random", or the stated "W1,W2,..."; they keep the stated orders.
+
+    Raises
+    ------
+    WrongOption
+        They are no weights of the family at so many classes, or break an order.
+    """
+    import numpy as np
+
+    from elicit_app.experiments.truths import true_metric
+
+    try:
+        stated = None if truth == "random" else tuple(float(part) for part in truth.split(","))
+    except ValueError:
+        raise WrongOption(f"`simulate` {truth}: numbers with commas, or random, were expected.") from None
+    rng = np.random.default_rng(np.random.SeedSequence([setting.seed, 1]))
+    return true_metric(study, setting, rng, stated=stated).weights

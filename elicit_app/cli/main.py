@@ -1,4 +1,4 @@
-"""The command `elicit`: one small module a command; heavy modules are imported only where a command needs them."""
+"""The command `elicit`: the modules of the commands; heavy modules are imported only where a command needs them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from elicit_app.cli import ask, metric, score, screenshots, session, simulate, study, window
+from elicit_app.cli import ask, metric, score, session, simulate, study, window
 from elicit_app.problem import Problem
 from metrics.errors import InputError
 
@@ -28,7 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (window, ask, session, study, simulate, score, metric, screenshots):
+for _command in (window, ask, session, study, simulate, score, metric):
     _command.register(app)
 
 
@@ -55,7 +55,7 @@ def start(
 def run() -> None:
     """Run the command; what cannot be done is one sentence on standard error and exit code 1, wrong usage 2."""
     _prepare_streams()
-    _calm_algebra()
+    _limit_blas_threads()
     for argument in sys.argv[1:]:
         if not _is_text(argument):
             _fail(f"{argument!a} is not UTF-8 text: rename the file or write the text anew.", _WRONG_USAGE)
@@ -78,7 +78,7 @@ def run() -> None:
         _fail("There is not enough memory for this; close other programs or use a smaller file.")
 
 
-def _calm_algebra() -> None:
+def _limit_blas_threads() -> None:
     """Let linear algebra use one thread, unless the user said otherwise.
 
     The matrices of a belief are small: where another program keeps a processor busy, a second thread that waits for it

@@ -63,7 +63,7 @@ def score(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
     """Judge what one could do with models by what mistakes cost; files may be larger than memory."""
-    from elicit_app.cli.reading_metric import load_metric
+    from elicit_app.cli.metric import load_metric
     from elicit_app.study.making import distinct_names
     from elicit_app.study.practice import read_practice
     from elicit_app.study.scoring import scores_of
@@ -246,7 +246,7 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from elicit_app.cli.judgement_text import print_judgement
+    from elicit_app.cli.result_text import print_judgement
     from metrics.display.numbers import total_cost
 
     # what goes into a file or a pipe is not cut to the width of a terminal

@@ -53,7 +53,7 @@ def _protection(found: SessionCheck) -> str:
 
 
 def _check_metric(file: Path, metric: Path) -> None:
-    from elicit_app.cli.reading_metric import load_metric
+    from elicit_app.cli.metric import load_metric
     from elicit_app.session.journal.reading import read
     from elicit_app.session.journal.state import fold
     from elicit_app.session.results.result import answers_behind

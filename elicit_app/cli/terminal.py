@@ -3,21 +3,86 @@
 from __future__ import annotations
 
 import queue
+import re
+import signal
+import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from elicit_app.cli.keys import HELP, LINE, Typed, read_key
-from elicit_app.elicitation.questions import Moved
+from elicit_app.elicitation.questions import Family, Moved, Proposal, Strength
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
-from elicit_app.session.views.asked import QuestionView, ReviewView, SittingOverView, UnsavedView
+from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, ReviewView, SittingOverView, UnsavedView
 from elicit_app.session.views.outcome import ProblemView, ResultView, View
+from elicit_app.session.words.ledger import branches, ledger
+from elicit_app.session.words.sentences import IMAGINED, preference_of, progress_words
+from elicit_app.study.model import Wording
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+Command = Literal["undo", "redo", "stop", "full", "help", "unknown"]
+
+_ARROWS: dict[str, Reply] = {"d": "left", "c": "right", "b": "equal"}
+_REPLIES: dict[str, Reply] = {
+    "1": "left",
+    "a": "left",
+    "2": "right",
+    "b": "right",
+    "0": "equal",
+    "=": "equal",
+    "s": "unsure",
+    # What the arrow keys send, in both modes of a terminal: the keys of the window work here too.
+    **{f"\x1b{mode}{letter}": reply for mode in "[o" for letter, reply in _ARROWS.items()},
+}
+_COMMANDS: dict[str, Command] = {"u": "undo", "r": "redo", "q": "stop", "f": "full", "?": "help"}
+# "=40": equally bad with 40 of what may be moved; "1=40", "2=40": A, or B, is better even then.
+_MOVED = re.compile(r"([12ab]?)=([\d,]{1,12})")
+_STRENGTHS = {"+": Strength.CLEARLY, "-": Strength.SLIGHTLY}
+
+LINE = "1 A   2 B   0 about equal   s cannot say, ask later   u undo   q stop and see the result   ? more keys"
+HELP = (
+    "1 or a: A is better. 2 or b: B is better. 1+ or 2+: clearly. 1- or 2-: slightly. 0: about equal. "
+    "s: cannot say, ask later. u: undo, any number of times. r: redo. f: full picture. "
+    "=40: equally bad with 40 of the mistake that may be moved; 1=40 or 2=40: A, or B, is better even then. "
+    "q: stop and see the result. Ctrl+C: leave; every answer is kept."
+)
+
+
+class Typed(NamedTuple):
+    """What one line means: a reply with its strength or with a count that was moved, or a command."""
+
+    reply: Reply | None
+    strength: Strength | None = None
+    command: Command = "unknown"
+    moved_to: int | None = None
+
+
+def read_key(line: str) -> Typed:
+    """Return what a typed line means."""
+    text = line.strip().lower()
+    if text in _COMMANDS:
+        return Typed(None, command=_COMMANDS[text])
+    moved = _MOVED.fullmatch(text)
+    if moved is not None:
+        return Typed(_REPLIES[moved[1] or "="], moved_to=int(moved[2].replace(",", "")))
+    strength = _STRENGTHS.get(text[-1:])
+    reply = _REPLIES.get(text[:-1] if strength else text)
+    if reply is None or (strength and reply not in ("left", "right")):
+        return Typed(None)
+    return Typed(reply, strength)
+
+
+def read_line() -> str:
+    """Return the next line of standard input, empty at its end; Ctrl+C is heard while it waits."""
+    if sys.platform != "win32":
+        # polars takes over the signal and lets the reading go on, so that Ctrl+C would have to wait for Enter.
+        signal.siginterrupt(signal.SIGINT, True)
+    return sys.stdin.readline()
+
 
 # A line without its newline, or None at the end of the input.
 Read = Callable[[QuestionView | None], str | None]
@@ -85,8 +150,6 @@ class Terminal:
                 return True
 
     def _ask(self, view: QuestionView) -> bool:
-        from elicit_app.cli.question_text import print_question
-
         study, family = self._session.study, self._session.procedure().family
         print_question(self._console, view, study.wording, family, full_picture=self._full)
         began = time.monotonic()
@@ -144,8 +207,6 @@ class Terminal:
         return True
 
     def _look_back(self, view: ReviewView) -> bool:
-        from elicit_app.cli.question_text import print_contradiction, print_review
-
         self._say(view.unsaved or view.sentence, style="bold")
         wording, family = self._session.study.wording, self._session.procedure().family
         if view.contradictions:
@@ -226,3 +287,82 @@ def count_problem(view: QuestionView, typed: Typed) -> str:
     if not may.least <= typed.moved_to <= may.most:
         return f"That count lies between {may.least:,} and {may.most:,}."
     return ""
+
+
+def print_question(
+    console: Console, view: QuestionView, wording: Wording, family: Family, *, full_picture: bool
+) -> None:
+    """Print a question: what differs, in words; with the full picture every count."""
+    from rich.table import Table
+
+    words = ledger(
+        view.left, view.right, wording, view.population, family, subject=view.subject, reversed_rows=view.reversed_rows
+    )
+    console.print()
+    progress = progress_words(view).line if view.again is None else f"Question {view.again}, again"
+    console.print(progress, style="dim")
+    console.print(words.headline, style="bold")
+    table = Table(box=None, padding=(0, 2), show_edge=False)
+    table.add_column("Result A", justify="right")
+    table.add_column("What differs", justify="center")
+    table.add_column("Result B")
+    for row in words.rows:
+        rates = row.rates
+        a = f"{row.left:,} ({rates[0]})" + (f"  {row.surplus_words}" if row.larger == "left" else "")
+        b = f"{row.right:,} ({rates[1]})" + (f"  {row.surplus_words}" if row.larger == "right" else "")
+        told = f"\n{row.mistake.consequence}" if row.mistake.consequence else ""
+        table.add_row(a, f"{row.mistake.name}, {row.flow}{told}", b)
+    if full_picture:
+        for branch in branches(view.left, view.right, wording):
+            for leaf in branch.leaves:
+                table.add_row(f"{leaf.left:,}", f"{branch.truth} called {leaf.said}", f"{leaf.right:,}")
+    console.print(table)
+    for line in (words.fold_sentence, words.strip.sentence, view.note):
+        if line:
+            console.print(line)
+    if view.proposal is not None:
+        console.print(_proposal_words(view.proposal, wording, family))
+    if view.hypothetical:
+        console.print(IMAGINED)
+    if view.offer_break:
+        console.print(f"{view.number - 1} answers, all kept. Take a break? Ctrl+C stops for now.")
+
+
+def _proposal_words(proposal: Proposal, wording: Wording, family: Family) -> str:
+    """Say which count may be moved, and how it is typed."""
+    letter = "A" if proposal.side == "first" else "B"
+    key = (proposal.true, proposal.predicted)
+    mistake = wording.any_mistake[proposal.true] if family == "dlpm" else wording.mistakes[key]
+    return (
+        f"How many {mistake.many} in {letter} make both results equally bad? "
+        f"Type = and the number, {proposal.least:,} to {proposal.most:,} (now {proposal.start:,})."
+    )
+
+
+def print_contradiction(
+    console: Console, first: AnsweredView, second: AnsweredView, wording: Wording, family: Family
+) -> None:
+    """Print two answers to the same pair, and the keys that say which was meant."""
+    console.print("The same pair, two answers. Which do you mean?")
+    for key, answer in (("1", first), ("2", second)):
+        console.print(f"{key}  question {answer.number}: {_said(answer, wording, family)}")
+    console.print("0  about equal        k or Enter  keep both answers")
+
+
+def print_review(console: Console, view: ReviewView, wording: Wording, family: Family) -> None:
+    """Print all answers, newest first, with what fits the rest."""
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2), show_edge=False)
+    for name in ("No.", "Answer", "how clearly", "seconds", "fits the rest"):
+        table.add_column(name, justify="right" if name in ("No.", "seconds") else "left")
+    for answer in reversed(view.answers):
+        seconds = "" if answer.seconds is None else f"{answer.seconds:.0f}"
+        strength = answer.strength.value if answer.strength else ""
+        table.add_row(str(answer.number), _said(answer, wording, family), strength, seconds, answer.fit)
+    console.print(table)
+
+
+def _said(answer: AnsweredView, wording: Wording, family: Family) -> str:
+    said = preference_of(answer, wording, family)
+    return said.sentence + (f" rather than {said.rather_than}" if said.rather_than else "")

@@ -18,6 +18,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("demo")(demo)
     app.command("open")(open_ref)
+    app.command("screenshots")(screenshots)
 
 
 def demo(
@@ -28,9 +29,9 @@ def demo(
     why = no_window()
     if why:
         print(f"{why} A simulated expert answers in the terminal instead.", file=sys.stderr)
-        from elicit_app.cli.asking import Wish, ask_in_terminal
+        from elicit_app.cli.asking import AskOptions, ask_in_terminal
 
-        ask_in_terminal(Wish(study=name, simulate="random", seed=0))
+        ask_in_terminal(AskOptions(study=name, simulate="random", seed=0))
         return
     _run(name)
 
@@ -128,3 +129,26 @@ def _missing_library(plugin: str) -> str:
         missing = str(error).split(":")[0]
         return f"The window needs the system library {missing}, which is not installed; see the README."
     return ""
+
+
+def screenshots(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the PNG files go; made where it is missing.")],
+) -> None:
+    """Render every page offscreen from a scripted session, light and dark, at several sizes, as PNG files."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    why = no_window()
+    if why:
+        raise Problem(why)
+    from rich.console import Console
+    from rich.progress import Progress
+
+    from elicit_app.gui.screenshots import VARIANTS, take
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("Pages", total=None)
+
+        def tell(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        count = sum(1 for _ in take(folder, VARIANTS, tell))
+    print(f"{count} pictures in {folder}")

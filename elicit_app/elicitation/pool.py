@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
-from metrics.classification.frequencies import natural_frequencies
+from metrics.classification.confusion import natural_frequencies
 
 SAME = 1e-12  # rates closer than this are the same
 

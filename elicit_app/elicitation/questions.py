@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.elicited.metric_parts import AnswersFor as AnswersFor
+
 if TYPE_CHECKING:
     from elicit_app.elicitation.belief import Posterior
     from elicit_app.elicitation.procedures.pencil import Fraction
@@ -20,8 +22,6 @@ Counts = NDArray[np.int64]
 Family = Literal["dlpm", "lpm", "dlfpm", "lfpm"]
 Side = Literal["first", "second"]
 StopReason = Literal["tolerance", "cycles", "budget", "known", "best-model", "bounded", "expert"]
-AnswersFor = Literal["choose", "costs", "both"]
-"""What answers are for: choosing between policies, writing down what mistakes cost, or both."""
 
 
 class Choice(StrEnum):
@@ -387,8 +387,9 @@ class Outcome:
         How the person answers: the slope in units of a typical difference, and the probability of not looking.
     effective_draws : float or None
         How many independent draws the samples are worth.
-    linear : str or None
-        None where a linear metric explains the answers; else the name of the rival that does so better.
+    linear : True, str or None
+        True where a linear metric explains the answers as well as any rival, else the name of the rival that does so
+        better; None where that was not judged.
     """
 
     family: Family
@@ -405,7 +406,7 @@ class Outcome:
     sensitivity: float | None = None
     lapse: float | None = None
     effective_draws: float | None = None
-    linear: str | None = None
+    linear: bool | str | None = None
 
 
 Elicitation = Generator[Step, Answer, Outcome]

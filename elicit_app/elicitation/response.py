@@ -270,8 +270,8 @@ class ResponseModel:
         Above this normal score log s rises by `sure_slope` more a unit: people who hardly ever err.
     log_tie, tie_spread, log_gap, gap_spread : float
         Of the half-width of "about equal", and of the step from slightly to clearly, in latent units.
-    logit_lapse, lapse_spread, careless_above, careless_slope : float
-        Of the lapse probability; above the score `careless_above` it rises by `careless_slope` more a unit.
+    logit_lapse, lapse_spread : float
+        Of the lapse probability.
     rho : float or None
         Where the growth of the noise is known; None infers it.
     lapse : float or None
@@ -290,8 +290,6 @@ class ResponseModel:
     gap_spread: float = 0.7
     logit_lapse: float = -5.0
     lapse_spread: float = 1.5
-    careless_above: float = 0.0
-    careless_slope: float = 0.0
     rho: float | None = None
     lapse: float | None = None
 
@@ -312,7 +310,7 @@ class ResponseModel:
 
     @classmethod
     def of_an_oracle(cls, prior: WeightPrior, gains: Matrix, rng: np.random.Generator) -> ResponseModel:
-        """Return the beliefs about an oracle of the laboratory: most hardly err, some answer one time in ten at random.
+        """Return the beliefs about an oracle of the laboratory: it is sharp, but not taken for faultless.
 
         What it is asked gets very small, so that its noise is taken as constant in utility.
         """
@@ -325,9 +323,6 @@ class ResponseModel:
             sure_above=-2.4,
             sure_slope=10.0,
             log_tie=float(np.log(0.02)),
-            logit_lapse=-7.5,
-            careless_above=1.42,
-            careless_slope=7.0,
             rho=0.0,
         )
 
@@ -341,7 +336,6 @@ class ResponseModel:
         log_sensitivity = self.log_sensitivity + self.spread * z[:, 0]
         log_sensitivity = log_sensitivity + self.sure_slope * np.maximum(z[:, 0] - self.sure_above, 0.0)
         odds = self.logit_lapse + self.lapse_spread * z[:, 3]
-        odds = np.minimum(odds + self.careless_slope * np.maximum(z[:, 3] - self.careless_above, 0.0), 1.0)
         return Person(
             np.exp(np.minimum(log_sensitivity, 30.0)),
             np.exp(self.log_tie + self.tie_spread * z[:, 1]),

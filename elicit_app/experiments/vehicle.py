@@ -18,8 +18,7 @@ from elicit_app.experiments.simulation import Experts, simulate
 from elicit_app.problem import Problem
 from elicit_app.registry.published import DlpmSetting
 from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
-from elicit_app.study.model import Predictions, Study, study_digest
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import Predictions, Study, default_wording, study_digest
 
 OMEGA = 0.04
 _FEATURES = 18

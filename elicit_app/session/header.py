@@ -18,7 +18,7 @@ from elicit_app.study import list_studies, open_study
 from elicit_app.study.model import Study
 
 
-def begun(study: Study, setting: Setting, now: datetime, expert: str | None) -> Begun:
+def begun(study: Study, setting: Setting, now: datetime, expert: str | None, *, simulated: bool = False) -> Begun:
     """Return the first event of a session. No path is in it: what it names would be opened on another computer."""
     mark = StudyMark(
         name=study.name,
@@ -33,6 +33,7 @@ def begun(study: Study, setting: Setting, now: datetime, expert: str | None) -> 
         setting=setting.model_dump(mode="json", exclude_none=True),
         seed=setting.seed,
         expert=expert or None,
+        simulated=simulated or None,
         software={
             "elicit": elicit_app.__version__,
             "numpy": np.__version__,

@@ -90,6 +90,7 @@ class Session:
         *,
         expert: str | None = None,
         guesses: tuple[Guess, ...] = (),
+        simulated: bool = False,
     ) -> Session:
         """Begin a session in a new file.
 
@@ -105,6 +106,8 @@ class Session:
             Whose answers these are.
         guesses : tuple of Guess
             First guesses of the ratios, asked before the first question.
+        simulated : bool
+            A program answers; the metric file says so.
 
         Raises
         ------
@@ -113,7 +116,7 @@ class Session:
         """
         setting = for_person(setting)
         now = datetime.now(UTC)
-        events: list[Event] = [begun(study, setting, now, expert)]
+        events: list[Event] = [begun(study, setting, now, expert, simulated=simulated)]
         if guesses:
             events.append(Guessed(at=now, guesses=guesses))
         steps = Steps(study, setting)

@@ -12,7 +12,7 @@ from elicit_app.session.views.asked import Reply, Side
 from elicit_app.session.words.ledger import LedgerView, ledger, letter_of
 from elicit_app.study.counting import confusion_rates, prevalence_of
 from elicit_app.study.model import Mistake, Study
-from metrics.classification.frequencies import natural_frequencies
+from metrics.classification.confusion import natural_frequencies
 
 _SHARE_SPARED = 0.4
 _SHARE_ADDED = 0.1

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.problem import Finding
-from elicit_app.study.findings import counted, file_problem, listed, shortened
+from elicit_app.problem import Finding, counted, file_problem, listed, shortened
 from elicit_app.study.tables import PROBABILITY, TRUTH
 from metrics.inputs.class_index import ClassIndex
-from metrics.inputs.labels import label_text
-from metrics.inputs.probabilities import ROW_SUM_TOLERANCE
+from metrics.inputs.labels import ROW_SUM_TOLERANCE, label_text
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,19 +1,57 @@
-"""What stands in `study.json`: its schema, and the way between it and a study."""
+"""What stands in `study.json`: its schema, its versions, and the way between it and a study.
+
+History of `study.json`
+-----------------------
+1 : classes, title, population, stated prevalence, yardstick, wording, models with their files, digest.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from elicit_app.problem import Finding, Problem
-from elicit_app.study import migrations
-from elicit_app.study.findings import shortened
-from elicit_app.study.model import Mistake, Study, Wording
-from elicit_app.study.wording import default_wording
-from metrics.files.json_text import strict_json
+from elicit_app.problem import Finding, Problem, shortened
+from elicit_app.study.model import Mistake, Study, Wording, default_wording
+from metrics.files import strict_json
+
+FORMAT = "elicit-study"
+CURRENT_VERSION = 1
+
+# version -> what turns a document of that version into one of the next
+STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+def migrate(document: object) -> dict[str, Any]:
+    """Return a study document in the current version.
+
+    Parameters
+    ----------
+    document : object
+        What was parsed from `study.json`.
+
+    Raises
+    ------
+    ValueError
+        It is not a study document, or it was written by a newer program; the text says so after "it".
+    """
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f'is not a study file: its "format" must be "{FORMAT}"')
+    version = document.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ValueError(f'has no proper "version": a whole number from 1 to {CURRENT_VERSION} is expected')
+    if version > CURRENT_VERSION:
+        raise ValueError(
+            f"was written by a newer elicit (version {version}, known up to {CURRENT_VERSION}): update elicit"
+        )
+    while version < CURRENT_VERSION:
+        document = STEPS[version](document)
+        version += 1
+    return document
+
 
 Text = Annotated[str, Field(min_length=1)]
 Pair = tuple[Text, Text]
@@ -97,7 +135,7 @@ def parse_document(path: Path, content: bytes) -> StudyDocument:
     except ValueError as error:
         raise Problem(f"{path} cannot be read: {error}. {_REMEDY}") from error
     try:
-        document = migrations.migrate(found)
+        document = migrate(found)
     except ValueError as error:
         raise Problem(f"{path} {error}.") from error
     try:

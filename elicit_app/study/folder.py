@@ -14,10 +14,9 @@ import numpy as np
 
 from elicit_app.problem import Problem
 from elicit_app.study.counting import normalised_prevalence
-from elicit_app.study.model import Predictions, Study, study_digest
+from elicit_app.study.model import Predictions, Study, check_wording, study_digest
 from elicit_app.study.reading import read_predictions, require_askable
 from elicit_app.study.tables import PROBABILITY, TRUTH, require_regular_file
-from elicit_app.study.wording import check_wording
 from elicit_app.study.writing import new_folder, write_whole
 
 if TYPE_CHECKING:

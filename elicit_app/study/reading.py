@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elicit_app.problem import Finding, Problem
+from elicit_app.problem import Finding, Problem, counted, file_problem, listed, shortened
 from elicit_app.study.checking import Batch, RowCheck, require_comparable
-from elicit_app.study.findings import counted, file_problem, listed, shortened
 from elicit_app.study.model import MOST_CLASSES, Predictions
 from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
-from elicit_app.study.model import Law, Study, study_digest
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import Law, Study, default_wording, study_digest
 
 _SLOPES = {"paper-3": (1.0, 3.0, 5.0), "paper-4": (1.0, 3.0, 6.0, 10.0)}
 _SOFTMAX_CLASSES = {"softmax-3": 3, "softmax-4": 4}

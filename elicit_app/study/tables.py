@@ -17,8 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.problem import Finding, Problem
-from elicit_app.study.findings import file_problem, listed
+from elicit_app.problem import Finding, Problem, file_problem, listed
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
 

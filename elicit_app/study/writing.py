@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from elicit_app.problem import Problem
-from metrics.files.atomic_write import write_atomically
+from metrics.files import write_atomically
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -22,11 +22,9 @@ from metrics.batches import (
 )
 from metrics.classification.confusion import CellCounts, ConfusionCounts
 from metrics.errors import InputError
-from metrics.inputs.arguments import cost_matrix_for, required_weight, square_matrix
+from metrics.inputs.arguments import cost_matrix_for, named_classes, require_order, required_weight, square_matrix
 from metrics.inputs.class_index import ClassIndex, column_classes
-from metrics.inputs.labels import label_array
-from metrics.inputs.probabilities import Probabilities, checked_rows, probability_array
-from metrics.inputs.tables import named_classes, require_order
+from metrics.inputs.labels import Probabilities, checked_rows, label_array, probability_array
 
 # Expected costs that differ by less than this share of the largest cost are equal: rounding must not decide.
 _EQUAL_COST = 1e-12

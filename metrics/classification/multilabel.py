@@ -51,7 +51,7 @@ class PenalizedMultilabelScore(Measured):
 
         On `ax` or a new figure, whose axes it returns.
         """
-        from metrics.display.bars import plot_bars
+        from metrics.display.axes import plot_bars
         from metrics.display.numbers import percent
 
         names = [f"label {j}" for j in range(len(self.per_label))]

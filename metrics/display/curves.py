@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND, axes_for, tidy
+from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, tidy
 from metrics.display.drawable import Calibration, CostsOfModels, PointOfCurve
-from metrics.display.log_axis import LogAxis
 from metrics.display.numbers import two_digits
 
 if TYPE_CHECKING:

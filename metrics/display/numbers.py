@@ -1,11 +1,27 @@
-"""Numbers as people write them, for every page, table, plot and sentence."""
+"""Numbers and days as people write them, for every page, table, plot and sentence."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import datetime
 
 NOT_KNOWN = "not known"
+
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 
 
 def two_digits(value: float) -> str:
@@ -99,3 +115,12 @@ def probability(share: float | None) -> str:
 def amount(value: float) -> str:
     """Return a count with separated thousands, and what is no whole number with three digits: "1,600", "2.5"."""
     return f"{value:,.0f}" if value == round(value) else f"{value:,.3g}"
+
+
+def day(moment: datetime) -> str:
+    """Return a day in English whatever the system's language.
+
+    >>> day(datetime(2026, 11, 20))
+    '20 November 2026'
+    """
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND, axes_for, tidy
-from metrics.display.log_axis import LogAxis
+from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, tidy
 from metrics.display.numbers import two_digits
 
 if TYPE_CHECKING:

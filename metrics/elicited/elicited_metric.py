@@ -17,11 +17,16 @@ from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
 from metrics.elicited.release import ReleaseList, release_factors, release_list
 from metrics.errors import InputError
-from metrics.inputs.arguments import number_array, square_matrix, whole_number
+from metrics.inputs.arguments import (
+    column_names,
+    matrix_by_name,
+    number_array,
+    require_order,
+    square_matrix,
+    whole_number,
+)
 from metrics.inputs.class_index import ClassIndex, LabelledWeights, class_names
-from metrics.inputs.labels import label_text
-from metrics.inputs.probabilities import Probabilities, probability_array
-from metrics.inputs.tables import column_names, matrix_by_name, require_order
+from metrics.inputs.labels import Probabilities, label_text, probability_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -246,7 +251,7 @@ class ElicitedMetric:
         OSError
             Where the folder does not exist or cannot be written.
         """
-        from metrics.files.atomic_write import write_atomically
+        from metrics.files import write_atomically
 
         write_atomically(path, self.to_json())
 

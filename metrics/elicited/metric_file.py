@@ -19,7 +19,7 @@ from metrics.elicited.family import error_cells
 from metrics.elicited.metric_document import FORMAT, ORIENTATION, MetricDocument, Release
 from metrics.elicited.metric_parts import TOLERANCE, MetricDetails, frozen
 from metrics.errors import InputError
-from metrics.files.json_text import json_text, strict_json
+from metrics.files import json_text, strict_json
 
 CURRENT_VERSION = 1
 

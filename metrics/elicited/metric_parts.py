@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,17 @@ Floats = NDArray[np.float64]
 
 # Redundant numbers of a file may differ by this much, because people round what they write.
 TOLERANCE = 1e-6
+
+AnswersFor = Literal["choose", "costs", "both"]
+ANSWERS_FOR: Mapping[AnswersFor, str] = {
+    "choose": "a choice between these models",
+    "costs": "writing down what mistakes cost",
+    "both": "a choice between these models, and writing down what mistakes cost",
+}
+"""What answers are for -> in words, after "for"."""
+
+CHOICE_SETTLED = "the choice was settled before the costs were known"
+"""Why a metric is provisional whose questions ended with the choice."""
 
 # How the reader of files takes these parts: no unknown field, no text for a number.
 _STRICT: ConfigDict = {"extra": "forbid", "strict": True}
@@ -142,8 +153,9 @@ class Quality:
         Answers that the weights would give too.
     held_out_agreement : Tally or None
         Answers kept aside that the weights of the others predict.
-    purpose : str or None
-        What the answers were asked for, in words: "choose between these models", "write down the costs".
+    purpose : {"choose", "costs", "both"} or None
+        What the answers were asked for: to choose between models, to write down what mistakes cost, or both;
+        `ANSWERS_FOR` has the words.
     provisional : str or None
         Why the weights should not be used for anything else yet, in words; None where nothing speaks against it.
     never_asked : tuple of (str, str or None)
@@ -157,13 +169,28 @@ class Quality:
     repeats_agreed: Tally | None = None
     answers_explained: Tally | None = None
     held_out_agreement: Tally | None = None
-    purpose: str | None = None
+    purpose: AnswersFor | None = None
     provisional: str | None = None
     never_asked: tuple[tuple[str, str | None], ...] = ()
     linear: bool | str | None = None
     simulated: bool = False
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    @property
+    def caveat(self) -> str:
+        """Return what a reader has to know before the costs are used, as a sentence; empty where nothing is.
+
+        >>> Quality(provisional=CHOICE_SETTLED).caveat
+        'The choice is settled, the costs are not.'
+        >>> Quality(provisional="only 6 answers").caveat
+        'The costs are provisional: only 6 answers.'
+        """
+        if self.provisional is None:
+            return ""
+        if self.provisional == CHOICE_SETTLED:
+            return "The choice is settled, the costs are not."
+        return f"The costs are provisional: {self.provisional.rstrip('.')}."
 
 
 class MetricDetails(TypedDict, total=False):

@@ -8,7 +8,7 @@ from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from metrics.display.log_axis import LogAxis
+from metrics.display.axes import LogAxis
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import ExchangeRate
 from metrics.exports.page import Block, Facts, Matrix, Page, Paragraph, RatePlot, Section, metric_page

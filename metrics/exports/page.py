@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from metrics.display.numbers import cost_text, two_digits
+from metrics.display.numbers import cost_text, day, two_digits
 from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
 from metrics.elicited.family import family_of
+from metrics.elicited.metric_parts import ANSWERS_FOR
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -78,21 +78,6 @@ class Page:
 # Parameters with a line of their own.
 _SAID = ("of", "never_worse")
 
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
-
 
 def metric_page(metric: ElicitedMetric) -> Page:
     """Return the page about a metric: headline, exchange rates, costs, release factors, weights, where it comes from.
@@ -151,11 +136,6 @@ def one_line(text: str) -> str:
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
-def day(moment: datetime) -> str:
-    """Return "20 November 2026" in English whatever the system's language, so that exports do not depend on it."""
-    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
-
-
 def _cost_texts(metric: ElicitedMetric) -> Cells:
     """Return every cost and its 90 % interval as people read them; the second may be empty."""
     return [
@@ -209,7 +189,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Answers these numbers explain", quality.answers_explained),
         ("Answers kept aside, predicted", quality.held_out_agreement),
         ("Answered by", "a program, not a person" if quality.simulated else None),
-        ("Asked in order to", quality.purpose),
+        ("For", "" if quality.purpose is None else ANSWERS_FOR[quality.purpose]),
         ("Provisional", quality.provisional),
         ("Never asked about", "; ".join(f"{true} called {to or 'something else'}" for true, to in quality.never_asked)),
         ("Prevalence", _shares(metric)),

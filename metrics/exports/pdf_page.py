@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib import font_manager
 
-from metrics.display.log_axis import LogAxis
+from metrics.display.axes import LogAxis
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import ExchangeRate
 from metrics.exports.page import Block, Facts, Matrix, Page, Paragraph, RatePlot, Section, metric_page

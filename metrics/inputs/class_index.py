@@ -8,7 +8,7 @@
 
 Where k columns are known and no ``labels`` are passed: integers in 0..k-1 are positions; otherwise the k different
 values of ``y_true``, sorted, name the columns; otherwise an error asks for ``labels``. Columns of a frame that are
-named after labels mean these, see `metrics.inputs.tables`.
+named after labels mean these, see `metrics.inputs.arguments`.
 """
 
 from __future__ import annotations
@@ -289,7 +289,7 @@ def column_classes(
     what, unit : str
         What has the columns, and what they are called, for an error.
     named : ClassIndex, optional
-        What the columns are named after, see `metrics.inputs.tables`.
+        What the columns are named after, see `metrics.inputs.arguments`.
 
     Returns
     -------

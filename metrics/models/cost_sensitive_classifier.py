@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from metrics.classification.costs import cost_sensitive_decisions
 from metrics.elicited.family import checked_cost_matrix
 from metrics.errors import InputError
+from metrics.inputs.arguments import matrix_by_name
 from metrics.inputs.class_index import ClassIndex, class_names
-from metrics.inputs.tables import matrix_by_name
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric

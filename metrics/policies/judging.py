@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.classification.confusion import natural_frequencies
 from metrics.classification.costs import cost_sensitive_decisions
-from metrics.classification.frequencies import natural_frequencies
 from metrics.display.numbers import two_digits
 from metrics.errors import InputError
 from metrics.inputs.class_index import ClassIndex

@@ -30,8 +30,7 @@ from metrics.batches import (
 from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, same_length, whole_number
 from metrics.inputs.class_index import ClassIndex, passed_labels
-from metrics.inputs.labels import distinct, few, label_array
-from metrics.inputs.probabilities import Probabilities, probability_array
+from metrics.inputs.labels import Probabilities, distinct, few, label_array, probability_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -42,10 +42,16 @@ from metrics.batches import (
     weighted_sum,
 )
 from metrics.errors import InputError
-from metrics.inputs.arguments import case_weights, class_weights, real_number, square_matrix, whole_number
+from metrics.inputs.arguments import (
+    case_weights,
+    class_weights,
+    matrix_by_name,
+    real_number,
+    square_matrix,
+    whole_number,
+)
 from metrics.inputs.class_index import ClassIndex
-from metrics.inputs.probabilities import Probabilities
-from metrics.inputs.tables import matrix_by_name
+from metrics.inputs.labels import Probabilities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from elicit_app.cli.asking import Wish, ask_in_terminal
-from elicit_app.cli.beginning import ask_guesses
-from elicit_app.cli.keys import read_key
-from elicit_app.cli.terminal import Terminal
+from elicit_app.cli.asking import AskOptions, ask_guesses, ask_in_terminal
+from elicit_app.cli.terminal import Terminal, read_key
 from elicit_app.elicitation.questions import Strength
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry.bayes import BayesSetting
@@ -25,9 +23,9 @@ from metrics import ElicitedMetric
 def typed(monkeypatch):
     """Returns what a piped run with these lines gives."""
 
-    def run(lines, data, **wish):
+    def run(lines, data, **options):
         monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-        return ask_in_terminal(Wish(**{"study": "breast-cancer", "seed": 4, **wish}), data=data)
+        return ask_in_terminal(AskOptions(**{"study": "breast-cancer", "seed": 4, **options}), data=data)
 
     return run
 

@@ -14,7 +14,7 @@ from elicit_app.cli.main import run
 from elicit_app.problem import Problem
 from elicit_app.session.results.judging import scenarios_of
 from elicit_app.study import list_studies, open_study
-from elicit_app.study.opening import datasets_folder
+from elicit_app.study.making import datasets_folder
 from elicit_app.study.practice import read_practice
 from metrics import ElicitedMetric, judge
 

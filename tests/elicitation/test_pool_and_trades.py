@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.pool import Pool, imagined, mixtures
 from elicit_app.elicitation.prior import WeightPrior
-from metrics.classification.frequencies import natural_frequencies
+from metrics.classification.confusion import natural_frequencies
 
 SEEDS = st.integers(0, 2**20)
 POPULATION = 1000

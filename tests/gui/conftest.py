@@ -9,8 +9,7 @@ import pytest
 
 from elicit_app.gui import theme
 from elicit_app.study import Study
-from elicit_app.study.model import Predictions
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import Predictions, default_wording
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +69,9 @@ def long_words():
         cases="Krankenhauspatientinnen",
         models=("EfficientNet-B0-noisy-student-ensemble", "ViT-L/16-pretrained-imagenet21k"),
     )
+
+
+@pytest.fixture(scope="session")
+def many_classes():
+    """Studies of any number of classes, by that number."""
+    return lambda k: study_of([f"kind {n}" for n in range(k)], n=100 * k)

@@ -57,6 +57,7 @@ def study_page(study, answered, tmp_path):
 def begin_page(study, answered, tmp_path):
     page = BeginPage()
     page.show_study(study, str(tmp_path), 1)
+    page.settings.open()
     page.asking.researchers.setChecked(True)
     page.orders.state.setChecked(True)
     page.orders.first.setCurrentIndex(1)

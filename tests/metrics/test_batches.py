@@ -14,8 +14,7 @@ from metrics.classification.multilabel import MultilabelTally
 from metrics.classification.relevance import OutcomeFrequencies, Relevance
 from metrics.probabilistic.calibration import CalibrationBins, TopLabelCalibration
 from metrics.probabilistic.concern import ConcernScore, meta_pattern_concern_score, release_matrix
-from metrics.probabilistic.likelihood import LogLikelihood, SquaredError
-from metrics.probabilistic.regression import Coverage, GaussianLikelihood
+from metrics.probabilistic.likelihood import Coverage, GaussianLikelihood, LogLikelihood, SquaredError
 
 K = 4
 COSTS = np.array([[0.0, 1, 2, 9], [3, 0, 1, 1], [1, 5, 0, 2], [7, 1, 1, 0]])

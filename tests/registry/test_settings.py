@@ -13,7 +13,7 @@ from elicit_app.registry.bayes import BayesSetting
 from elicit_app.registry.binding import read_orders, sphere_for
 from elicit_app.registry.entries import setting_from
 from elicit_app.registry.published import DlpmSetting, LpmSetting
-from elicit_app.study.opening import open_study
+from elicit_app.study.making import open_study
 
 WINE, SOFTMAX = open_study("wine"), open_study("softmax-3")
 

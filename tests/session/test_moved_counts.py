@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elicit_app.cli.keys import read_key
+from elicit_app.cli.terminal import read_key
 from elicit_app.elicitation.questions import Choice, Moved, Proposal, Step
 from elicit_app.problem import Problem
 from elicit_app.session.answers_table import answers_csv

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from elicit_app.problem import Problem
 from elicit_app.study import Mistake, create_study, open_study, save_study
 from elicit_app.study.making import distinct_names
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import default_wording
 
 THREE = "y_true,proba_a,proba_b,proba_c\n" + "a,0.7,0.2,0.1\nb,0.6,0.3,0.1\nc,0.1,0.2,0.7\nb,0.1,0.8,0.1\n"
 

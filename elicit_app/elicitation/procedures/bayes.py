@@ -156,7 +156,7 @@ class Bayes:
             intervals=belief.on_mistakes(ends),
             samples=belief.samples,
             effective_draws=belief.effective_draws,
-            linear=None if linearity is None else linearity.rival,
+            linear=None if linearity is None else linearity.rival or True,
             sensitivity=float(np.median(belief.person.sensitivity)),
             lapse=float(belief.person.lapse.mean()),
         )

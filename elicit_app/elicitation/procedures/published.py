@@ -23,7 +23,7 @@ from elicit_app.elicitation.questions import (
     Step,
     StopReason,
 )
-from metrics.classification.frequencies import natural_frequencies
+from metrics.classification.confusion import natural_frequencies
 
 _SLOPES = {Choice.FIRST: Slope.RISES, Choice.SECOND: Slope.FALLS, Choice.EQUAL: Slope.FLAT, Choice.UNSURE: None}
 # Recorded matrices may differ by this much from recomputed ones at the same place: another numpy, another processor.

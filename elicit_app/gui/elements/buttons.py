@@ -6,6 +6,7 @@ One primary button a page. Every button takes the keys that do the same (painted
 
 from __future__ import annotations
 
+from math import ceil
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
@@ -98,7 +99,7 @@ class Button(QPushButton):
 
     def width_for(self, text: str) -> int:
         """Return how wide the button would be with another text."""
-        return round(QFontMetricsF(self.face()).horizontalAdvance(text) + self._extras() + 2 * self.padding + 1)
+        return ceil(QFontMetricsF(self.face()).horizontalAdvance(text) + self._extras()) + 2 * self.padding + 2
 
     def sizeHint(self) -> QSize:
         return QSize(self.width_for(self.text()), theme.em(self.tall))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPolygonF
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -29,6 +29,13 @@ HEIGHT = 36
 """Height of a field in pixels at the base font."""
 
 _SIDE = 18
+
+
+class Unwheeled:
+    """A field that the wheel never changes: it scrolls the page. To be named before Qt's own class."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
 
 
 class RadioDot(Square, QRadioButton):
@@ -62,7 +69,7 @@ class CheckSquare(Square, QCheckBox):
                 paint_glyph(painter, Glyph.CHECK, room.adjusted(3, 3, -3, -3), ink, 2.2)
 
 
-class ListBox(QComboBox):
+class ListBox(Unwheeled, QComboBox):
     """A list to choose from that may become narrower than its longest entry.
 
     Parameters
@@ -82,6 +89,10 @@ class ListBox(QComboBox):
         across = QSizePolicy.Policy.Maximum if widest else QSizePolicy.Policy.Preferred
         self.setSizePolicy(across, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the page: scrolling must not choose something else."""
+        event.ignore()
 
     def sizeHint(self) -> QSize:
         return QSize(theme.em(self._widest or 260), theme.em(HEIGHT))
@@ -107,7 +118,7 @@ class ListBox(QComboBox):
             )
 
 
-class NumberBox(QSpinBox):
+class NumberBox(Unwheeled, QSpinBox):
     """A whole number to type or step."""
 
     def __init__(self, name: str, low: int, high: int, parent: QWidget | None = None) -> None:
@@ -117,6 +128,10 @@ class NumberBox(QSpinBox):
         self.setGroupSeparatorShown(True)
         prepare_spin(self)
 
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the page: scrolling must not change a number."""
+        event.ignore()
+
     def sizeHint(self) -> QSize:
         return QSize(theme.em(96), theme.em(HEIGHT))
 
@@ -124,12 +139,16 @@ class NumberBox(QSpinBox):
         paint_spin(self)
 
 
-class DecimalBox(QDoubleSpinBox):
+class DecimalBox(Unwheeled, QDoubleSpinBox):
     """A number with decimals to type or step."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         prepare_spin(self)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the page: scrolling must not change a number."""
+        event.ignore()
 
     def sizeHint(self) -> QSize:
         return QSize(theme.em(110), theme.em(HEIGHT))
@@ -245,18 +264,22 @@ class _Explained(QWidget):
         row.setSpacing(theme.S)
         words.setSpacing(2)
         self._title, self._explanation = Label(role=theme.Role.LABEL), Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self._aside = Label(role=theme.Role.NOTE, ink=theme.INK2, wrap=False)
         words.addWidget(self._title)
         words.addWidget(self._explanation)
         row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
+        row.addWidget(self._aside, 0, Qt.AlignmentFlag.AlignTop)
         self.say(text, explanation)
 
-    def say(self, text: str, explanation: str = "") -> None:
-        """Change the words."""
+    def say(self, text: str, explanation: str = "", aside: str = "") -> None:
+        """Change the words; `aside` stands on the right of them."""
+        self._aside.setText(aside)
+        self._aside.setVisible(bool(aside))
         self._title.setText(text)
         self._explanation.setText(explanation)
         self._explanation.setVisible(bool(explanation))
-        tell(self.button, name=text, more=explanation)
+        tell(self.button, name=text, more=", ".join(part for part in (explanation, aside) if part))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if self.button.isEnabled():

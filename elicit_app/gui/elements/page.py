@@ -239,6 +239,19 @@ def leave_by_escape(page: Page, leave: Callable[[], None]) -> None:
     escape.activated.connect(leave)
 
 
+def go_on_by_enter(page: Page, button: Button) -> None:
+    """Let Enter press `button`, or another one of the page where that has the focus."""
+
+    def press() -> None:
+        focused = page.focusWidget()
+        (focused if isinstance(focused, Button) and focused.hasFocus() else button).click()
+
+    for key in ("Return", "Enter"):
+        shortcut = QShortcut(QKeySequence(key), page, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.setAutoRepeat(False)
+        shortcut.activated.connect(press)
+
+
 def _column() -> tuple[QWidget, QVBoxLayout]:
     widget = QWidget()
     column = QVBoxLayout(widget)

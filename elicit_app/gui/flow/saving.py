@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from elicit_app.problem import Problem
 from elicit_app.session.views.outcome import ResultView
-from metrics.files.atomic_write import write_atomically
+from metrics.files import write_atomically
 
 PREDICTIONS = "Predictions (*.csv *.parquet *.npz);;All files (*)"
 

@@ -19,7 +19,7 @@ from elicit_app.gui.elements import (
     PrimaryButton,
     Surface,
 )
-from elicit_app.gui.elements.page import ScrolledPage
+from elicit_app.gui.elements.page import ScrolledPage, go_on_by_enter
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.session.views.asked import RecapView, SittingOverView
 
@@ -84,14 +84,7 @@ class RecapPage(ScrolledPage):
     def _connect(self) -> None:
         self.go_on.clicked.connect(self.go_on_requested)
         self.back.clicked.connect(self.start_requested)
-        for key in ("Return", "Enter"):
-            shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
-            shortcut.setAutoRepeat(False)
-            shortcut.activated.connect(self._enter)
-
-    def _enter(self) -> None:
-        """Press the link where it has the focus, else go on."""
-        (self.back if self.back.hasFocus() else self.go_on).click()
+        go_on_by_enter(self, self.go_on)
 
 
 def _part(name: str, said: Label) -> QWidget:
@@ -125,7 +118,7 @@ class SittingOverPage(ScrolledPage):
         super().__init__(parent)
         self.notice = Notice()
         self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self.stop = PrimaryButton("Look back and finish")
+        self.stop = PrimaryButton("Look back and finish", keys=("Enter",))
         self.more, self.undo = (
             OutlineButton("Answer more questions"),
             FlatButton("Undo", keys=("Ctrl+Z",), glyph=Glyph.UNDO),
@@ -152,6 +145,7 @@ class SittingOverPage(ScrolledPage):
         self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(2)
         self.stop.clicked.connect(self.stop_requested)
+        go_on_by_enter(self, self.stop)
         self.more.clicked.connect(self.more_requested)
         self.undo.clicked.connect(self.undo_requested)
         self.notice.pressed.connect(self.retry_requested)

@@ -13,13 +13,13 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
-    QWheelEvent,
 )
 from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
 from elicit_app.elicitation.questions import Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, EqualButton, MinorButton, PrimaryButton, box, side_colours, tell
+from elicit_app.gui.elements.fields import Unwheeled
 from elicit_app.gui.question.measures import Plan, answer_spans
 from elicit_app.gui.theme import em
 from elicit_app.session.views.asked import Side
@@ -73,7 +73,7 @@ class Moving:
         return replace(self, count=count)
 
 
-class MoveField(QLineEdit):
+class MoveField(Unwheeled, QLineEdit):
     """The number itself: arrows step it, digits replace it. Emits `moved` with the new number, `taken` at Enter."""
 
     moved = Signal(object)
@@ -162,10 +162,6 @@ class MoveField(QLineEdit):
         if self._moving is not None:
             self.setText(str(self._moving.shown))
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Let the page scroll: the wheel never changes a number."""
-        event.ignore()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self._moving is not None:
@@ -174,7 +170,7 @@ class MoveField(QLineEdit):
                 box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, border=hue, width=2)
 
 
-class MoveSlider(QSlider):
+class MoveSlider(Unwheeled, QSlider):
     """The scale of the number under its squares: the handle stands under the edge of their block."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -209,10 +205,6 @@ class MoveSlider(QSlider):
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         event.accept()
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Let the page scroll: the wheel never changes a number."""
-        event.ignore()
 
     def sizeHint(self) -> QSize:
         return QSize(em(100), em(_RING))

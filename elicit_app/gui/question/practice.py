@@ -10,7 +10,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Glyph, GlyphSign, Label, OutlineButton, PrimaryButton, Surface
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import Pressed, bind
-from elicit_app.gui.question.pair_page import Pair, PairPage, TopBar, largest_count
+from elicit_app.gui.question.pair_page import Pair, PairPage, largest_count
+from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.theme import Breakpoint
 from elicit_app.session.views.asked import Reply
 from elicit_app.session.warm_up import (

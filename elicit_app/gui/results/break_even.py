@@ -9,12 +9,13 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
+from elicit_app.gui.elements.fields import Unwheeled
 from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from metrics.display.log_axis import LogAxis
+from metrics.display.axes import LogAxis
 from metrics.display.numbers import span, two_digits
 from metrics.models.cost_curves import Segment
 
@@ -46,7 +47,7 @@ class Scale(NamedTuple):
     own: float | None = None
 
 
-class BreakEvenTrack(QSlider):
+class BreakEvenTrack(Unwheeled, QSlider):
     """A slider whose track says which model is cheapest where, with a tick where two models change places.
 
     Emits `number_changed` with the number whenever the handle is moved by mouse or keys.

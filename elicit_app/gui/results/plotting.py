@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui.theme import Tokens, em
-from metrics.display.log_axis import LogAxis
+from metrics.display.axes import LogAxis
 from metrics.elicited.exchange import ExchangeRate
 
 _STEPS = (1.0, 2.0, 5.0)

@@ -6,149 +6,21 @@ import math
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.agenda import SITTING
-from elicit_app.elicitation.orders import StatedMistake, StatedOrder, constraints_of
-from elicit_app.elicitation.questions import Family
+from elicit_app.elicitation.questions import AnswersFor, Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label, LinkButton, OutlineButton
-from elicit_app.gui.elements.fields import CheckRow, ListBox, NumberBox, named
-from elicit_app.gui.elements.surfaces import Block, Section
-from elicit_app.gui.elements.texts import tell
-from elicit_app.problem import Problem
+from elicit_app.gui.elements import Label, LinkButton
+from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, NumberBox, named
+from elicit_app.gui.elements.surfaces import Section
+from elicit_app.gui.setup.folding import Part
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
-from elicit_app.session.warm_up import Key, mistake_of_key
-from elicit_app.session.words.sentences import order_words
+from elicit_app.session.words.purposes import purpose_words
+from elicit_app.study.making import minutes_for
 from elicit_app.study.model import Study
 
-_NONE_CHOSEN = "Choose a mistake"
-_SENTENCE = "Only if you are certain: it is taken as given, and no answer can speak against it. It may stay empty."
-
-
-class OrdersSection(Section):
-    """A list of stated orders, and a form that adds one: one mistake "is never worse than" another."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("Is one mistake never worse than another?", _SENTENCE, parent=parent)
-        self._study: Study | None = None
-        self._family: Family = "lpm"
-        self._stated: dict[Family, list[StatedOrder]] = {}
-        self._list, self._form = Block(), QWidget()
-        self.state = LinkButton("State one")
-        self.state.setCheckable(True)
-        self.first, self.second = ListBox("This mistake"), ListBox("is never worse than this one")
-        self.add = OutlineButton("Add")
-        self.refused = Label(role=theme.Role.NOTE)
-        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._form)
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(12)
-        self._row.addWidget(self.first, 1)
-        self._row.addWidget(Label("is never worse than", theme.Role.LABEL, wrap=False))
-        self._row.addWidget(self.second, 1)
-        self._row.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
-        self.column.addWidget(self._list)
-        self.column.addWidget(self.state, 0, Qt.AlignmentFlag.AlignLeft)
-        self.column.addWidget(self._form)
-        self.column.addWidget(self.refused)
-        self._form.hide()
-        self.refused.hide()
-        self.state.toggled.connect(self._form.setVisible)
-        self.add.clicked.connect(self._add)
-
-    def show_study(self, study: Study, family: Family) -> None:
-        """Offer the mistakes of `study`; what was stated for the same study and family stays."""
-        if self._study is None or (study.digest, study.classes) != (self._study.digest, self._study.classes):
-            self._stated = {}
-            self.state.setChecked(False)
-        self._study, self._family = study, family
-        k = study.n_classes
-        keys: list[Key] = [(i, j) for i in range(k) for j in range(k) if i != j]
-        if family == "dlpm":
-            keys = [(i, None) for i in range(k)]
-        for box in (self.first, self.second):
-            box.clear()
-            box.addItem(_NONE_CHOSEN, None)
-            for key in keys:
-                box.addItem(mistake_of_key(study, key).name, key)
-        self._say_refused("")
-        self._show_stated()
-
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """Put the parts of the form below each other where they do not fit beside each other."""
-        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        self._row.setDirection(down if breakpoint_.compact or breakpoint_.large else across)
-
-    def orders(self) -> tuple[StatedOrder, ...] | None:
-        """Return what is stated; None where that is nothing.
-
-        Raises
-        ------
-        ValueError
-            Where mistakes are chosen that were not added.
-        """
-        if not self.isHidden() and (self.first.currentData() or self.second.currentData()):
-            raise ValueError("You chose a mistake that is never worse than another, but did not add it")
-        return tuple(self._stated.get(self._family, ())) or None
-
-    def _add(self) -> None:
-        study, one, other = self._study, self.first.currentData(), self.second.currentData()
-        if study is None or one is None or other is None or one == other:
-            self._say_refused("Choose two different mistakes.")
-            return
-        order = StatedOrder(*(_stated(study, key) for key in (one, other)))
-        stated = self._stated.setdefault(self._family, [])
-        try:
-            constraints_of([*stated, order], study.classes, self._family)
-        except Problem:
-            self._say_refused(f"{self._words(order)}: this goes round in a circle with the above. Take one out first.")
-            return
-        if order not in stated:
-            stated.append(order)
-        for box in (self.first, self.second):
-            box.setCurrentIndex(0)
-        self._say_refused("")
-        self._show_stated()
-        self.first.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _take_out(self, order: StatedOrder) -> None:
-        self._stated[self._family].remove(order)
-        self._say_refused("")
-        self._show_stated()
-        self.state.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _show_stated(self) -> None:
-        column = QVBoxLayout(self._list.renew())
-        column.setContentsMargins(0, 0, 0, 0)
-        stated = self._stated.get(self._family, [])
-        for order in stated:
-            said, out = Label(self._words(order), theme.Role.LABEL), LinkButton("Take it out")
-            tell(out, name=f"Take out: {self._words(order)}")
-            out.clicked.connect(lambda _=False, order=order: self._take_out(order))
-            row = QHBoxLayout()
-            row.setSpacing(12)
-            row.addWidget(said, 1)
-            row.addWidget(out, 0, Qt.AlignmentFlag.AlignTop)
-            column.addLayout(row)
-        self._list.setVisible(bool(stated))
-
-    def _words(self, order: StatedOrder) -> str:
-        assert self._study is not None
-        (constraint,) = constraints_of([order], self._study.classes, self._family)
-        return order_words(constraint, self._study.wording, self._family)
-
-    def _say_refused(self, sentence: str) -> None:
-        self.refused.setText(sentence)
-        self.refused.setVisible(bool(sentence))
-
-
-def _stated(study: Study, key: Key) -> StatedMistake:
-    true, predicted = key
-    return StatedMistake(study.classes[true], None if predicted is None else study.classes[predicted])
-
-
 TOLERANCES = (0.05, 0.02, 0.01)
-_SECONDS = 25
 
 
 def questions_of_search(family: str, n_classes: int, tolerance: float) -> int:
@@ -162,10 +34,78 @@ def questions_of_search(family: str, n_classes: int, tolerance: float) -> int:
     return 4 * 2 * angles * math.ceil(math.log2(math.pi / (2 * tolerance)))
 
 
-class AskingSection(Section):
-    """Emits `procedure_changed` when another procedure is chosen."""
+class FamilySection(Part):
+    """The choice of family as a question in words. Emits `changed`."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("For the same truth, are some wrong answers worse than others?", parent=parent)
+        self.differ, self.alike = ChoiceRow(""), ChoiceRow("")
+        self._group = QButtonGroup(self)
+        for choice in (self.differ, self.alike):
+            self._group.addButton(choice.radio)
+            self.column.addWidget(choice)
+        self.differ.radio.setChecked(True)
+        self.differ.radio.toggled.connect(self.changed)
+
+    @property
+    def family(self) -> Family:
+        """Return the family that was chosen."""
+        return "lpm" if self.differ.radio.isChecked() else "dlpm"
+
+    def show_study(self, study: Study) -> None:
+        """Put the question in the words of `study`; with two classes there is nothing to ask."""
+        names = study.wording.class_one
+        self.setVisible(study.n_classes > 2)
+        if study.n_classes > 2:
+            # In study order classes are often graded: the far mistake is the one that people expect to be worse.
+            example = f"For example, {names[0]} called {names[2]} may be worse than {names[0]} called {names[1]}."
+            self.differ.say("Yes, some wrong answers hurt more than others", example)
+            same = f"Whatever {names[0]} is called instead, it is the same mistake. Needs fewer questions."
+            self.alike.say("No, all wrong answers for the same truth are equally bad", same)
+
+
+class PurposeSection(Section):
+    """What the answers are for, each with its stop rule and number of questions. Emits `changed`."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("What are your answers for?", parent=parent)
+        self.column.setSpacing(theme.S)
+        self._group = QButtonGroup(self)
+        self.rows: dict[AnswersFor, ChoiceRow] = {
+            "choose": ChoiceRow(""),
+            "costs": ChoiceRow(""),
+            "both": ChoiceRow(""),
+        }
+        for row in self.rows.values():
+            self._group.addButton(row.radio)
+            self.column.addWidget(row)
+        self.rows["choose"].radio.setChecked(True)
+        self._group.buttonToggled.connect(lambda _, checked: self.changed.emit() if checked else None)
+
+    @property
+    def purpose(self) -> AnswersFor:
+        """Return what was chosen."""
+        return next(purpose for purpose, row in self.rows.items() if row.radio.isChecked())
+
+    def show_study(self, study: Study, questions: int | None, *, early: bool) -> None:
+        """Say it for `study`; None questions: a search that decides itself how many it asks."""
+        for words in purpose_words(study, questions or SITTING, early=early and questions is not None):
+            count = "" if questions is None else words.questions
+            self.rows[words.purpose].say(words.title, words.sentence, count)
+
+
+class AskingSection(Part):
+    """How many questions, and which procedure asks them.
+
+    Emits `procedure_changed` when another procedure is chosen, and `changed` when anything is.
+    """
 
     procedure_changed = Signal()
+    changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("How many questions", parent=parent)
@@ -204,6 +144,7 @@ class AskingSection(Section):
         self.column.addWidget(self._more)
         self._more.hide()
         self.researchers.toggled.connect(self._more.setVisible)
+        self.early.box.toggled.connect(self._tell)
         self.questions.valueChanged.connect(self._tell)
         self.procedure.currentIndexChanged.connect(self._changed)
         self.tolerance.currentIndexChanged.connect(self._tell)
@@ -219,7 +160,12 @@ class AskingSection(Section):
         self._classes = n_classes
         self._tell()
 
-    def setting(self, family: Family, seed: int) -> Setting:
+    @property
+    def minutes(self) -> int:
+        """Return about how many minutes it takes."""
+        return minutes_for(self._classes, self.questions.value())
+
+    def setting(self, family: Family, seed: int, purpose: AnswersFor | None = None) -> Setting:
         """Return what was chosen, for a person."""
         entry = self.entry
         options = {
@@ -233,6 +179,7 @@ class AskingSection(Section):
             questions=None if entry.narrows else self.questions.value(),
             seed=seed,
             person=True,
+            purpose=purpose,
             **{name: value for name, value in options.items() if entry.offers(name)},
         )
 
@@ -245,9 +192,8 @@ class AskingSection(Section):
         for widget in (self.questions, self.early):
             widget.setEnabled(not narrows)
         self.tolerance.setEnabled(narrows)
-        minutes = max(1, round(self.questions.value() * _SECONDS / 60))
         self._minutes.setText(
-            f"About {minutes} minutes. Up to three repeats and one check come on top. Stop whenever you like."
+            f"About {self.minutes} minutes. Up to three repeats and one check come on top. Stop whenever you like."
             if not narrows
             else "The published search decides itself how many. Stop whenever you like."
         )
@@ -258,3 +204,4 @@ class AskingSection(Section):
             else f"It asks up to {count:,} questions, usually fewer than half of them. The late ones look alike, and "
             "one wrong answer can spoil the result: it gives no ranges."
         )
+        self.changed.emit()

@@ -35,8 +35,7 @@ from elicit_app.gui.elements.page import QuietScrollBar
 from elicit_app.gui.elements.surfaces import Section
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.session.words.ledger import ARROW
-from elicit_app.study.model import Mistake, Study, Wording
-from elicit_app.study.wording import LONGEST_CONSEQUENCE, default_wording
+from elicit_app.study.model import LONGEST_CONSEQUENCE, Mistake, Study, Wording, default_wording
 
 Key = tuple[int, int | None]
 """(true, predicted); None stands for any wrong answer for that truth."""

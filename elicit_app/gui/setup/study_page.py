@@ -19,9 +19,8 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.mistakes import MistakesSection, flow, with_nouns
 from elicit_app.problem import Problem
 from elicit_app.study.counting import POPULATIONS, population_for, prevalence_of
-from elicit_app.study.model import Study
-from elicit_app.study.wording import check_wording
-from metrics.classification.frequencies import natural_frequencies
+from elicit_app.study.model import Study, check_wording
+from metrics.classification.confusion import natural_frequencies
 
 _ACROSS = 4
 _TOLERANCE = 0.05

@@ -17,10 +17,9 @@ from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.views.figures import ModelView
 from elicit_app.session.words.result_words import cheapest_words
-from elicit_app.study.model import Mistake, Study, Wording
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
-from metrics.display.numbers import two_digits
+from metrics.display.numbers import day, two_digits
 from metrics.elicited.exchange import ExchangeRate
 
 POOLED = (
@@ -122,9 +121,9 @@ def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wordin
 
 
 def _made_of(name: str, metric: ElicitedMetric) -> str:
-    questions, when = metric.provenance.questions, metric.created.astimezone()
+    questions = metric.provenance.questions
     answers = f"{questions} answer{'' if questions == 1 else 's'}, " if questions else ""
-    return f"{name} ({answers}{when.day} {when:%B} {when.year})"
+    return f"{name} ({answers}{day(metric.created.astimezone())})"
 
 
 def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tuple[str, str]:
@@ -329,7 +328,8 @@ def named(one: SessionSummary) -> str:
     if one.expert:
         return one.expert
     assert one.last is not None
-    return f"{one.last.astimezone():%d %b, %H:%M}".lstrip("0")
+    last = one.last.astimezone()
+    return f"{day(last)}, {last:%H:%M}"
 
 
 def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> ComparisonView:

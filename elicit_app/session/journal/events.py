@@ -144,7 +144,7 @@ class Remaining(_Record):
 
 
 class Begun(_Event):
-    """The first line of every journal."""
+    """The first line of every journal; `simulated` is true where a program answers."""
 
     kind: Literal["begun"] = "begun"
     format: Literal["elicit-session"] = FORMAT
@@ -153,6 +153,7 @@ class Begun(_Event):
     setting: dict[str, JsonValue]
     seed: int = Field(ge=0)
     expert: str | None = None
+    simulated: bool | None = None
     software: dict[str, str] = Field(default_factory=dict)
 
 

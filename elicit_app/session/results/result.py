@@ -22,6 +22,7 @@ from elicit_app.session.words.sentences import stated_words
 from elicit_app.study.model import Mistake, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
+from metrics.display.numbers import day
 from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, linear_family
 
@@ -206,5 +207,4 @@ def _hexadecimal(digest: str) -> str | None:
 def _day(state: SessionState) -> str:
     """Return the day of the last answer where the expert is: "20 November 2025"."""
     assert state.last is not None
-    local = state.last.astimezone()
-    return f"{local.day} {local:%B} {local.year}"
+    return day(state.last.astimezone())

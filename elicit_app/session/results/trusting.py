@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from elicit_app.elicitation.agenda import n_answered, never_asked
 from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Tolerance
+from elicit_app.elicitation.stopping import FEWEST_ANSWERS, KNOWN_FACTOR
 from elicit_app.session.journal.state import SessionState, differ, said_already
 from elicit_app.session.session import Session
 from elicit_app.session.views.figures import HeldOutView, TrustView
@@ -14,6 +16,7 @@ from elicit_app.study.model import Study
 from metrics import Quality, Tally
 from metrics.display.numbers import probability, span
 from metrics.elicited.exchange import ExchangeRate, called
+from metrics.elicited.metric_parts import CHOICE_SETTLED
 
 if TYPE_CHECKING:
     from elicit_app.elicitation.trust import TrustReport
@@ -90,7 +93,44 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
             repeats_agreed=Tally(same, repeated) if repeated else None,
             answers_explained=explained if explained.of else None,
             held_out_agreement=Tally(held_out[0].right, held_out[0].total) if held_out else None,
+            purpose=session.setting.purpose,
+            provisional=why_provisional(
+                outcome, ratios, n_answered(state.history), untrusted=report.verdict == "untrusted"
+            ),
+            never_asked=_never_asked(session.study, outcome, state),
+            linear=outcome.linear,
+            simulated=bool(state.begun.simulated),
         ),
+    )
+
+
+def why_provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers: int, *, untrusted: bool) -> str | None:
+    """Return why the costs should not be used for anything else yet, or None.
+
+    A sitting that was asked to its end leaves ranges that speak for themselves.
+    """
+    if untrusted:
+        return "the answers do not hang together"
+    if answers < FEWEST_ANSWERS and outcome.stopped in ("best-model", "budget", "expert"):
+        return f"they rest on {_plural(answers, 'answer')} only"
+    if outcome.stopped not in ("best-model", "expert") or all(map(_known, ratios)):
+        return None
+    return CHOICE_SETTLED if outcome.stopped == "best-model" else "the questions ended before the costs were known"
+
+
+def _known(rate: ExchangeRate) -> bool:
+    """Tell whether a ratio is known as closely as questions aim at: half of its range is no more than a factor."""
+    if rate.is_yardstick or rate.ninety is None:
+        return True
+    low, high = rate.ninety
+    return low > 0 and high <= KNOWN_FACTOR**2 * low
+
+
+def _never_asked(study: Study, outcome: Outcome, state: SessionState) -> tuple[tuple[str, str | None], ...]:
+    names = study.classes
+    return tuple(
+        (names[true], None if predicted is None else names[predicted])
+        for true, predicted in never_asked(state.history, outcome.family, study.n_classes)
     )
 
 

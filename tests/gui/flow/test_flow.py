@@ -74,7 +74,7 @@ def test_files_of_several_models_make_one_study_that_is_kept_where_it_is_said(qt
     page.save.click()
     begin = on(qtbot, window, "begin")
     assert open_study(target).wording.case == "pet"
-    assert str(target / "sessions") in begin._stored.sentence.text()
+    assert str(target / "sessions") in begin.briefing.stored.text().replace("\u200b", "")
     assert load_settings(window._places.settings).folders == (str(target),)
 
 
@@ -228,6 +228,7 @@ def test_a_published_search_is_for_one_family_and_says_what_it_costs(qtbot, wind
     window.flow.open("wine")
     begin = on(qtbot, window, "begin")
     asking = begin.asking
+    begin.settings.open()
     asking.researchers.click()
     asking.procedure.setCurrentIndex(asking.procedure.findData(procedure))
     setting = asking.setting(begin._family, 1)

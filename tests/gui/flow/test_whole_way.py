@@ -63,6 +63,8 @@ def answer(qtbot, page):
         page.break_card.go_on.click()
     qtbot.waitUntil(lambda: waits_for_answer(page), timeout=20_000)
     view = page._question
+    if page.moving:
+        press(page.card.field, Qt.Key.Key_Escape)
     dearer_left = float(((view.left - view.right) * COSTS).sum()) > 0
     press(page.card, Qt.Key.Key_Right if dearer_left else Qt.Key.Key_Left)
     qtbot.waitUntil(lambda: page._question is not view or not page.isVisible(), timeout=20_000)

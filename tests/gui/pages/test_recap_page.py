@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from elicit_app.gui.pages.sitting import RecapPage
+from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
 from elicit_app.session.views.asked import RecapView
 
 VIEW = RecapView(
@@ -52,3 +52,13 @@ def test_other_keys_do_nothing(page):
     for key in (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Escape, Qt.Key.Key_S):
         QTest.keyClick(page, key)
     assert pressed == []
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_enter_goes_on_after_the_last_question_too(shown, qtbot, key):
+    over = shown(SittingOverPage())
+    with qtbot.waitSignal(over.stop_requested):
+        QTest.keyClick(over, key)
+    over.more.setFocus()
+    with qtbot.waitSignal(over.more_requested):
+        QTest.keyClick(over.more, key)

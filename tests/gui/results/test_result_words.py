@@ -12,7 +12,7 @@ from elicit_app.gui.results.plotting import LinearAxis, ShareAxis, log_axis, sli
 from elicit_app.session.views.figures import ModelView
 from elicit_app.session.views.scenarios import lines_over
 from elicit_app.session.words import result_words as words
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import default_wording
 from metrics import Consequence
 from metrics.elicited.exchange import ExchangeRate
 from metrics.models.cost_curves import CostLines

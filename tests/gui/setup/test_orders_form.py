@@ -33,6 +33,7 @@ def page(qtbot, tmp_path):
 
 def state(page, one, other):
     """State an order the way a person does: open the form, choose twice, press the button."""
+    page.settings.open()
     form = page.orders
     if not form.first.isVisible():
         form.state.click()
@@ -88,6 +89,7 @@ def test_a_circle_and_a_mistake_against_itself_are_refused_at_once(page):
 
 
 def test_what_was_chosen_and_not_added_is_not_lost_in_silence(page):
+    page.settings.open()
     page.orders.state.click()
     page.orders.first.setCurrentIndex(1)
     page.begin.click()

@@ -11,8 +11,7 @@ from elicit_app.gui.setup.mistakes import flow, keys_of, matches, mistake_at, wi
 from elicit_app.gui.start.overview import day_words, moment_words
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
-from elicit_app.study.model import Mistake
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import Mistake, default_wording
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from metrics.classification.frequencies import natural_frequencies
+from metrics.classification.confusion import natural_frequencies
 
 
 @st.composite

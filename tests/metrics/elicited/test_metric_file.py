@@ -15,7 +15,7 @@ import metrics
 from metrics import Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
 from metrics.elicited.metric_document import MetricDocument, metric_schema
 from metrics.elicited.metric_file import CURRENT_VERSION, migrate
-from metrics.files.atomic_write import write_atomically
+from metrics.files import write_atomically
 from metrics.inputs.labels import label_text
 
 CREATED = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -348,7 +348,7 @@ def test_the_digest_does_not_depend_on_layout_order_or_how_numbers_are_written(t
 
 def test_what_speaks_about_the_answers_comes_back(tmp_path):
     quality = Quality(
-        purpose="choose between these models",
+        purpose="choose",
         provisional="the choice is settled, the costs are not",
         never_asked=(("naevus", "melanoma"), ("melanoma", None)),
         linear="the larger of two",

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from metrics.classification.costs import expected_misclassification_cost
-from metrics.inputs.probabilities import ROW_SUM_TOLERANCE, probability_array
+from metrics.inputs.labels import ROW_SUM_TOLERANCE, probability_array
 from metrics.probabilistic.likelihood import negative_log_likelihood
 
 GOOD = [[0.7, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.1, 0.8]]

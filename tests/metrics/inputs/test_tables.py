@@ -20,8 +20,8 @@ from metrics import (
     negative_log_likelihood,
     probability_squared_error,
 )
+from metrics.inputs.arguments import matrix_by_name
 from metrics.inputs.class_index import ClassIndex
-from metrics.inputs.tables import matrix_by_name
 from metrics.probabilistic.likelihood import LogLikelihood
 
 NAMES = ["a", "b", "c"]

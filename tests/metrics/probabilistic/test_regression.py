@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 import metrics
-from metrics.probabilistic.regression import gaussian_negative_log_likelihood, interval_coverage
+from metrics.probabilistic.likelihood import gaussian_negative_log_likelihood, interval_coverage
 
 Y, MEAN, STD = [1, 2, 3, 4], [1.1, 1.5, 3.5, 6], [0.5, 0.2, 0.4, 1]
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_app.session.warm_up import practice_feedback, practice_ledger, practice_pairs
-from elicit_app.study.model import Law, Predictions, Study
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import Law, Predictions, Study, default_wording
 
 
 def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, law: bool = False, stated: bool = False) -> Study:

@@ -3,13 +3,17 @@
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.questions import Purpose
+from elicit_app.elicitation.questions import Outcome, Purpose
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.registry.published import DlpmSetting
 from elicit_app.session.results.result import result_view
+from elicit_app.session.results.trusting import why_provisional
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view, review_view
 from elicit_app.study import open_study
+from metrics import Consequence
+from metrics.elicited.exchange import ExchangeRate
+from metrics.elicited.metric_parts import CHOICE_SETTLED
 
 COSTS = np.array([[0.0, 9.0, 3.0], [2.0, 0.0, 1.0], [6.0, 1.0, 0.0]])
 
@@ -117,25 +121,18 @@ def at_stake(pair):
 
 
 def test_an_answer_against_the_rest_is_named_in_the_panel_and_in_the_review(sitting):
-    session = sitting(honest, seed=1)  # here a pair was repeated on which much is at stake
+    session = sitting(honest, seed=1)
     before = result_view(session)
-    number = next(n for n, entry in enumerate(session.state.entries, 1) if entry.event.pair.purpose is Purpose.CHECK)
-    # Of the pairs that were asked twice the one that is least close: chance does not explain an answer against it.
-    repeated = max(
-        (entry.event.pair.repeat_of for entry in session.state.entries if entry.event.pair.repeat_of),
-        key=lambda number: at_stake(session.state.entries[number - 1].event.pair),
-    )
-    reply = "right" if honest(review_view(session).answers[repeated - 1]) == "left" else "left"
-    session.change(repeated, reply)
-    view, review = result_view(session), review_view(session)
+    check = next(n for n, entry in enumerate(session.state.entries, 1) if entry.event.pair.purpose is Purpose.CHECK)
+    # One result is better in everything: chance does not explain the other answer.
+    reply = "right" if honest(review_view(session).answers[check - 1]) == "left" else "left"
+    session.change(check, reply)
+    view = result_view(session)
     assert view.metric.quality.answers_explained.agreed < before.metric.quality.answers_explained.of
-    assert [answer.number for answer in review.answers if answer.fit == "two answers"] != []
-    session.resolve(*(place + 1 for place in review.contradictions[0]), "first")
     odd = [answer.number for answer in review_view(session).answers if answer.fit == "does not fit"]
-    assert repeated in odd
-    named = [finding.question for finding in result_view(session).trust if finding.question is not None]
-    assert set(named) == set(odd)
-    assert number not in odd
+    assert check in odd
+    named = [finding.question for finding in view.trust if finding.question is not None]
+    assert set(named) >= set(odd)
 
 
 def test_a_search_is_judged_by_its_fit_alone(traffic, tmp_path):
@@ -146,3 +143,32 @@ def test_a_search_is_judged_by_its_fit_alone(traffic, tmp_path):
         assert view.held_out == ()
         assert view.metric.quality.held_out_agreement is None
         assert view.metric.quality.answers_explained.of == 8
+
+
+@pytest.mark.parametrize("purpose", ["choose", "costs", None])
+def test_the_metric_file_says_what_the_answers_are_for_and_what_they_leave_open(study, tmp_path, purpose):
+    setting = BayesSetting(seed=3, purpose=purpose)
+    with Session.create(study, setting, tmp_path / "s.session.jsonl", simulated=True) as session:
+        for number in range(3):
+            session.answer("left" if number % 2 else "right")
+        quality = result_view(session).metric.quality
+    assert (quality.purpose, quality.simulated, quality.linear) == (purpose, True, None)
+    assert quality.provisional == "they rest on 3 answers only"
+    assert quality.caveat == "The costs are provisional: they rest on 3 answers only."
+
+
+@pytest.mark.parametrize(
+    ("stopped", "wide", "reason"),
+    [
+        ("best-model", True, CHOICE_SETTLED),
+        ("best-model", False, None),
+        ("expert", True, "the questions ended before the costs were known"),
+        ("budget", True, None),
+    ],
+)
+def test_costs_are_provisional_where_the_questions_ended_before_they_were_known(stopped, wide, reason):
+    known = ExchangeRate(0, 1, 1.0, 1.0, 1.0, True, Consequence("a", "b", "a called b"))
+    other = ExchangeRate(1, 0, 8.0, 2.0 if wide else 5.0, 20.0, False, Consequence("b", "a", "b called a"))
+    outcome = Outcome("lpm", np.array([-1.0, -8.0]), (None, None), stopped, 12)
+    assert why_provisional(outcome, (known, other), 12, untrusted=False) == reason
+    assert why_provisional(outcome, (known, other), 12, untrusted=True) == "the answers do not hang together"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from elicit_app.elicitation.questions import Counts
 from elicit_app.session.words.ledger import branches
-from elicit_app.study.wording import default_wording
+from elicit_app.study.model import default_wording
 
 
 def counts(*rows: list[int]) -> Counts:

@@ -1,1 +1,0 @@
-"""Files that are never half-written, and JSON as text."""
