@@ -1,4 +1,4 @@
-"""The study's models where the classes are as common as in the data, or rarer or more common.
+"""Which model is cheapest as a ratio changes, and as the classes are rarer or more common than in the data.
 
 The rates within each true class are taken as they are, and so are the costs of the mistakes: only how common the true
 classes are changes. It is the same judge, and the same draws, at another prevalence.
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.session.views.figures import ModelView
+from elicit_app.session.views.outcome import ModelView
 from metrics import natural_frequencies
 from metrics.elicited.exchange import ExchangeRate
 from metrics.models.cost_curves import CostLines
