@@ -1,4 +1,4 @@
-"""Which model is cheapest as a ratio changes, and as the classes are rarer or more common than in the data.
+"""What is cheapest, and what it costs, where the classes are rarer or more common than in the data.
 
 The rates within each true class are taken as they are, and so are the costs of the mistakes: only how common the true
 classes are changes. It is the same judge, and the same draws, at another prevalence.
@@ -6,7 +6,6 @@ classes are changes. It is the same judge, and the same draws, at another preval
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,6 @@ from numpy.typing import ArrayLike
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.session.views.outcome import ModelView
 from metrics import natural_frequencies
-from metrics.elicited.exchange import ExchangeRate
 from metrics.models.cost_curves import CostLines
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge
@@ -25,7 +23,7 @@ _SAME_SHARE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Scenarios:
-    """What one could do, at any prevalence; made by `results.judging.scenarios_of`.
+    """What one could do, at any prevalence; made by `results.result.scenarios_of`.
 
     Parameters
     ----------
@@ -107,15 +105,14 @@ class Scenarios:
         return changed
 
     def lines(self, shares: ArrayLike, true: int) -> CostLines:
-        """Return what every model costs as the share of class `true` goes from 0 to 1; see `with_share`."""
+        """Return what every policy costs as the share of class `true` goes from 0 to 1; see `with_share`."""
         half = self.with_share(shares, true, 0.5)
         only = np.zeros_like(half)
         only[true] = 1.0
         costs = self.judge.costs
-        places = [place for place, policy in enumerate(costs.policies) if policy.decides == "as-is"]
-        per_class = self.population * costs.estimate[:, places]
+        per_class = self.population * costs.estimate
         base, end = (2 * half - only) @ per_class, only @ per_class
-        names = tuple(str(costs.policies[place].model) for place in places)
+        names = tuple(policy.name for policy in costs.policies)
         return CostLines(names, base, end - base)
 
     def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
@@ -140,15 +137,6 @@ class Scenarios:
             probability_best=one.probability_best,
             rates=one.counts,
         )
-
-
-def lines_over(models: Sequence[ModelView], rate: ExchangeRate) -> CostLines:
-    """Return what models cost as one mistake counts less or more: lines through their costs at the estimate."""
-    rows = np.array([model.rates[rate.true] for model in models], dtype=np.float64)
-    rows[:, rate.true] = 0.0
-    slope = rows.sum(axis=1) if rate.predicted is None else rows[:, rate.predicted]
-    costs = np.array([model.cost for model in models])
-    return CostLines(tuple(model.name for model in models), costs - rate.ratio * slope, slope)
 
 
 def proportions(shares: ArrayLike) -> Matrix:
