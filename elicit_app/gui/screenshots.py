@@ -120,8 +120,9 @@ STOPS = (
     "09-break",
     "10-sitting-over",
     "11-review",
-    "12-result-what-you-told-us",
-    "13-result-which-model",
+    "12-result-what-to-do",
+    "12b-result-what-you-told-us",
+    "13-result-what-more-can-be-seen",
     "14-result-other-prevalence",
     "15-result-costs-and-files",
     "16-experts-compared",
@@ -220,9 +221,11 @@ class Script:
         self._another_expert(self._scratch / "traffic-light")
         pages.review.finish.click()
         self._until(lambda: pages.shown is pages.results)
+        seen = pages.results.seen
         for tab in range(pages.results.tabs.count()):
             pages.results.tabs.setCurrentIndex(tab)
             pages.results.prevalence.shares.box.setValue(_COMMON_REDS)
+            self._until(lambda: not seen.isVisible() or seen.curves is not None)
             yield
         pages.results.compare.click()
         self._until(lambda: pages.shown is pages.compare)
