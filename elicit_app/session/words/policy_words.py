@@ -193,12 +193,7 @@ def chooses(view: ResultView) -> bool:
 
 def costs_sentence(view: ResultView) -> str:
     """Return what to know of the costs beside the recommendation; empty where they can be relied on."""
-    reason = view.metric.quality.provisional
-    if reason is None:
-        return ""
-    if reason.startswith("the choice was settled"):
-        return "The choice is settled, the costs are not."
-    return f"The costs are provisional: {reason.rstrip('.')}."
+    return view.metric.quality.caveat
 
 
 @dataclass(frozen=True)
