@@ -3,14 +3,15 @@
 import math
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from elicit_app.gui.results.plotting import LinearAxis, ShareAxis, log_axis
-from elicit_app.session.views.scenarios import CostLines
 from elicit_app.session.words import sentences as words
 from elicit_app.study.model import default_wording
+from metrics.models.cost_curves import CostLines
 
 POSITIVE = st.floats(1e-3, 1e4)
 
@@ -41,7 +42,7 @@ def test_a_linear_axis_has_round_ticks_and_zero_among_them(values, most):
 
 
 def lines_of(bases, slopes):
-    return CostLines(tuple(f"m{i}" for i in range(len(bases))), tuple(bases), tuple(slopes))
+    return CostLines(tuple(f"m{i}" for i in range(len(bases))), np.array(bases), np.array(slopes))
 
 
 @given(
@@ -58,7 +59,7 @@ def test_the_segments_are_the_lower_envelope(models, low, high, share):
     assert all(a.high == b.low and a.name != b.name for a, b in pairwise(segments))
     value = low * (high / low) ** share
     inside = [one for one in segments if one.low <= value <= one.high]
-    costs = dict(zip(lines.names, lines.costs(value), strict=True))
+    costs = dict(zip(lines.models, lines.cost(value), strict=True))
     assert any(costs[one.name] == pytest.approx(min(costs.values()), abs=1e-6) for one in inside)
 
 
