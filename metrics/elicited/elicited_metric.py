@@ -267,7 +267,7 @@ class ElicitedMetric:
         return None if self.samples is None else family_of(self.family).costs(self.samples)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the cost matrix with its 90 % intervals, on `ax` or a new figure; see `metrics.plots.plot_cost_matrix`."""
+        """Draw the costs with their 90 % intervals on `ax` or a new figure; see `metrics.plots.plot_cost_matrix`."""
         from metrics.display.matrices import plot_cost_matrix
 
         return plot_cost_matrix(self, ax)
