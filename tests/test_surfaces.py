@@ -72,6 +72,7 @@ def terminal(metric):
         trust=(),
         held_out=(),
         trust_sentence="",
+        judgement=None,
         models=(),
         notes=(),
     )
