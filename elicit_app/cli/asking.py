@@ -14,7 +14,7 @@ from elicit_app.cli.terminal import Read, Terminal, read_line
 from elicit_app.elicitation.questions import Family
 from elicit_app.problem import WrongOption
 from elicit_app.registry import entry_named, setting_of
-from elicit_app.registry.binding import read_orders, stated_orders
+from elicit_app.registry.entries import read_orders, stated_orders
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session

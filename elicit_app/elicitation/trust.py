@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.procedures.pencil import coordinates
+from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
 from elicit_app.elicitation.response import evidence
 

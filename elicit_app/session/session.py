@@ -47,8 +47,16 @@ from elicit_app.session.journal.events import (
 from elicit_app.session.journal.reading import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import Journal
-from elicit_app.session.questions import Asking, on_screen, only_of_preference, stand, to_choice
-from elicit_app.session.steps import Steps, first_step, note_about
+from elicit_app.session.questions import (
+    Asking,
+    Steps,
+    first_step,
+    note_about,
+    on_screen,
+    only_of_preference,
+    stand,
+    to_choice,
+)
 from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from elicit_app.elicitation.agenda import dominated
-from elicit_app.elicitation.driver import run
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.oracles import LinearOracle
+from elicit_app.elicitation.oracles import LinearOracle, run
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Dlpm
 from elicit_app.elicitation.questions import PREFERENCES, Answer, Asked, Choice, Purpose, Question

@@ -8,8 +8,7 @@ import pytest
 from rich.console import Console
 
 from elicit_app.cli.terminal import Terminal
-from elicit_app.elicitation.driver import run
-from elicit_app.elicitation.oracles import LinearOracle
+from elicit_app.elicitation.oracles import LinearOracle, run
 from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.registry import for_person, procedure_for
 from elicit_app.registry.bayes import BayesSetting

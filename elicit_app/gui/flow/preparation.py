@@ -74,6 +74,8 @@ class Preparation(QObject):
         page = self._pages.study
         page.save_requested.connect(self._save_words)
         page.choose_requested.connect(self._choose_place)
+        page.open_words_requested.connect(self._open_words)
+        page.save_words_requested.connect(self._save_words_as)
         page.start_requested.connect(self.left)
         return page
 
@@ -82,6 +84,32 @@ class Preparation(QObject):
         chosen = self._dialogs.new_folder(page, Path(page.place.path.text() or "study"))
         if chosen is not None:
             page.place.path.setText(str(chosen))
+
+    def _open_words(self) -> None:
+        from elicit_app.study.words_csv import read_words
+
+        page = self._words_page
+        path, study = self._dialogs.words(page), page.study
+        if path is not None and study is not None:
+            self._background.run(
+                lambda: read_words(study, path), lambda said: page.take_words(said, path.name), page.say_problem
+            )
+
+    def _save_words_as(self) -> None:
+        from elicit_app.gui.flow.saving import with_ending
+        from elicit_app.study.words_csv import write_words
+
+        page = self._words_page
+        study = page.study
+        if study is None:
+            return
+        folder = study.folder or Path.home()
+        path = self._dialogs.save(page, folder / f"{study.name}-words.csv")
+        if path is not None:
+            to = with_ending(path, ".csv")
+            self._background.run(
+                lambda: write_words(study, to), lambda saved: page.say_done(f"Saved: {saved}"), page.say_problem
+            )
 
     @Slot(object)
     def _save_words(self, edited: EditedStudy) -> None:

@@ -15,7 +15,7 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session.views.cost_lines import Segment
+from elicit_app.session.views.scenarios import Segment
 from metrics.display.axes import LogAxis
 from metrics.display.numbers import span, two_digits
 

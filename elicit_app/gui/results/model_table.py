@@ -14,7 +14,7 @@ from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session.views.figures import ModelView
+from elicit_app.session.views.outcome import ModelView
 from metrics.display.numbers import probability, total_cost
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

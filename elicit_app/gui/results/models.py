@@ -11,9 +11,9 @@ from elicit_app.gui.results.break_even import BreakEvenTrack, Scale
 from elicit_app.gui.results.model_table import ModelTable
 from elicit_app.gui.results.plotting import slider_axis
 from elicit_app.gui.results.told import RatioBox
-from elicit_app.session.views.cost_lines import CostLines
 from elicit_app.session.views.outcome import ResultView
-from elicit_app.session.words import result_words as words
+from elicit_app.session.views.scenarios import CostLines
+from elicit_app.session.words import sentences as words
 from elicit_app.session.words.ledger import counted
 from elicit_app.study.model import Study
 from metrics import Consequence

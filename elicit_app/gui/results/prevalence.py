@@ -15,7 +15,7 @@ from elicit_app.gui.results.model_table import ModelTable
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.views.scenarios import Scenarios
-from elicit_app.session.words import result_words as words
+from elicit_app.session.words import sentences as words
 from elicit_app.session.words.ledger import counted
 from elicit_app.study.model import Study
 

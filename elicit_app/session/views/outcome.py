@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elicit_app.elicitation.questions import Counts
 from elicit_app.problem import Finding
 from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
-from elicit_app.session.views.figures import HeldOutView, ModelView, TrustView
 
 if TYPE_CHECKING:
     from elicit_app.session.views.scenarios import Scenarios
@@ -17,6 +17,40 @@ if TYPE_CHECKING:
     from metrics.elicited.exchange import ExchangeRate, Headline
     from metrics.elicited.family import MistakeKey
     from metrics.policies.judgement import Judgement
+
+
+@dataclass(frozen=True)
+class TrustView:
+    """One finding about how far the result can be trusted; `question` is the number of the answer it is about."""
+
+    good: bool
+    headline: str
+    detail: str = ""
+    question: int | None = None
+
+
+@dataclass(frozen=True)
+class HeldOutView:
+    """How many of the answers kept aside each rule predicts: this result, F1 score, accuracy."""
+
+    name: str
+    right: int
+    total: int
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """One model judged by the elicited metric; `difference` is to the first model, with its 90 % range."""
+
+    name: str
+    rank: int
+    cost: float
+    difference: float
+    difference_range: tuple[float, float] | None
+    mpcs: float
+    accuracy: float
+    probability_best: float | None
+    rates: Counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elicit_app.gui.results.plotting import LinearAxis, ShareAxis, log_axis, slider_axis
-from elicit_app.session.views.cost_lines import CostLines
-from elicit_app.session.views.figures import ModelView
-from elicit_app.session.words import result_words as words
+from elicit_app.session.views.outcome import ModelView
+from elicit_app.session.views.scenarios import CostLines
+from elicit_app.session.words import sentences as words
 from elicit_app.study.model import default_wording
 from metrics import Consequence
 from metrics.elicited.exchange import ExchangeRate
