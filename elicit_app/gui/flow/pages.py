@@ -60,13 +60,12 @@ class Pages:
         return page
 
     def _say_title(self) -> None:
-        title = self.shown.windowTitle()
-        self._stack.window().setWindowTitle(f"{title} – elicit" if title else "elicit")
+        self._stack.window().setWindowTitle(f"{self.shown.windowTitle()} - elicit")
 
     @cached_property
     def start(self) -> StartPage:
         """Return the start page."""
-        return self._add(StartPage())
+        return self._add(StartPage(), "Start")
 
     @cached_property
     def opening(self) -> OpeningPage:

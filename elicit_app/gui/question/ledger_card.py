@@ -369,7 +369,7 @@ class LedgerCard(QGroupBox):
         self.field.setTextMargins(beside, 0, beside, 0)
         self.field.setGeometry(places.field.toRect().translated(origin))
         near, far = places.ends
-        low, ring = min(near, far) - em(16), em(28 if self.height() > em(300) else 22)
+        low, ring = min(near, far) - em(16), em(22 if size.compact and not size.stacked else 28)
         self.slider.setGeometry(
             round(origin.x() + low), round(origin.y() + places.middle - ring / 2), round(abs(far - near) + em(32)), ring
         )

@@ -22,7 +22,7 @@ from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.journal.events import LONGEST_REASON
 from elicit_app.session.views.asked import QuestionView, Reply, UnsavedView
 from elicit_app.session.words.ledger import ledger
-from elicit_app.session.words.sentences import IMAGINED, last_words, progress_words, undo_words
+from elicit_app.session.words.sentences import last_words, mark_words, progress_words, undo_words
 from elicit_app.study.model import Study
 
 
@@ -250,7 +250,7 @@ class QuestionPage(PairPage):
         view, study = self._question, self._study
         if view is None or study is None:
             return
-        said = [view.note, IMAGINED if view.hypothetical else ""]
+        said = [view.note, mark_words(view)] if view.again is None else []
         if view.again is not None and view.previous is not None:
             given = last_words(view.previous, study.wording, self._family)
             said.append(f"{given} Answer anew, or leave it as it was.")

@@ -67,7 +67,7 @@ def label_height(sizes: Sizes) -> float:
 
 
 def _over_squares(sizes: Sizes) -> int:
-    return 3 if sizes.tight else theme.XS
+    return 2 if sizes.tight else theme.XS
 
 
 def _label_font(sizes: Sizes) -> QFont:
