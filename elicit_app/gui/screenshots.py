@@ -21,6 +21,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.app import application, make_window
 from elicit_app.gui.flow.between_sessions import Places
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
+from elicit_app.gui.setup.begin_page import PILES_FROM
 from elicit_app.gui.window import Window
 from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
@@ -126,6 +127,7 @@ STOPS = (
     "01-start-first-run",
     "02-error",
     "03-before-the-questions",
+    "03b-settings-of-the-study",
     "04-words-of-the-study",
     "05-practice",
     "06-practice-feedback",
@@ -139,13 +141,15 @@ STOPS = (
     "10-sitting-over",
     "11-review",
     "11b-looked-at-again",
-    "12-result-what-you-told-us",
-    "13-result-which-model",
+    "12-result-what-to-do",
+    "12b-result-what-you-told-us",
+    "13-result-what-more-can-be-seen",
     "14-result-other-prevalence",
     "15-result-costs-and-files",
     "16-experts-compared",
     "17-question-two-classes",
-    "18-question-ten-classes",
+    "18-piles-ten-classes",
+    "18b-question-ten-classes",
     "19-words-ten-classes",
     "19b-question-long-words",
     "19c-question-arabic",
@@ -210,6 +214,9 @@ class Script:
         self._flow.open(str(study.folder))
         self._until(lambda: pages.shown is pages.begin)
         yield
+        pages.begin.settings.open()
+        pages.begin.area.ensureWidgetVisible(pages.begin.settings)
+        yield
         pages.begin.words.click()
         yield
         pages.study.save.click()
@@ -249,9 +256,11 @@ class Script:
         self._another_expert(self._scratch / "traffic-light")
         pages.review.finish.click()
         self._until(lambda: pages.shown is pages.results)
+        seen = pages.results.seen
         for tab in range(pages.results.tabs.count()):
             pages.results.tabs.setCurrentIndex(tab)
             pages.results.prevalence.shares.box.setValue(_COMMON_REDS)
+            self._until(lambda: not seen.isVisible() or seen.curves is not None)
             yield
         pages.results.compare.click()
         self._until(lambda: pages.shown is pages.compare)
@@ -288,7 +297,10 @@ class Script:
         pages = self._pages
         for name, wanted in (("breast-cancer", 3), ("digits", 4)):
             truth = self._some_costs(open_study(name).n_classes)
-            self._begin(name)
+            self._open(name)
+            if len(truth) >= PILES_FROM:
+                yield from self._pile()
+            self._skip_practice()
             self._answer(truth, partial(_is_number, wanted))
             yield
             self._answer(truth, partial(_is_number, _COME_BACK))
@@ -299,18 +311,24 @@ class Script:
         pages.study.area.ensureWidgetVisible(pages.study.mistakes)
         yield
         for classes in _NAMES:
-            self._begin(str(self._made_up(classes)))
+            self._open(str(self._made_up(classes)))
+            if len(classes) >= PILES_FROM:
+                pages.piles.go_on.click()
+                pages.piles.go_on.click()
+            self._skip_practice()
             self._answer(self._some_costs(len(classes)), partial(_is_number, 2))
             yield
 
-    def _begin(self, study: str) -> None:
-        """Open a study and go to its first question."""
+    def _open(self, study: str) -> None:
+        """Open a study and begin: the piles follow, or the practice."""
         pages = self._pages
         self._flow.open(study)
         self._until(lambda: pages.shown is pages.begin)
         pages.begin.begin.click()
-        self._until(lambda: pages.shown is pages.practice)
-        pages.practice.skip.click()
+
+    def _skip_practice(self) -> None:
+        self._until(lambda: self._pages.shown is self._pages.practice)
+        self._pages.practice.skip.click()
 
     def _some_costs(self, k: int) -> Costs:
         costs = np.exp(self._rng.standard_normal((k, k)))
@@ -327,6 +345,16 @@ class Script:
         table = {"y_true": [classes[each] for each in truth]}
         pl.DataFrame(table | {f"proba_{name}": shares[:, at] for at, name in enumerate(classes)}).write_csv(path)
         return create_study(self._scratch / f"{classes[0]}-study", [path]).folder or path
+
+    def _pile(self) -> Iterator[None]:
+        """Put the first twelve mistakes into piles, and go on without the others."""
+        page = self._pages.piles
+        for pile in (0, 1, 2, 3, 4, 4, 4, 3, 3, 0, 1, 2):
+            assert page.piles is not None
+            page.columns[pile].dropped.emit(page.piles.left[0])
+        yield
+        page.go_on.click()
+        page.go_on.click()
 
     def _last_pages(self) -> Iterator[None]:
         pages = self._pages

@@ -36,6 +36,7 @@ from elicit_app.session.journal.events import (
     Kept,
     Noted,
     Pair,
+    PracticeTold,
     Practised,
     Redone,
     Remaining,
@@ -350,6 +351,18 @@ class Session:
     def practised(self) -> None:
         """Remember that the practice questions were done."""
         self._do(Practised(at=self._clock()))
+
+    def tell_practice(self, table: Sequence[Sequence[float]] | None) -> None:
+        """Remember what is done today; None takes it back.
+
+        Parameters
+        ----------
+        table : sequence of k sequences of k floats or None
+            Counts or rates; rows are true classes.
+        """
+        told = None if table is None else tuple(tuple(map(float, row)) for row in table)
+        if told != self.state.practice:
+            self._do(PracticeTold(at=self._clock(), table=told))
 
     def stop(self) -> None:
         """Stop answering and look back."""

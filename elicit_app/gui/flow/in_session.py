@@ -19,6 +19,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
+from elicit_app.session.views.curves import CurvesView
 from elicit_app.session.views.outcome import ProblemView, ResultView, View
 
 if TYPE_CHECKING:
@@ -164,6 +165,8 @@ class SessionFlow(QObject):
             self._result = view
             self._results_page.show_result(view, session.study, session.state.begun.expert or "")
             self._pages.show(self._results_page)
+        elif isinstance(view, CurvesView):
+            self._results_page.show_curves(view)
         else:
             self._say_problem(view)
 
@@ -250,6 +253,8 @@ class SessionFlow(QObject):
         page.start_requested.connect(self._leave)
         page.export_requested.connect(self._export)
         page.compare_requested.connect(self._compare)
+        page.practice_told.connect(self._to_runner(SessionRunner.tell_practice))
+        page.seen.curves_requested.connect(self._to_runner(SessionRunner.curves))
         return page
 
     # --- what is pressed
@@ -284,8 +289,8 @@ class SessionFlow(QObject):
     # --- files
 
     def _export(self, key: str) -> None:
-        from elicit_app.gui.flow.saving import proposed_name, save_format, sklearn_lines, with_ending
-        from elicit_app.gui.results.files import ANSWERS, COPIED, format_of
+        from elicit_app.gui.flow.saving import proposed_name, sklearn_lines, with_ending
+        from elicit_app.gui.results.files import COPIED, format_of
 
         view, page, session = self._result, self._results_page, self._session
         if view is None or session is None:
@@ -300,12 +305,23 @@ class SessionFlow(QObject):
         if path is None:
             return
         path = with_ending(path, ending)
-        work = (lambda: _export_answers(session, path)) if key == ANSWERS.key else lambda: save_format(view, key, path)
         self._background.run(
-            work,
+            self._saving(key, view, session, path),
             lambda saved: page.notice.say(f"Saved: {saved}", good=True),
             lambda problem: page.notice.say(problem.sentence),
         )
+
+    def _saving(self, key: str, view: ResultView, session: Session, path: Path) -> Callable[[], Path]:
+        """Return the work that writes one format to `path`."""
+        from elicit_app.gui.flow.saving import save_format, save_pictures
+        from elicit_app.gui.results.files import ANSWERS, PICTURES
+
+        curves = self._results_page.seen.curves
+        if key == PICTURES.key and curves is not None:
+            return lambda: save_pictures(curves, path)
+        if key == ANSWERS.key:
+            return lambda: _export_answers(session, path)
+        return lambda: save_format(view, key, path)
 
 
 def _size(path: Path) -> int:

@@ -18,6 +18,7 @@ from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
     from elicit_app.gui.setup.begin_page import Beginning, BeginPage
+    from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.study_page import EditedStudy, StudyPage
     from elicit_app.gui.start.rows import ContinueView
     from elicit_app.session.journal.listing import SessionSummary
@@ -146,6 +147,22 @@ class Preparation(QObject):
 
     @Slot(object)
     def _begin(self, beginning: Beginning) -> None:
+        """Begin, where there are many mistakes after they were put into piles."""
+        if beginning.may_pile:
+            self._piles_page.show_beginning(beginning)
+            self._pages.show(self._piles_page)
+        else:
+            self._create(beginning)
+
+    @cached_property
+    def _piles_page(self) -> PilesPage:
+        page = self._pages.piles
+        page.finished.connect(self._create)
+        page.back_requested.connect(lambda: self._pages.show(self._begin_page))
+        return page
+
+    @Slot(object)
+    def _create(self, beginning: Beginning) -> None:
         self.preparing.emit()
         self._background.run(
             lambda: _created(beginning, self._data), self.began.emit, self._could_not_begin, dropped=close_session

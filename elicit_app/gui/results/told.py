@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QValidator
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
-from elicit_app.gui.elements.fields import DecimalBox
 from elicit_app.gui.elements.surfaces import Block
 from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results import plotting
@@ -19,35 +18,7 @@ from elicit_app.session.views.outcome import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import Headline
-
-LOWEST, HIGHEST = 0.001, 10_000.0
-
-
-class RatioBox(DecimalBox):
-    """A spin box on a logarithmic scale; what is shown is rounded like every other ratio."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setDecimals(6)
-        self.setRange(LOWEST, HIGHEST)
-        self.setKeyboardTracking(False)
-
-    def textFromValue(self, value: float) -> str:
-        return two_digits(value)
-
-    def valueFromText(self, text: str) -> float:
-        return float(text.replace(",", ""))
-
-    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        try:
-            value = float(text.replace(",", "") or 0)
-        except ValueError:
-            return QValidator.State.Invalid, text, position
-        fits = LOWEST <= value <= HIGHEST
-        return (QValidator.State.Acceptable if fits else QValidator.State.Intermediate), text, position
-
-    def stepBy(self, steps: int) -> None:
-        self.setValue(self.value() * 1.1**steps)
+from metrics.elicited.family import MistakeKey
 
 
 class Tally(QLabel):
@@ -216,8 +187,17 @@ class SentenceCard(Card):
         self._below.setDirection(down if breakpoint_.large else across)
 
 
+def _never_asked(view: ResultView, study: Study) -> set[MistakeKey]:
+    """Return the mistakes that no question was about."""
+    place = {name: index for index, name in enumerate(study.classes)}
+    return {
+        MistakeKey(place[true], None if predicted is None else place[predicted])
+        for true, predicted in view.metric.quality.never_asked
+    }
+
+
 class ToldPane(QWidget):
-    """The first tab of the result. Emits `look_again_requested` with the number of an answer."""
+    """The second tab of the result. Emits `look_again_requested` with the number of an answer."""
 
     look_again_requested = Signal(object)
 
@@ -250,7 +230,7 @@ class ToldPane(QWidget):
         mistake = view.headline.yardstick.mistake
         self._sentence.show_headline(view.headline, view.guesses.get(view.headline.rate.key))
         self._question.setText(f"How bad is each mistake, compared with one {mistake.one}?")
-        self._plot.show_rows(rows_of(view.ratios, study.wording, view.guesses), mistake.one)
+        self._plot.show_rows(rows_of(view.ratios, study.wording, view.guesses, _never_asked(view, study)), mistake.one)
         self._trust.show_result(view)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

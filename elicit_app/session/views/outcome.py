@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from elicit_app.elicitation.questions import Counts
 from elicit_app.problem import Finding
 from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
+from elicit_app.session.views.curves import CurvesView
 
 if TYPE_CHECKING:
     from elicit_app.session.views.scenarios import Scenarios
@@ -60,7 +61,8 @@ class ResultView:
     `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended;
     `judgement` is what one could do with the models, `scenarios` judges it at another prevalence, both None where the
     study has no models; `models` are the models as they decide now; `experts` is how many
-    experts have finished this study, this one included; `guesses` are the first guesses of ratios.
+    experts have finished this study, this one included; `guesses` are the first guesses of ratios; `practice` is what
+    is done today, as it was typed.
     """
 
     metric: ElicitedMetric
@@ -82,6 +84,7 @@ class ResultView:
     judgement: Judgement | None = None
     experts: int = 1
     guesses: Mapping[MistakeKey, float] = field(default_factory=dict)
+    practice: tuple[tuple[float, ...], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -92,4 +95,4 @@ class ProblemView:
     findings: tuple[Finding, ...] = ()
 
 
-View = QuestionView | RecapView | UnsavedView | SittingOverView | ReviewView | ResultView | ProblemView
+View = QuestionView | RecapView | UnsavedView | SittingOverView | ReviewView | ResultView | CurvesView | ProblemView

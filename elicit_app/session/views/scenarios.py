@@ -1,4 +1,4 @@
-"""Which model is cheapest as a ratio changes, and as the classes are rarer or more common than in the data.
+"""What is cheapest, and what it costs, where the classes are rarer or more common than in the data.
 
 The rates within each true class are taken as they are, and so are the costs of the mistakes: only how common the true
 classes are changes. It is the same judge, and the same draws, at another prevalence.
@@ -6,10 +6,7 @@ classes are changes. It is the same judge, and the same draws, at another preval
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,84 +14,16 @@ from numpy.typing import ArrayLike
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.session.views.outcome import ModelView
 from metrics import natural_frequencies
-from metrics.elicited.exchange import ExchangeRate
+from metrics.models.cost_curves import CostLines
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge
-
-
-@dataclass(frozen=True)
-class Segment:
-    """From `low` to `high` of the number the model `name` is cheapest."""
-
-    low: float
-    high: float
-    name: str
-
-
-@dataclass(frozen=True)
-class CostLines:
-    """Cost of every model as a function of one number v >= 0: ``base + v * slope``, in units of the yardstick mistake.
-
-    Parameters
-    ----------
-    names : tuple of str
-        The models.
-    base, slope : tuple of float
-        Per model: the cost at 0, and by how much it grows with v; for a ratio, how many of these mistakes it makes.
-    """
-
-    names: tuple[str, ...]
-    base: tuple[float, ...]
-    slope: tuple[float, ...]
-
-    @classmethod
-    def of(cls, models: Sequence[ModelView], ratio: ExchangeRate) -> CostLines:
-        """Take the lines through the models' costs at the estimated `ratio`."""
-        slopes = []
-        for model in models:
-            row = np.array(model.rates[ratio.true], dtype=np.float64)
-            row[ratio.true] = 0.0
-            slopes.append(float(row.sum() if ratio.predicted is None else row[ratio.predicted]))
-        bases = [model.cost - ratio.ratio * slope for model, slope in zip(models, slopes, strict=True)]
-        return cls(tuple(model.name for model in models), tuple(bases), tuple(slopes))
-
-    def costs(self, value: float) -> tuple[float, ...]:
-        """Return the cost of every model at `value`."""
-        return tuple(base + value * slope for base, slope in zip(self.base, self.slope, strict=True))
-
-    def cheapest(self, value: float) -> int:
-        """Return the index of the cheapest model at `value`; ties: the earlier one."""
-        return int(np.argmin(self.costs(value)))
-
-    def crossings(self) -> tuple[float, ...]:
-        """Return all numbers above 0 where two of the lines meet, ascending."""
-        found = set()
-        for i in range(len(self.names)):
-            for j in range(i):
-                steeper = self.slope[i] - self.slope[j]
-                if steeper:
-                    found.add((self.base[j] - self.base[i]) / steeper)
-        return tuple(sorted(value for value in found if value > 0))
-
-    def segments(self, low: float, high: float) -> tuple[Segment, ...]:
-        """Return who is cheapest between `low` and `high`, neighbours of the same model joined."""
-        ends = [low, *(value for value in self.crossings() if low < value < high), high]
-        joined: list[Segment] = []
-        for start, end in pairwise(ends):
-            name = self.names[self.cheapest(math.sqrt(start * end))]
-            if joined and joined[-1].name == name:
-                joined[-1] = Segment(joined[-1].low, end, name)
-            else:
-                joined.append(Segment(start, end, name))
-        return tuple(joined)
-
 
 _SAME_SHARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Scenarios:
-    """What one could do, at any prevalence; made by `results.judging.scenarios_of`.
+    """What one could do, at any prevalence; made by `results.result.scenarios_of`.
 
     Parameters
     ----------
@@ -176,16 +105,15 @@ class Scenarios:
         return changed
 
     def lines(self, shares: ArrayLike, true: int) -> CostLines:
-        """Return what every model costs as the share of class `true` goes from 0 to 1; see `with_share`."""
+        """Return what every policy costs as the share of class `true` goes from 0 to 1; see `with_share`."""
         half = self.with_share(shares, true, 0.5)
         only = np.zeros_like(half)
         only[true] = 1.0
         costs = self.judge.costs
-        places = [place for place, policy in enumerate(costs.policies) if policy.decides == "as-is"]
-        per_class = self.population * costs.estimate[:, places]
+        per_class = self.population * costs.estimate
         base, end = (2 * half - only) @ per_class, only @ per_class
-        names = tuple(str(costs.policies[place].model) for place in places)
-        return CostLines(names, tuple(map(float, base)), tuple(map(float, end - base)))
+        names = tuple(policy.name for policy in costs.policies)
+        return CostLines(names, base, end - base)
 
     def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
         """Return whole cases of each true class out of the population."""

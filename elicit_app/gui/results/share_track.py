@@ -1,4 +1,4 @@
-"""What if a number were another: a slider whose track says which model is cheapest where."""
+"""What if a class were rarer or more common: a slider whose track says what is cheapest where."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session.views.scenarios import Segment
-from metrics.display.axes import LogAxis
-from metrics.display.numbers import span, two_digits
+from metrics.models.cost_curves import Segment
 
 STEPS = 1000
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -28,27 +26,24 @@ class Scale(NamedTuple):
 
     Parameters
     ----------
-    axis : LogAxis or ShareAxis
+    axis : ShareAxis
         Its numbers.
     question : str
         What is asked, for screen readers.
     said : callable
         Returns a number in words.
-    plausible : tuple of float or None
-        The range that the answers leave, shaded.
-    own : float or None
+    own : float
         Where the study is, marked with a square.
     """
 
-    axis: LogAxis | ShareAxis
+    axis: ShareAxis
     question: str
-    said: Callable[[float], str] = two_digits
-    plausible: tuple[float, float] | None = None
-    own: float | None = None
+    said: Callable[[float], str]
+    own: float
 
 
-class BreakEvenTrack(Unwheeled, QSlider):
-    """A slider whose track says which model is cheapest where, with a tick where two models change places.
+class ShareTrack(Unwheeled, QSlider):
+    """A slider whose track says what is cheapest where, with a tick where two policies change places.
 
     Emits `number_changed` with the number whenever the handle is moved by mouse or keys.
     """
@@ -60,9 +55,9 @@ class BreakEvenTrack(Unwheeled, QSlider):
         self.setRange(0, STEPS)
         self.setPageStep(50)
         self.setSingleStep(5)
-        self._scale = Scale(LogAxis(0.5, 50.0), "")
+        self._scale = Scale(ShareAxis(0.01, 0.99), "", str, 0.5)
         self._segments: tuple[Segment, ...] = ()
-        self._number = 1.0
+        self._number = 0.5
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.valueChanged.connect(self._moved)
 
@@ -111,7 +106,6 @@ class BreakEvenTrack(Unwheeled, QSlider):
         colours = tokens(self)
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_plausible(painter, colours)
             self._paint_track(painter, colours)
             self._paint_ticks(painter, colours)
             self._paint_changes(painter, colours)
@@ -130,13 +124,11 @@ class BreakEvenTrack(Unwheeled, QSlider):
         said = self._scale.said
         parts = [f"{s.name} is cheapest from {said(s.low)} to {said(s.high)}." for s in self._segments]
         note = self._note()
-        return " ".join([*parts, f"{note[:1].upper()}{note[1:]}." if note else ""]).strip()
+        return " ".join([*parts, f"{note[:1].upper()}{note[1:]}."])
 
     def _note(self) -> str:
-        """Return what stands below the numbers: the plausible range, or where the study is."""
-        if self._scale.plausible is not None:
-            return f"shaded: plausible after your answers, {span(*self._scale.plausible)}"
-        return "" if self._scale.own is None else f"square: in your study, {self._scale.said(self._scale.own)}"
+        """Return what stands below the numbers: where the study is."""
+        return f"square: in your study, {self._scale.said(self._scale.own)}"
 
     def _inset(self) -> float:
         return float(em(18))
@@ -151,14 +143,6 @@ class BreakEvenTrack(Unwheeled, QSlider):
         # Two greys in turn: neighbours differ, and the names above say who is meant.
         return colours.line2 if index % 2 == 0 else colours.ink
 
-    def _paint_plausible(self, painter: QPainter, colours: Tokens) -> None:
-        if self._scale.plausible is None:
-            return
-        left, right = (self._x(end) for end in self._scale.plausible)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colours.sunken)
-        painter.drawRoundedRect(QRectF(left, self._y() - em(20), right - left, em(40)), 4, 4)
-
     def _paint_track(self, painter: QPainter, colours: Tokens) -> None:
         for index, segment in enumerate(self._segments):
             left, right = self._x(segment.low), self._x(segment.high)
@@ -168,18 +152,15 @@ class BreakEvenTrack(Unwheeled, QSlider):
         painter.setFont(font(Role.NOTE))
         painter.setPen(colours.ink2)
         metrics, top, said = QFontMetricsF(painter.font()), self._y() + em(22), self._scale.said
-        taken = [self._label_box(metrics, change.low, self._change_text(change)) for change in self._segments[1:]]
+        taken = list(self._change_boxes(metrics).values())
         for tick in self._scale.axis.ticks(9):
             room = self._label_box(metrics, tick, said(tick)).adjusted(-em(6), 0, em(6), 0)
             if not any(room.intersects(other) for other in taken):
                 painter.drawText(room, _CENTRE, said(tick))
                 taken.append(room)
-        ends = self._scale.plausible or (self._scale.own or 0.0,) * 2
-        if note := self._note():
-            middle = sum(self._x(end) for end in ends) / 2
-            painter.drawText(self._inside(metrics, middle, note, top + em(22)), _CENTRE, note)
-        if self._scale.own is not None:
-            plotting.square(painter, colours.ink, self._x(self._scale.own), self._y())
+        note, own = self._note(), self._x(self._scale.own)
+        painter.drawText(self._inside(metrics, own, note, top + em(22)), _CENTRE, note)
+        plotting.square(painter, colours.ink, own, self._y())
 
     def _paint_changes(self, painter: QPainter, colours: Tokens) -> None:
         metrics = QFontMetricsF(font(Role.NOTE))
@@ -187,26 +168,27 @@ class BreakEvenTrack(Unwheeled, QSlider):
             x = self._x(change.low)
             painter.setPen(plotting.pen(colours.ink))
             painter.drawLine(QPointF(x, self._y() - em(26)), QPointF(x, self._y() + em(24)))
-            painter.setFont(font(Role.NOTE))
-            said = self._change_text(change)
-            painter.drawText(self._label_box(metrics, change.low, said), _CENTRE, said)
+        painter.setFont(font(Role.NOTE))
+        for said, room in self._change_boxes(metrics).items():
+            painter.drawText(room, _CENTRE, said)
         self._paint_names(painter, colours)
 
     def _paint_names(self, painter: QPainter, colours: Tokens) -> None:
-        """Write who is best beside the changes; a name without room is left out, the sentence below says it."""
+        """Write who is best beside the changes; a name without room there is left out, the description says it."""
         painter.setFont(font(Role.LABEL, weight=600))
         painter.setPen(colours.ink)
-        metrics, gap, free = QFontMetricsF(painter.font()), em(10), float(self.width())
-        last = len(self._segments) - 1
-        for index, segment in reversed(list(enumerate(self._segments))):
+        metrics, gap, taken = QFontMetricsF(painter.font()), em(10), list[QRectF]()
+        order = sorted(self._segments, key=lambda one: self._x(one.low) - self._x(one.high))
+        for segment in order:
             said = f"{segment.name} is best"
             width = metrics.horizontalAdvance(said) + 2
             # The first name ends at its change, the others begin at theirs: both sides of a tick are named.
-            beside = self._x(segment.high) - gap - width if index == 0 else self._x(segment.low) + gap
-            start = min(beside if last else (self.width() - width) / 2, free - width)
-            if start >= 0:
-                painter.drawText(QRectF(start, 0, width, em(24)), _CENTRE, said)
-                free = start - gap
+            beside = self._x(segment.high) - gap - width if segment is self._segments[0] else self._x(segment.low) + gap
+            left = beside if len(self._segments) > 1 else (self.width() - width) / 2
+            room = QRectF(left, 0, width, em(24))
+            if left >= 0 and room.right() <= self.width() and not any(room.intersects(other) for other in taken):
+                painter.drawText(room, _CENTRE, said)
+                taken.append(room.adjusted(-gap, 0, gap, 0))
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
         x, y, radius = self._x(self._number), self._y(), em(10)
@@ -223,6 +205,15 @@ class BreakEvenTrack(Unwheeled, QSlider):
                 radius + 7,
                 colours.ink,
             )
+
+    def _change_boxes(self, metrics: QFontMetricsF) -> dict[str, QRectF]:
+        """Return where each change is said; a change too close to the one before is not."""
+        found: dict[str, QRectF] = {}
+        for change in self._segments[1:]:
+            room = self._label_box(metrics, change.low, self._change_text(change))
+            if not any(room.intersects(other) for other in found.values()):
+                found[self._change_text(change)] = room
+        return found
 
     def _label_box(self, metrics: QFontMetricsF, number: float, text: str) -> QRectF:
         return self._inside(metrics, self._x(number), text, self._y() + em(22))
