@@ -5,6 +5,7 @@ import pytest
 
 from elicit_app.gui import theme
 from elicit_app.gui.compare import MOST, ComparePage, apart_words, furthest
+from elicit_app.gui.flow.saving import documents
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.experts.comparing import Expert, compare
 from elicit_app.session.experts.pooling import Source
@@ -127,7 +128,7 @@ def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs,
     assert "For Ada one missed cancer" in page.detail.text()
     page.save.click()
     qtbot.waitUntil(lambda: page.notice.sentence.startswith("Saved: "), timeout=20_000)
-    assert dialogs.asked == [finished / "breast-lumps-ada-and-ben-pooled.metric.json"]
+    assert dialogs.asked == [documents() / "breast-lumps-ada-and-ben-pooled.metric.json"]
     pooled = ElicitedMetric.load(tmp_path / "both.metric.json")
     assert [part["source"] for part in pooled.provenance.parameters["of"]] == ["0.session.jsonl", "1.session.jsonl"]
     page.back.click()
