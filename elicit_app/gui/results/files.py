@@ -43,7 +43,7 @@ ROWS = (
     ),
     FileRow(
         "Report",
-        "one page",
+        "to read, sign and archive: what to do, how sure that is, every answer",
         (
             REPORT,
             FileFormat("html", "HTML…", ".html"),
