@@ -26,16 +26,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 from elicitation import REAL, opened
 
 from elicit_app.elicitation.asking import Answers, differing
-from elicit_app.elicitation.driver import run
-from elicit_app.elicitation.oracles import Matching
+from elicit_app.elicitation.oracles import Matching, run
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Asked, Outcome, Purpose
 from elicit_app.elicitation.region import WORST_ERROR
-from elicit_app.experiments.achievable import ModelDecisions
-from elicit_app.experiments.measures import JudgedPairs
+from elicit_app.experiments.measures import JudgedPairs, ModelDecisions
 from elicit_app.experiments.noise import Noise
 from elicit_app.experiments.truths import Metric, random_metric
-from elicit_app.registry.binding import cases_of
+from elicit_app.registry.entries import cases_of
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 

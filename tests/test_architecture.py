@@ -9,7 +9,7 @@ import pytest
 
 ROOMS_WITHOUT_QT = [
     "metrics",
-    "elicit_app.elicitation.driver",
+    "elicit_app.elicitation.questions",
     "elicit_app.elicitation.procedures.bayes",
     "elicit_app.session",
     "elicit_app.session.runner",

@@ -11,22 +11,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from elicit_app.cli.terminal import Read, Terminal, read_line
+from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import Family
 from elicit_app.problem import WrongOption
 from elicit_app.registry import entry_named, setting_of
-from elicit_app.registry.binding import read_orders, stated_orders
+from elicit_app.registry.entries import read_orders, stated_orders
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import QuestionView
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.warm_up import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
+from elicit_app.session.words.purposes import purpose_words
 from elicit_app.session.words.sentences import stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from elicit_app.study.writing import require_new
 from metrics.display.numbers import day
-from metrics.elicited.metric_parts import ANSWERS_FOR, AnswersFor
+from metrics.elicited.metric_parts import AnswersFor
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -155,7 +157,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     family = options.family or (
         ask_family(study, console) if person and len(entry_named(procedure).families) > 1 else None
     )
-    purpose = options.purpose or (ask_purpose(study, console) if person else None)
+    purpose = options.purpose or (ask_purpose(study, options.questions, console) if person else None)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     setting = setting_of(
         procedure,
@@ -246,13 +248,18 @@ def ask_family(study: Study, console: Console) -> Literal["dlpm", "lpm"]:
     return "dlpm" if answer.strip().lower() in ("y", "yes") else "lpm"
 
 
-def ask_purpose(study: Study, console: Console) -> AnswersFor:
-    """Ask what the answers are for; Enter is a choice between the models, where there are several."""
-    default: AnswersFor = "choose" if len(study.models) > 1 else "costs"
-    console.print(f"What are the answers for? 1: {ANSWERS_FOR['choose']}. 2: {ANSWERS_FOR['costs']}. 3: both.")
-    typed = prompt(console, f"1, 2 or 3 (Enter: {'1' if default == 'choose' else '2'}) ").strip()
-    purposes: dict[str, AnswersFor] = {"1": "choose", "2": "costs", "3": "both"}
-    return purposes.get(typed, default)
+def ask_purpose(study: Study, questions: int | None, console: Console) -> AnswersFor:
+    """Ask what the answers are for, which decides when the questions stop; Enter takes the first."""
+    said = purpose_words(study, questions or SITTING, early=questions is None)
+    console.print("What are your answers for?")
+    for number, one in enumerate(said, start=1):
+        more = f" {one.sentence}" if one.sentence else ""
+        console.print(f"  {number}  {one.title} ({one.questions}).{more}")
+    while True:
+        typed = prompt(console, "1, 2 or 3 (Enter: 1) ").strip() or "1"
+        if typed in ("1", "2", "3"):
+            return said[int(typed) - 1].purpose
+        console.print(f"“{typed}” is none of them.")
 
 
 def ask_guesses(study: Study, family: Family, console: Console, most: int = 3) -> tuple[Guess, ...]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from elicit_app.session.experts.comparing import ComparisonView
     from metrics import ElicitedMetric
 
+_PAGES = ("html", "pdf", "markdown")
 MetricFile = Annotated[Path, typer.Argument(metavar="METRIC", help="An elicited metric file (*.metric.json).")]
 
 
@@ -54,14 +55,21 @@ def check(metric: MetricFile) -> None:
 
 def export(
     metric: MetricFile,
+    predictions: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[PREDICTIONS]...",
+            help="For html, pdf and markdown: predictions of models, all of the same cases; the page then says what to "
+            "do with them, as score does.",
+        ),
+    ] = None,
     format: Annotated[str | None, typer.Option(help="sklearn, weka, mlr3, csv, markdown, html or pdf.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; by default standard output.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
-    """Write a metric for another tool or as a report; the ending of --out can stand for --format."""
+    """Write a metric for another tool, or as a page or a report; the ending of --out can stand for --format."""
     from elicit_app.study.writing import require_new, write_whole
     from metrics.exports import FORMATS
-    from metrics.exports import export as render
 
     if format is None:
         endings = {ending.lower(): name for name, ending in FORMATS.items()}
@@ -70,7 +78,9 @@ def export(
         raise typer.BadParameter(f"one of {', '.join(FORMATS)} is needed.", param_hint="--format")
     if out is not None:
         require_new(out, force)
-    content = render(load_metric(metric), format)
+    if predictions and format not in _PAGES:
+        raise typer.BadParameter(f"they go with --format {' or '.join(_PAGES)}.", param_hint="PREDICTIONS")
+    content = _content(load_metric(metric), format, predictions or [])
     data = content.encode() if isinstance(content, str) else content
     if out is None:
         if format == "pdf" and sys.stdout.isatty():
@@ -80,6 +90,18 @@ def export(
         return
     write_whole(out, data)
     print(f"Wrote {out}.", file=sys.stderr)
+
+
+def _content(metric: ElicitedMetric, format: str, predictions: list[Path]) -> str | bytes:
+    if not predictions:
+        from metrics.exports import export as render
+
+        return render(metric, format)
+    from elicit_app.cli.score import scores_from_files
+    from elicit_app.session.report import render_report, report_page
+
+    judgement = scores_from_files(metric, predictions).judgement
+    return render_report(report_page(metric, judgement), metric, format)
 
 
 def load_metric(path: Path) -> ElicitedMetric:
@@ -151,11 +173,7 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
         table.add_column(name, justify="right")
     for row in view.mistakes:
         cells = (*row.rates, row.pooled)
-        said = (
-            ["1" for _ in cells]
-            if row.is_yardstick
-            else [f"{cell.in_words()}\n{cell.range_in_words()}" for cell in cells]
-        )
+        said = ["1" for _ in cells] if row.is_yardstick else ["\n".join(cell.columns()) for cell in cells]
         table.add_row(row.mistake.name, *said)
     _line(console, f"{view.headline}.", style="bold")
     _line(console, view.detail)

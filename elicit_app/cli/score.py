@@ -85,6 +85,16 @@ def score(
         _demand_better(scores.judgement, gate)
 
 
+def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores:
+    """Return what the models of some predictions files are judged, as `score` does without further options."""
+    from elicit_app.study.making import distinct_names
+    from elicit_app.study.scoring import scores_of
+
+    tally = _here(metric, distinct_names(predictions), predictions, None)
+    _tell(tally, metric)
+    return scores_of(tally, metric)
+
+
 def _here(metric: ElicitedMetric, names: Sequence[str], predictions: list[Path], _scheduler: str | None) -> RowsTally:
     from elicit_app.cli.progress import progress
     from elicit_app.study.reading import open_predictions
@@ -188,6 +198,7 @@ def _as_json(metric: ElicitedMetric, scores: Scores) -> str:
     found = judgement.information
     printed = {
         "metric": metric.name,
+        "purpose": metric.quality.purpose,
         "provisional": metric.quality.provisional,
         "models": [_model(one) for one in scores.models],
         "unit": judgement.unit_name,

@@ -106,14 +106,15 @@ def simulate(
     """Ask simulated experts whose true metric is known, and say how near the procedure came."""
     from elicit_app.cli.progress import progress
     from elicit_app.elicitation.oracles import Matching
-    from elicit_app.experiments.metric_file import check_has_costs, save_metric
     from elicit_app.experiments.noise import Noise, Voters
+    from elicit_app.experiments.simulated import check_has_costs, metric_of
     from elicit_app.experiments.simulation import Experts
     from elicit_app.experiments.simulation import simulate as run
     from elicit_app.experiments.truths import Person
     from elicit_app.problem import WrongOption
     from elicit_app.registry import setting_of
-    from elicit_app.registry.binding import read_orders
+    from elicit_app.registry.entries import read_orders
+    from elicit_app.session.results.result import save_metric
     from elicit_app.study.making import open_study
     from elicit_app.study.writing import require_writable
 
@@ -166,7 +167,7 @@ def simulate(
     if transcript is not None:
         _write_transcript(found, transcript)
     if out is not None:
-        save_metric(found, out)
+        save_metric(metric_of(found), out)
         print(f"Wrote {out}.", file=sys.stderr)
 
 

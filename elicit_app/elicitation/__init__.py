@@ -22,7 +22,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from elicit_app.elicitation.driver import run as run
     from elicit_app.elicitation.laws import Cases as Cases
     from elicit_app.elicitation.oracles import FlipOracle as FlipOracle
     from elicit_app.elicitation.oracles import LinearOracle as LinearOracle
@@ -31,10 +30,11 @@ if TYPE_CHECKING:
     from elicit_app.elicitation.oracles import Oracle as Oracle
     from elicit_app.elicitation.oracles import RecordedOracle as RecordedOracle
     from elicit_app.elicitation.oracles import UtilityOracle as UtilityOracle
+    from elicit_app.elicitation.oracles import run as run
     from elicit_app.elicitation.procedures.bayes import Bayes as Bayes
-    from elicit_app.elicitation.procedures.dlfpm import Dlfpm as Dlfpm
     from elicit_app.elicitation.procedures.dlpm import Dlpm as Dlpm
-    from elicit_app.elicitation.procedures.lfpm import Lfpm as Lfpm
+    from elicit_app.elicitation.procedures.fractional import Dlfpm as Dlfpm
+    from elicit_app.elicitation.procedures.fractional import Lfpm as Lfpm
     from elicit_app.elicitation.procedures.lpm import Lpm as Lpm
     from elicit_app.elicitation.questions import Answer as Answer
     from elicit_app.elicitation.questions import Asked as Asked
@@ -51,16 +51,14 @@ if TYPE_CHECKING:
     from metrics.elicited.family import family_of as family_of
 
 _OURS = {
-    "driver": ("run",),
     "laws": ("Cases",),
     "oracles": (
         *("FlipOracle", "LinearOracle", "LogitOracle", "MajorityOracle"),
-        *("Oracle", "RecordedOracle", "UtilityOracle"),
+        *("Oracle", "RecordedOracle", "UtilityOracle", "run"),
     ),
     "procedures.bayes": ("Bayes",),
-    "procedures.dlfpm": ("Dlfpm",),
+    "procedures.fractional": ("Dlfpm", "Lfpm"),
     "procedures.dlpm": ("Dlpm",),
-    "procedures.lfpm": ("Lfpm",),
     "procedures.lpm": ("Lpm",),
     "questions": ("Answer", "Asked", "Choice", "Outcome", "Procedure", "Question", "Step"),
     "sphere": ("Sphere",),

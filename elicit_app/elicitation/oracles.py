@@ -14,7 +14,19 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Moved, Proposal, Question, Side, Strength
+from elicit_app.elicitation.questions import (
+    Answer,
+    Asked,
+    Choice,
+    Matrix,
+    Moved,
+    Outcome,
+    Procedure,
+    Proposal,
+    Question,
+    Side,
+    Strength,
+)
 from elicit_app.problem import Problem
 
 Utility = Callable[[Matrix], float]
@@ -451,3 +463,31 @@ def _rounded(count: float) -> int:
     tens = 10 ** int(np.floor(np.log10(count)))
     steps = np.array([*ROUND_STEPS, 10]) * tens
     return int(steps[np.argmin(np.abs(np.log(steps / count)))])
+
+
+def run(procedure: Procedure, oracle: Oracle) -> tuple[Outcome, list[Asked]]:
+    """Ask until the procedure has learned what it can.
+
+    Parameters
+    ----------
+    procedure : Procedure
+        What asks.
+    oracle : Oracle
+        What answers.
+
+    Returns
+    -------
+    tuple of Outcome and list of Asked
+        What was learned, and every question with its answer.
+    """
+    asked: list[Asked] = []
+    elicitation = procedure.begin()
+    try:
+        step = next(elicitation)
+        while True:
+            answer = oracle.answer(step.question)
+            asked.append(Asked(step.question, answer))
+            step = elicitation.send(answer)
+    except StopIteration as end:
+        outcome: Outcome = end.value
+        return outcome, asked

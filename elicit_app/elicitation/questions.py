@@ -15,7 +15,7 @@ from metrics.elicited.metric_parts import AnswersFor as AnswersFor
 
 if TYPE_CHECKING:
     from elicit_app.elicitation.belief import Posterior
-    from elicit_app.elicitation.procedures.pencil import Fraction
+    from elicit_app.elicitation.procedures.published import Fraction
 
 Matrix = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -12,8 +13,11 @@ import numpy as np
 import elicit_app
 from elicit_app.elicitation.belief import LEVEL
 from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome, Purpose
+from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting
+from elicit_app.session.results.result import elicited
 from elicit_app.study.model import Study
+from metrics import ElicitedMetric, Provenance, Quality
 
 MEASURES = ("questions", "error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds")
 
@@ -212,3 +216,38 @@ def _log_ratios(weights: Matrix) -> Matrix:
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and np.isfinite(value) else None
+
+
+def check_has_costs(family: str) -> None:
+    """Refuse a family that no cost matrix stands for.
+
+    Raises
+    ------
+    WrongOption
+        The family is linear-fractional.
+    """
+    if family not in ("dlpm", "lpm"):
+        raise WrongOption(f"A metric of the family {family} is a fraction and has no cost matrix; leave `out` out.")
+
+
+def metric_of(simulation: Simulation) -> ElicitedMetric:
+    """Return what the only run elicited, with where it comes from."""
+    study, setting, (run,) = simulation.study, simulation.setting, simulation.runs
+    provenance = Provenance(
+        procedure=setting.procedure,
+        parameters=setting.model_dump(mode="json", exclude_none=True),
+        seed=setting.seed,
+        questions=run.questions,
+        answers_digest=_digest(simulation),
+        expert="simulated",
+    )
+    return elicited(study, run.outcome, f"{study.title}, simulated expert", provenance, Quality(simulated=True))
+
+
+def _digest(simulation: Simulation) -> str:
+    """Return the SHA-256 of the matrices asked about, as little-endian doubles, and the answers, in order."""
+    digest = hashlib.sha256()
+    for question, answer in simulation.runs[0].asked:
+        digest.update(np.ascontiguousarray(question.rates, dtype="<f8").tobytes())
+        digest.update(f"{answer.choice.value} {answer.strength and answer.strength.value}".encode())
+    return digest.hexdigest()

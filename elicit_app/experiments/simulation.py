@@ -9,11 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from elicit_app.elicitation.driver import run as drive
 from elicit_app.elicitation.oracles import EXACT_MATCHING, MajorityOracle, Matching, Oracle
+from elicit_app.elicitation.oracles import run as drive
 from elicit_app.elicitation.questions import Matrix, Procedure
-from elicit_app.experiments.achievable import Achievable, LowerBoundary, ModelDecisions
-from elicit_app.experiments.measures import JudgedPairs, errors
+from elicit_app.experiments.measures import Achievable, JudgedPairs, LowerBoundary, ModelDecisions, errors
 from elicit_app.experiments.noise import NO_NOISE, Noise, Voters
 from elicit_app.experiments.simulated import SimulatedRun, Simulation
 from elicit_app.experiments.truths import (
@@ -26,7 +25,7 @@ from elicit_app.experiments.truths import (
 )
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named, procedure_for
-from elicit_app.registry.binding import cases_of, sphere_for
+from elicit_app.registry.entries import cases_of, sphere_for
 from elicit_app.study.model import Study
 
 # Streams of chance within one run.

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.oracles import Utility
 from elicit_app.elicitation.orders import broken
 from elicit_app.elicitation.prior import WeightPrior
-from elicit_app.elicitation.procedures.pencil import Fraction
+from elicit_app.elicitation.procedures.published import Fraction
 from elicit_app.elicitation.questions import Family, Matrix, Outcome
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
-from elicit_app.registry.binding import cases_of, stated_orders
+from elicit_app.registry.entries import cases_of, stated_orders
 from elicit_app.study.model import Study
 from metrics.elicited.family import LPM, family_of
 

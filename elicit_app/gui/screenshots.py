@@ -19,6 +19,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.app import application, make_window
 from elicit_app.gui.flow.between_sessions import Places
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
+from elicit_app.gui.setup.begin_page import PILES_FROM
 from elicit_app.gui.window import Window
 from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
@@ -109,6 +110,7 @@ STOPS = (
     "01-start-first-run",
     "02-error",
     "03-before-the-questions",
+    "03b-settings-of-the-study",
     "04-words-of-the-study",
     "05-practice",
     "06-practice-feedback",
@@ -118,13 +120,15 @@ STOPS = (
     "09-break",
     "10-sitting-over",
     "11-review",
-    "12-result-what-you-told-us",
-    "13-result-which-model",
+    "12-result-what-to-do",
+    "12b-result-what-you-told-us",
+    "13-result-what-more-can-be-seen",
     "14-result-other-prevalence",
     "15-result-costs-and-files",
     "16-experts-compared",
     "17-question-two-classes",
-    "18-question-ten-classes",
+    "18-piles-ten-classes",
+    "18b-question-ten-classes",
     "19-words-ten-classes",
     "20-start",
     "21-where-you-stopped",
@@ -185,6 +189,9 @@ class Script:
         self._flow.open(str(study.folder))
         self._until(lambda: pages.shown is pages.begin)
         yield
+        pages.begin.settings.open()
+        pages.begin.area.ensureWidgetVisible(pages.begin.settings)
+        yield
         pages.begin.words.click()
         yield
         pages.study.save.click()
@@ -214,9 +221,11 @@ class Script:
         self._another_expert(self._scratch / "traffic-light")
         pages.review.finish.click()
         self._until(lambda: pages.shown is pages.results)
+        seen = pages.results.seen
         for tab in range(pages.results.tabs.count()):
             pages.results.tabs.setCurrentIndex(tab)
             pages.results.prevalence.shares.box.setValue(_COMMON_REDS)
+            self._until(lambda: not seen.isVisible() or seen.curves is not None)
             yield
         pages.results.compare.click()
         self._until(lambda: pages.shown is pages.compare)
@@ -246,6 +255,8 @@ class Script:
             self._flow.open(name)
             self._until(lambda: pages.shown is pages.begin)
             pages.begin.begin.click()
+            if study.n_classes >= PILES_FROM:
+                yield from self._pile()
             self._until(lambda: pages.shown is pages.practice)
             pages.practice.skip.click()
             self._answer(truth, until=until)
@@ -257,6 +268,16 @@ class Script:
         pages.begin.words.click()
         pages.study.area.ensureWidgetVisible(pages.study.mistakes)
         yield
+
+    def _pile(self) -> Iterator[None]:
+        """Put the first twelve mistakes into piles, and go on without the others."""
+        page = self._pages.piles
+        for pile in (0, 1, 2, 3, 4, 4, 4, 3, 3, 0, 1, 2):
+            assert page.piles is not None
+            page.columns[pile].dropped.emit(page.piles.left[0])
+        yield
+        page.go_on.click()
+        page.go_on.click()
 
     def _last_pages(self) -> Iterator[None]:
         pages = self._pages

@@ -12,8 +12,7 @@ from elicit_app.elicitation.piles import StatedPile, piles_of
 from elicit_app.elicitation.questions import Procedure
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.problem import WrongOption
-from elicit_app.registry.binding import cases_of, models_asked, sphere_for, stated_orders
-from elicit_app.registry.entries import Entry, Setting, register
+from elicit_app.registry.entries import Entry, Setting, cases_of, models_asked, register, sphere_for, stated_orders
 from elicit_app.study.model import Study
 
 DEFAULT_QUESTIONS = 20

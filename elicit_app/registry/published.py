@@ -8,8 +8,7 @@ from pydantic import model_validator
 
 from elicit_app.elicitation.questions import Procedure
 from elicit_app.problem import WrongOption
-from elicit_app.registry.binding import Confusions, cases_of, models_asked, sphere_for
-from elicit_app.registry.entries import Entry, Setting, register
+from elicit_app.registry.entries import Confusions, Entry, Setting, cases_of, models_asked, register, sphere_for
 from elicit_app.study.model import Study
 
 DEFAULT_EPSILON = 0.01
@@ -105,8 +104,8 @@ class LfpmSetting(SphereSetting):
 
 
 def _on_the_frontier(study: Study, setting: FrontierSetting) -> Procedure:
-    from elicit_app.elicitation.procedures.dlfpm import Dlfpm
     from elicit_app.elicitation.procedures.dlpm import Dlpm
+    from elicit_app.elicitation.procedures.fractional import Dlfpm
 
     kind = Dlpm if isinstance(setting, DlpmSetting) else Dlfpm
     return kind(
@@ -121,7 +120,7 @@ def _on_the_frontier(study: Study, setting: FrontierSetting) -> Procedure:
 
 
 def _on_the_sphere(study: Study, setting: SphereSetting) -> Procedure:
-    from elicit_app.elicitation.procedures.lfpm import Lfpm
+    from elicit_app.elicitation.procedures.fractional import Lfpm
     from elicit_app.elicitation.procedures.lpm import Lpm
 
     kind = Lpm if isinstance(setting, LpmSetting) else Lfpm

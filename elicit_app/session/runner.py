@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -30,7 +30,8 @@ from elicit_app.session.view_builders import (
     sitting_over_view,
 )
 from elicit_app.session.views.asked import QuestionView, RecapView, Reply, SittingOverView, UnsavedView
-from elicit_app.session.views.outcome import ProblemView, View
+from elicit_app.session.views.curves import CurvesView
+from elicit_app.session.views.outcome import ProblemView, ResultView, View
 
 Listener = Callable[[View], None]
 Act = Callable[[], None]
@@ -144,6 +145,14 @@ class SessionRunner:
         """Show the result so far, without finishing."""
         self._submit(lambda: self._show(self._result()))
 
+    def tell_practice(self, table: Sequence[Sequence[float]] | None) -> None:
+        """Remember what is done today, and show the result with it; None takes it back."""
+        self._submit(lambda: self._act(lambda: self._session.tell_practice(table), self._result))
+
+    def curves(self) -> None:
+        """Compute the curves of the result that is shown."""
+        self._submit(self._curves)
+
     def take_out(self, number: int) -> None:
         """Use answer `number` no more."""
         self._submit(lambda: self._act(lambda: self._session.take_out(number), self._review))
@@ -234,7 +243,7 @@ class SessionRunner:
         view = self._view
         if isinstance(view, QuestionView):
             self._tell(UnsavedView(sentence, view))
-        elif view is not None and not isinstance(view, UnsavedView | ProblemView | RecapView):
+        elif view is not None and not isinstance(view, UnsavedView | ProblemView | RecapView | CurvesView):
             self._tell(replace(view, unsaved=sentence))
         else:
             self._tell(ProblemView(sentence))
@@ -311,6 +320,14 @@ class SessionRunner:
         view = result_view(self._session)
         sessions = sessions_of(self._session.path.parent, self._session.study.digest)
         return replace(view, experts=max(len(finished_experts(sessions)), 1))
+
+    def _curves(self) -> None:
+        from elicit_app.session.results.curves import curves_of
+
+        if isinstance(self._view, ResultView):
+            found = curves_of(self._session.study, self._view)
+            if found is not None:
+                self._tell(found)
 
     # --- the next question, before the click
 

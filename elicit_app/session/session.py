@@ -36,6 +36,7 @@ from elicit_app.session.journal.events import (
     Kept,
     Noted,
     Pair,
+    PracticeTold,
     Practised,
     Redone,
     Remaining,
@@ -47,8 +48,16 @@ from elicit_app.session.journal.events import (
 from elicit_app.session.journal.reading import DamagedProblem, look_into, read
 from elicit_app.session.journal.state import OutOfPlaceError, apply
 from elicit_app.session.journal.writing import Journal
-from elicit_app.session.questions import Asking, on_screen, only_of_preference, stand, to_choice
-from elicit_app.session.steps import Steps, first_step, note_about
+from elicit_app.session.questions import (
+    Asking,
+    Steps,
+    first_step,
+    note_about,
+    on_screen,
+    only_of_preference,
+    stand,
+    to_choice,
+)
 from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
 
@@ -342,6 +351,18 @@ class Session:
     def practised(self) -> None:
         """Remember that the practice questions were done."""
         self._do(Practised(at=self._clock()))
+
+    def tell_practice(self, table: Sequence[Sequence[float]] | None) -> None:
+        """Remember what is done today; None takes it back.
+
+        Parameters
+        ----------
+        table : sequence of k sequences of k floats or None
+            Counts or rates; rows are true classes.
+        """
+        told = None if table is None else tuple(tuple(map(float, row)) for row in table)
+        if told != self.state.practice:
+            self._do(PracticeTold(at=self._clock(), table=told))
 
     def stop(self) -> None:
         """Stop answering and look back."""

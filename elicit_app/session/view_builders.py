@@ -10,7 +10,7 @@ from elicit_app.elicitation.questions import Counts, Outcome, Progress, Proposal
 from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
 from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
-from elicit_app.registry.binding import stated_orders
+from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Answered, CountRows, Pair
 from elicit_app.session.journal.state import Entry
 from elicit_app.session.questions import on_screen, to_reply

@@ -80,6 +80,25 @@ class ExchangeRate:
         """Return "7.5"; a bound or a wide range as such: "at most 0.2", "at least 40", "0.1 to 7.1"."""
         return span(*self.ninety) if self.ninety is not None and (self.bounded or self.wide) else two_digits(self.ratio)
 
+    def columns(self) -> tuple[str, str]:
+        """Return the estimate and the 90 % range as two columns of a table say them.
+
+        A bound is no estimate: it stands in the second column alone.
+
+        >>> words = Consequence("a", "b", "a called b")
+        >>> ExchangeRate(0, 1, 2.04, 0.4, 9.0, False, words).columns()
+        ('2', '0.4 to 9')
+        >>> ExchangeRate(0, 1, 50.0, 40.0, math.inf, False, words).columns()
+        ('–', 'at least 40')
+        """
+        if self.is_yardstick:
+            return "1", "the yardstick"
+        if self.ninety is None:
+            return two_digits(self.ratio), ""
+        if self.bounded:
+            return "–", span(*self.ninety)
+        return two_digits(self.ratio), span(*self.ninety) if self.ninety[0] < self.ninety[1] else ""
+
     def range_in_words(self) -> str:
         """Return what stands beneath the number: "5 to 12", "only bounded", "the yardstick"; "" without intervals."""
         if self.is_yardstick:

@@ -29,7 +29,7 @@ _MAKERS = {
     "csv": ("tools", "csv_table"),
     "markdown": ("markdown_page", "markdown_page"),
     "html": ("html_page", "html_page"),
-    "pdf": ("pdf_page", "pdf_page"),
+    "pdf": ("typst_page", "pdf_page"),
 }
 
 
@@ -42,7 +42,7 @@ def export(metric: ElicitedMetric, format: str) -> str | bytes:
         What is exported.
     format : str
         A key of `FORMATS`: "sklearn" (Python code), "weka" (cost matrix file, rows are truth), "mlr3" (R code, rows are
-        predictions), "csv" (one row per cell), "markdown", "html" (one self-contained page) or "pdf" (sheets of A4).
+        predictions), "csv" (one row per cell), "markdown", "html" (one self-contained page) or "pdf" (tagged, on A4).
 
     Returns
     -------

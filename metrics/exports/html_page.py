@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from html import escape
 from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from metrics.display.axes import LogAxis
-from metrics.display.numbers import two_digits
-from metrics.elicited.exchange import ExchangeRate
-from metrics.exports.page import Block, Facts, Matrix, Page, Paragraph, RatePlot, Section, metric_page
+from metrics.exports.drawings import Picture
+from metrics.exports.metric_page import metric_page
+from metrics.exports.page import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Facts,
+    Findings,
+    Matrix,
+    Page,
+    Paragraph,
+    RatePlot,
+    Section,
+    Signatures,
+    Table,
+    Text,
+    pieces_of,
+)
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -33,8 +47,6 @@ _PAGE = """<!DOCTYPE html>
 </html>
 """
 
-_ROW_HEIGHT = 34
-_MOST_RATES = 12
 _MOST_FOLDED = 400
 _FEW_CLASSES = 5
 _WIDE = ' class="wide"'
@@ -57,23 +69,66 @@ def page_as_html(page: Page) -> str:
 
 def _section(section: Section) -> str:
     wide = any(isinstance(block, Matrix) and len(block.names) > _FEW_CLASSES for block in section.blocks)
-    title = f"<h2>{escape(section.title)}</h2>\n" if section.title else ""
+    title = f"<h{section.level}>{escape(section.title)}</h{section.level}>\n" if section.title else ""
     blocks = "\n".join(_block(block) for block in section.blocks)
     return f"<section{_WIDE if wide else ''}>{title}{blocks}</section>"
 
 
 def _block(block: Block) -> str:
     match block:
-        case Paragraph(text, "plain"):
-            return f"<p>{escape(text)}</p>"
         case Paragraph(text, kind):
-            return f'<p class="{kind}">{escape(text)}</p>'
-        case Matrix():
-            return _matrix(block)
+            return f"<p>{_text(text)}</p>" if kind == "plain" else f'<p class="{kind}">{_text(text)}</p>'
+        case Card(lines):
+            return f'<div class="card">{"".join(map(_block, lines))}</div>'
         case Facts():
             return _facts(block)
+        case Table():
+            return _table(block)
+        case Matrix():
+            return _matrix(block)
+        case Findings(rows):
+            told = (
+                f'<li class="{"good" if one.good else "bad"}"><b>{escape(one.headline)}</b>'
+                f"{f'<small>{escape(one.detail)}</small>' if one.detail else ''}</li>"
+                for one in rows
+            )
+            return f'<ul class="findings">{"".join(told)}</ul>'
+        case Bullets(items):
+            listed = (f"<li><b>{escape(lead)}</b> {escape(text)}</li>" for lead, text in items)
+            return f"<ul>{''.join(listed)}</ul>"
+        case Signatures(names):
+            return f'<div class="signatures">{"".join(f"<span>{escape(name)}</span>" for name in names)}</div>'
         case RatePlot():
             return _rates(block)
+
+
+def _text(text: Text) -> str:
+    return "".join(f"<b>{escape(one.text)}</b>" if one.strong else escape(one.text) for one in pieces_of(text))
+
+
+def _table(table: Table) -> str:
+    heads = "".join(f'<th scope="col"{_side(table, at)}>{_lines(head)}</th>' for at, head in enumerate(table.heads))
+    rows = ["".join(_cell(cell, _side(table, at)) for at, cell in enumerate(row)) for row in table.rows]
+    if table.foot is not None:
+        rows.append("".join(_cell(table.foot if at == table.plot else Cell(""), "") for at in range(len(table.heads))))
+    lines = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<table class="rows"><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>'
+
+
+def _lines(text: str) -> str:
+    return "<br>".join(map(escape, text.split("\n")))
+
+
+def _side(table: Table, at: int) -> str:
+    return ' class="right"' if at in table.right else ""
+
+
+def _cell(cell: Cell | Picture, side: str) -> str:
+    if isinstance(cell, Picture):
+        return f'<td class="plot">{cell.svg}</td>'
+    small = f"<small>{escape(cell.beneath)}</small>" if cell.beneath else ""
+    text = f"<b>{escape(cell.text)}</b>" if cell.strong else escape(cell.text)
+    return f"<td{side}>{text}{small}</td>"
 
 
 def _matrix(matrix: Matrix) -> str:
@@ -96,54 +151,10 @@ def _facts(facts: Facts) -> str:
 
 def _rates(plot: RatePlot) -> str:
     """Return the exchange rates; where there are many, the worst and the yardstick, and all of them folded away."""
-    axis = LogAxis.around(plot.rates)
-    shown = plot.worst(_MOST_RATES)
-    table = _rate_table(shown, axis)
+    axis, shown = plot.axis, plot.worst()
+    table = _table(shown.table(axis))
     if len(shown.rates) == len(plot.rates):
         return table
     if len(plot.rates) > _MOST_FOLDED:
         return f'{table}<p class="quiet">All {len(plot.rates):,} mistakes are in the metric file.</p>'
-    return f"{table}<details><summary>All {len(plot.rates)} mistakes</summary>{_rate_table(plot, axis)}</details>"
-
-
-def _rate_table(plot: RatePlot, axis: LogAxis) -> str:
-    """Return one row per rate: the mistake, its place on a logarithmic axis, the number in words."""
-    rows = []
-    for rate, (name, beneath) in zip(plot.rates, plot.names, strict=True):
-        small = f"<small>{escape(beneath)}</small>" if beneath else ""
-        rows.append(
-            f'<tr><th scope="row">{escape(name)}{small}</th><td class="plot">{_mark(rate, axis)}</td>'
-            f"<td><b>{escape(rate.in_words())}</b><small>{escape(rate.range_in_words())}</small></td></tr>"
-        )
-    labels = "".join(
-        f'<text x="{100 * axis.position(x):.2f}%" y="12" fill="currentColor" font-size="12" text-anchor="middle">'
-        f"{two_digits(x)}</text>"
-        for x in axis.ticks()
-    )
-    foot = f'<tr><td></td><td class="plot"><svg width="100%" height="16">{labels}</svg></td><td></td></tr>'
-    return f'<table class="rates">{"".join(rows)}{foot}</table>'
-
-
-def _mark(rate: ExchangeRate, axis: LogAxis) -> str:
-    """Return a small picture of one rate: dot and 90 % line; dashed to the edge where it is only bounded."""
-    parts = [
-        _line(axis.position(x), axis.position(x), (0, _ROW_HEIGHT), f'stroke-opacity="{0.6 if x == 1 else 0.15}"')
-        for x in axis.ticks()
-    ]
-    bounded = False
-    if rate.low is not None and rate.high is not None:
-        bounded = rate.low == 0 or math.isinf(rate.high)
-        dash = 'stroke-width="2" stroke-dasharray="5 3"' if bounded else 'stroke-width="2"'
-        middle = (_ROW_HEIGHT // 2, _ROW_HEIGHT // 2)
-        parts.append(_line(axis.position(rate.low), axis.position(rate.high), middle, dash))
-    if not bounded:
-        at = f"{100 * axis.position(rate.ratio):.2f}%"
-        parts.append(f'<circle cx="{at}" cy="{_ROW_HEIGHT // 2}" r="5" fill="currentColor"/>')
-    spoken = escape(f"{rate.in_words()}, {rate.range_in_words()}".rstrip(", "))
-    return f'<svg width="100%" height="{_ROW_HEIGHT}" role="img" aria-label="{spoken}">{"".join(parts)}</svg>'
-
-
-def _line(start: float, end: float, height: tuple[int, int], style: str) -> str:
-    """Return a line between two positions of the axis; colours are attributes, because not every reader styles SVG."""
-    across = f'x1="{100 * start:.2f}%" x2="{100 * end:.2f}%" y1="{height[0]}" y2="{height[1]}"'
-    return f'<line {across} stroke="currentColor" {style}/>'
+    return f"{table}<details><summary>All {len(plot.rates)} mistakes</summary>{_table(plot.table(axis))}</details>"

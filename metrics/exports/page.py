@@ -1,27 +1,77 @@
-"""The page about a metric, as a document: sections of paragraphs, tables and plots, which each format only renders."""
+"""A page as a document: sections of paragraphs, tables and plots, which HTML, Markdown and Typst only render."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from metrics.display.numbers import cost_text, day, two_digits
-from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
-from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import ANSWERS_FOR
+from metrics.display.axes import LogAxis
+from metrics.elicited.exchange import ExchangeRate
+from metrics.exports.drawings import Picture, log_numbers, rate_mark
+from metrics.policies.recommendation import Piece
 
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
-
+Text = str | tuple[Piece, ...]
 Cells = list[list[tuple[str, str]]]
+
+MOST_RATES = 12
+"""So many exchange rates are shown at once."""
 
 
 @dataclass(frozen=True)
 class Paragraph:
     """A paragraph: the lead sentence of the page, plain text, or a quiet remark."""
 
-    text: str
+    text: Text
     kind: Literal["lead", "plain", "quiet"] = "plain"
+
+
+@dataclass(frozen=True)
+class Card:
+    """Paragraphs in a frame: what the page is read for."""
+
+    lines: tuple[Paragraph, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A table of names and values."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table: text, what stands small beneath it, whether it is stressed."""
+
+    text: str
+    beneath: str = ""
+    strong: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a head, whose texts may have two lines.
+
+    The columns of `right` are aligned right, the one of `widest` takes what room is left.
+    `foot` is the last row, which belongs to the pictures: the numbers of their axis.
+    """
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[Cell | Picture, ...], ...]
+    right: frozenset[int] = frozenset()
+    widest: int = 0
+    foot: Picture | None = None
+
+    @property
+    def plot(self) -> int | None:
+        """Return the column of pictures, or None."""
+        found = [at for at, cell in enumerate(self.rows[0]) if isinstance(cell, Picture)] if self.rows else []
+        return found[0] if found else None
+
+    @property
+    def plot_width(self) -> int:
+        """Return how wide the pictures are, in their own units; 0 without any."""
+        return max((cell.width for row in self.rows for cell in row if isinstance(cell, Picture)), default=0)
 
 
 @dataclass(frozen=True)
@@ -34,215 +84,105 @@ class Matrix:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """A table of names and values."""
+class Finding:
+    """Something that was found, good or not, and what there is to say about it."""
 
-    rows: tuple[tuple[str, str], ...]
+    good: bool
+    headline: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found, one below the other."""
+
+    rows: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Bullets:
+    """A list; each item is a word or two to stress, and a text."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Signatures:
+    """Lines to sign on, and what stands beneath them."""
+
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class RatePlot:
-    """Exchange rates on a logarithmic axis, each with its name and what stands beneath the name."""
+    """Exchange rates on a logarithmic axis, each with its name, what stands beneath the name, and a first guess."""
 
     rates: tuple[ExchangeRate, ...]
     names: tuple[tuple[str, str], ...]
+    guesses: tuple[float | None, ...] = ()
 
-    def worst(self, most: int) -> RatePlot:
+    @property
+    def axis(self) -> LogAxis:
+        """Return the axis that holds all of them."""
+        guessed = [guess for guess in self.guesses if guess is not None]
+        around = LogAxis.around(self.rates)
+        return LogAxis.over([around.low, around.high, *guessed], 1.0) if guessed else around
+
+    def worst(self, most: int = MOST_RATES) -> RatePlot:
         """Return the yardstick and the mistakes that count most, at most `most` of them, in their order."""
         kept = sorted(range(len(self.rates)), key=lambda place: -self.rates[place].ratio)[:most]
-        places = [place for place, rate in enumerate(self.rates) if rate.is_yardstick or place in kept]
-        return RatePlot(tuple(self.rates[i] for i in places), tuple(self.names[i] for i in places))
+        at = [place for place, rate in enumerate(self.rates) if rate.is_yardstick or place in kept]
+        guesses = tuple(self.guesses[i] for i in at) if self.guesses else ()
+        return RatePlot(tuple(self.rates[i] for i in at), tuple(self.names[i] for i in at), guesses)
+
+    def table(self, axis: LogAxis) -> Table:
+        """Return one row a rate: the mistake, its place on the axis, the estimate, the range."""
+        guesses = self.guesses or (None,) * len(self.rates)
+        rows = []
+        for rate, (name, beneath), guess in zip(self.rates, self.names, guesses, strict=True):
+            estimate, range_ = rate.columns()
+            drawn = rate_mark(rate, axis, guess)
+            rows.append((Cell(name, beneath, strong=True), drawn, Cell(estimate, strong=True), Cell(range_)))
+        heads = ("Mistake", "", "counts as", "plausible (90 %)")
+        return Table(heads, tuple(rows), right=frozenset({2, 3}), foot=log_numbers(axis))
 
 
-Block = Paragraph | Matrix | Facts | RatePlot
+Block = Paragraph | Card | Facts | Table | Matrix | Findings | Bullets | Signatures | RatePlot
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, which may be empty, and blocks; a half section may stand beside another one."""
+    """A heading, which may be empty, and blocks; a half section may stand beside another one.
+
+    A section of level 3 belongs to the one before. `new_sheet` begins a sheet of paper.
+    """
 
     title: str
     blocks: tuple[Block, ...]
     half: bool = False
+    level: Literal[2, 3] = 2
+    new_sheet: bool = False
 
 
 @dataclass(frozen=True)
 class Page:
-    """A title, what stands beneath it, and sections."""
+    """A title, what stands beneath it, sections, and what stands at the foot of every sheet of paper."""
 
     title: str
     subtitle: str
     sections: tuple[Section, ...]
-
-
-# Parameters with a line of their own.
-_SAID = ("of", "never_worse")
-
-
-def metric_page(metric: ElicitedMetric) -> Page:
-    """Return the page about a metric: headline, exchange rates, costs, release factors, weights, where it comes from.
-
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        What the page is about.
-    """
-    rates, names = exchange_rates(metric), tuple(map(one_line, metric.classes))
-    k = len(names)
-    sections = (
-        Section("", (Paragraph(headline(metric).in_words(), "lead"),)),
-        Section(_rates_question(metric), (RatePlot(rates, tuple(_names(metric, rate) for rate in rates)),)),
-        Section(
-            "Cost matrix",
-            (
-                Paragraph("Rows: truth. Columns: what the model says. 1 = the worst mistake.", "quiet"),
-                Matrix(names, _cost_texts(metric), f"The costs of {k} classes are in the metric file."),
-            ),
-            half=True,
-        ),
-        Section(
-            "Release factors for MPCS",
-            (
-                Paragraph("How much each wrong name is of concern, within one truth. 1 = fully.", "quiet"),
-                Matrix(names, _factor_texts(metric), "Each row of costs divided by its largest cost."),
-                Paragraph(_release_sentence(metric), "quiet"),
-            ),
-            half=True,
-        ),
-        Section(
-            "Class weights",
-            (
-                Paragraph("They weigh the truths against each other. Their mean is 1.", "quiet"),
-                Facts(tuple(zip(names, map(two_digits, metric.class_weight.values()), strict=True))),
-            ),
-            half=True,
-        ),
-        Section(
-            "Where this comes from",
-            (Facts(tuple((what, one_line(value)) for what, value in _provenance(metric))),),
-            half=True,
-        ),
-    )
-    return Page(one_line(metric.name), f"What each mistake costs. {day(metric.created)}", sections)
-
-
-def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
-    name, flow = one_line(rate.mistake.name), one_line(called(metric.classes, rate.key))
-    return name, "" if name == flow else flow
+    foot: str = ""
 
 
 def one_line(text: str) -> str:
-    """Return a text without line breaks and control characters, for a comment or a cell."""
+    r"""Return a text without line breaks and control characters, for a comment or a cell.
+
+    >>> one_line("two\nlines")
+    'two lines'
+    """
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
 
 
-def _cost_texts(metric: ElicitedMetric) -> Cells:
-    """Return every cost and its 90 % interval as people read them; the second may be empty."""
-    return [
-        [
-            cost_text(cost, None if metric.intervals is None or i == j else metric.intervals[i, j])
-            for j, cost in enumerate(row)
-        ]
-        for i, row in enumerate(metric.cost_matrix.tolist())
-    ]
-
-
-def _factor_texts(metric: ElicitedMetric) -> Cells:
-    """Return every release factor as people read it, and "worst" for the worst mistakes of a true class."""
-    return [
-        [
-            ("–", "")
-            if i == j
-            else (two_digits(factor), "worst" if factor == 1 and metric.cost_matrix[i].any() else "")
-            for j, factor in enumerate(row)
-        ]
-        for i, row in enumerate(metric.release_factors().tolist())
-    ]
-
-
-def _rates_question(metric: ElicitedMetric) -> str:
-    """Return the heading of the exchange rates: "How bad is each mistake, compared with one needless excision?"."""
-    unit = next(rate for rate in exchange_rates(metric) if rate.is_yardstick)
-    return f"How bad is each mistake, compared with one {unit.mistake.one}?"
-
-
-def _release_sentence(metric: ElicitedMetric) -> str:
-    """Return the two-level form of the release factors as a sentence."""
-    releases, factor, error = metric.release_list()
-    if not releases:
-        return "No mistake is discounted: within each true class every one is of full concern."
-    names = metric.classes
-    parts = [f"{names[true]} called {' or '.join(names[j] for j in released)}" for true, *released in releases]
-    off = f"; the best two-level fit, off by {two_digits(error)} on average" if error > 1e-9 else ""
-    return f"Release {'; '.join(parts)}, with factor {two_digits(factor)}{off}."
-
-
-def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
-    """Return (what, value) for everything known about where the metric comes from; unknown things are left out."""
-    source, quality = metric.provenance, metric.quality
-    known = [
-        ("Made", f"{day(metric.created)}, {metric.created:%H:%M} UTC"),
-        ("How", _how(metric)),
-        ("Expert", source.expert),
-        ("Rule", family_of(metric.family).rule),
-        ("Repeats with the same answer", quality.repeats_agreed),
-        ("Answers these numbers explain", quality.answers_explained),
-        ("Answers kept aside, predicted", quality.held_out_agreement),
-        ("Answered by", "a program, not a person" if quality.simulated else None),
-        ("For", "" if quality.purpose is None else ANSWERS_FOR[quality.purpose]),
-        ("Provisional", quality.provisional),
-        ("Never asked about", "; ".join(f"{true} called {to or 'something else'}" for true, to in quality.never_asked)),
-        ("Prevalence", _shares(metric)),
-        ("Population", None if metric.population is None else f"{metric.population:,} cases"),
-        ("Program", f"elicit {source.version}" if source.version else None),
-        ("Seed", source.seed),
-        ("Settings", ", ".join(f"{name} {value}" for name, value in source.parameters.items() if name not in _SAID)),
-        ("Stated for certain", _stated_orders(source.parameters.get("never_worse"))),
-        ("Pooled of", _pooled_of(source.parameters.get("of"))),
-        ("Study, SHA-256", _start(source.study_digest)),
-        ("Answers, SHA-256", _start(source.answers_digest)),
-    ]
-    return [(what, str(value)) for what, value in known if value not in (None, "")]
-
-
-def _stated_orders(orders: object) -> str:
-    """Return the orders that were stated: "naevus as melanoma never worse than melanoma as naevus"."""
-    if not isinstance(orders, list):
-        return ""
-    ends = [[order.get(end) for end in ("mistake", "than")] for order in orders if isinstance(order, dict)]
-    return ", ".join(" never worse than ".join(map(_stated_mistake, both)) for both in ends)
-
-
-def _stated_mistake(mistake: object) -> str:
-    if not isinstance(mistake, dict):
-        return "?"
-    return f"{mistake.get('true')} as {mistake.get('predicted', 'anything else')}"
-
-
-def _pooled_of(parts: object) -> str:
-    """Return the metrics that were pooled into one: "Ada (22 answers, ada.metric.json)"."""
-    if not isinstance(parts, list):
-        return ""
-    named = [(part.get("expert") or part.get("name"), part) for part in parts if isinstance(part, dict)]
-    return ", ".join(f"{name} ({part.get('questions')} answers, {part.get('source')})" for name, part in named)
-
-
-def _how(metric: ElicitedMetric) -> str:
-    source = metric.provenance
-    if source.procedure == "pooled":
-        return f"several experts pooled, {source.questions} answers"
-    if source.procedure == "stated":
-        return "costs stated, not elicited"
-    return f"{source.questions} answers, procedure {source.procedure}"
-
-
-def _start(digest: str | None) -> str:
-    """Return the start of a digest, which is enough to compare by eye; the metric file has all of it."""
-    return "" if digest is None else f"{digest[:16]}…" if len(digest) > 16 else digest
-
-
-def _shares(metric: ElicitedMetric) -> str:
-    if metric.prevalence is None:
-        return ""
-    named = zip(metric.classes, metric.prevalence.tolist(), strict=True)
-    return ", ".join(f"{name} {two_digits(100 * share)}\N{NO-BREAK SPACE}%" for name, share in named)
+def pieces_of(text: Text) -> tuple[Piece, ...]:
+    """Return a text in pieces, stressed or not."""
+    return (Piece(text),) if isinstance(text, str) else text

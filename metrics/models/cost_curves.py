@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,32 +41,32 @@ class BreakEven:
     above: str
 
 
-@dataclass(frozen=True, eq=False)
-class CostCurve:
-    """Mean costs of models as straight lines over one exchange rate.
+@dataclass(frozen=True)
+class Segment:
+    """From `low` to `high` of the ratio the model `name` is cheapest."""
 
-    The cost of model m at ratio r is ``fixed[m] + slope[m] * r``, per case, in units of the yardstick mistake.
+    low: float
+    high: float
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class CostLines:
+    """Costs of models as straight lines over one number v >= 0, such as an exchange rate or the share of a class.
+
+    The cost of model m at v is ``fixed[m] + slope[m] * v``.
 
     Parameters
     ----------
     models : tuple of str
         Names.
     fixed, slope : ndarray of shape (models,)
-        The part of the cost that does not depend on the ratio, and the share of cases with the mistake.
-    elicited : float
-        The ratio that was elicited.
-    plausible : tuple of float or None
-        Its 90 % range, where the metric has one; the upper end may be inf.
-    mistake : str
-        Name of the mistake.
+        The part of the cost that does not depend on v, and how much it grows with v.
     """
 
     models: tuple[str, ...]
     fixed: Floats
     slope: Floats
-    elicited: float
-    plausible: tuple[float, float] | None
-    mistake: str
 
     def cost(self, ratio: ArrayLike) -> Floats:
         """Return the mean cost of each model.
@@ -73,12 +74,12 @@ class CostCurve:
         Parameters
         ----------
         ratio : array-like of shape (...)
-            Exchange rates.
+            Values of v.
 
         Returns
         -------
         ndarray of shape (models, ...)
-            Per case, in units of the yardstick mistake.
+            Their costs.
         """
         ratios = np.asarray(ratio, dtype=np.float64)
         return np.asarray(np.add.outer(self.fixed, 0 * ratios) + np.multiply.outer(self.slope, ratios))
@@ -89,7 +90,7 @@ class CostCurve:
         Parameters
         ----------
         ratio : float
-            Exchange rate.
+            A value of v.
 
         Returns
         -------
@@ -114,6 +115,32 @@ class CostCurve:
             following = int(first[np.argmin(self.slope[first])])
             points.append(BreakEven(ratio, self.models[current], self.models[following]))
             current = following
+
+    def segments(self, low: float, high: float) -> tuple[Segment, ...]:
+        """Return who is cheapest between two values of v, 0 < `low` < `high`, in order."""
+        ends = [low, *(point.ratio for point in self.break_even_points() if low < point.ratio < high), high]
+        return tuple(Segment(start, end, self.cheapest(math.sqrt(start * end))) for start, end in pairwise(ends))
+
+
+@dataclass(frozen=True, eq=False)
+class CostCurve(CostLines):
+    """Mean costs of models over one exchange rate, per case, in units of the yardstick mistake.
+
+    Parameters
+    ----------
+    models, fixed, slope
+        As in `CostLines`; the slope is the share of cases with the mistake.
+    elicited : float
+        The ratio that was elicited.
+    plausible : tuple of float or None
+        Its 90 % range, where the metric has one; the upper end may be inf.
+    mistake : str
+        Name of the mistake.
+    """
+
+    elicited: float
+    plausible: tuple[float, float] | None
+    mistake: str
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the lines, the break-even points and the elicited ratio.

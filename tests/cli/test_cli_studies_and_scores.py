@@ -12,7 +12,7 @@ import pytest
 
 from elicit_app.cli.main import run
 from elicit_app.problem import Problem
-from elicit_app.session.results.judging import scenarios_of
+from elicit_app.session.results.result import scenarios_of
 from elicit_app.study import list_studies, open_study
 from elicit_app.study.making import datasets_folder
 from elicit_app.study.practice import read_practice

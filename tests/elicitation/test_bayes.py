@@ -6,9 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.driver import run
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle
+from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle, run
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Purpose, Question, Strength

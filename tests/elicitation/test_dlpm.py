@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.driver import run
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.oracles import FlipOracle, LinearOracle
+from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, run
 from elicit_app.elicitation.procedures.dlpm import Dlpm, ratio_bounds
 from elicit_app.elicitation.questions import Choice
 from metrics.elicited.family import DLPM

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.driver import run
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.oracles import UtilityOracle
-from elicit_app.elicitation.procedures.dlfpm import Dlfpm
-from elicit_app.elicitation.procedures.lfpm import Lfpm
-from elicit_app.elicitation.procedures.pencil import Fraction, coordinates, numerator
+from elicit_app.elicitation.oracles import UtilityOracle, run
+from elicit_app.elicitation.procedures.fractional import Dlfpm, Lfpm
+from elicit_app.elicitation.procedures.published import Fraction, coordinates, numerator
 from elicit_app.elicitation.sphere import Sphere, measure_sphere
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.frontier import RestrictedFrontier
 from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.procedures.dlpm import RestrictedFrontier
 
 seeds = st.integers(0, 10**6)
 

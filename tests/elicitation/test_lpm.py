@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.driver import run
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.oracles import FlipOracle, LinearOracle
+from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, run
 from elicit_app.elicitation.procedures.lpm import MOST_CYCLES, Lpm
 from elicit_app.elicitation.sphere import Sphere, measure_sphere
 from metrics.elicited.family import LPM

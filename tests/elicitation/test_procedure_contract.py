@@ -5,13 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.driver import run
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle, RecordedOracle, UtilityOracle
+from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle, RecordedOracle, UtilityOracle, run
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.procedures.dlfpm import Dlfpm
 from elicit_app.elicitation.procedures.dlpm import Dlpm
-from elicit_app.elicitation.procedures.lfpm import Lfpm
+from elicit_app.elicitation.procedures.fractional import Dlfpm, Lfpm
 from elicit_app.elicitation.procedures.lpm import Lpm
 from elicit_app.elicitation.procedures.published import Published
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Question, Step

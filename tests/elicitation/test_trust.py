@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from elicit_app.elicitation.agenda import dominated
-from elicit_app.elicitation.driver import run
 from elicit_app.elicitation.laws import Cases
-from elicit_app.elicitation.oracles import LinearOracle
+from elicit_app.elicitation.oracles import LinearOracle, run
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Dlpm
 from elicit_app.elicitation.questions import PREFERENCES, Answer, Asked, Choice, Purpose, Question
@@ -143,16 +142,17 @@ class TestFindings:
     def test_a_refit_is_what_would_have_been_believed(self, honest):
         procedure, asked = honest
         kept = [one for n, one in enumerate(asked) if n % 5 and (one.question.repeat_of or 2) % 5 != 1]
+        # The unit is arbitrary, so logarithms less their mean; tails of few draws say little, so quartiles.
         fresh, refit = (
-            belief.log_weights - belief.log_weights.mean(axis=1, keepdims=True)  # their common shift is arbitrary
+            np.quantile(belief.log_weights - belief.log_weights.mean(axis=1, keepdims=True), [0.25, 0.5, 0.75], axis=0)
             for belief in (
                 procedure.belief(kept),
                 refitted(procedure.belief(asked), kept, np.random.default_rng(2)),
             )
         )
-        spread = fresh.std(axis=0)
-        assert np.all(np.abs(fresh.mean(axis=0) - refit.mean(axis=0)) < 0.5 * spread)
-        assert np.all(np.abs(np.log(refit.std(axis=0) / spread)) < 0.4)
+        spread = fresh[2] - fresh[0]
+        assert np.all(np.abs(fresh[1] - refit[1]) < 0.4 * spread)
+        assert np.all(np.abs(np.log((refit[2] - refit[0]) / spread)) < 0.4)
 
 
 class TestPairs:
@@ -162,7 +162,7 @@ class TestPairs:
         rng = np.random.default_rng(seed)
         counts = rng.multinomial(1000 if population is None else population, rng.dirichlet(np.ones(k * k)), size=3)
         rates = counts.reshape(3, k, k) / counts[0].sum()
-        question = dominated(rates, population, None, rng)
+        question = dominated(rates, population, rng)
         side = better_side(*question.rates)
         better, worse = question.rates if side is Choice.FIRST else question.rates[::-1]
         assert side in (Choice.FIRST, Choice.SECOND)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.elicitation.sphere import Sphere
-from elicit_app.experiments.achievable import LowerBoundary, ModelDecisions, least_costs
-from elicit_app.experiments.measures import JudgedPairs, errors
+from elicit_app.experiments.measures import JudgedPairs, LowerBoundary, ModelDecisions, errors, least_costs
 from elicit_app.experiments.noise import Noise
 from elicit_app.experiments.simulation import Experts
 from elicit_app.experiments.truths import Metric, random_metric, stated_metric

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.oracles import Matching
-from elicit_app.experiments.metric_file import metric_of, save_metric
 from elicit_app.experiments.noise import Noise, Voters
-from elicit_app.experiments.simulated import MEASURES, transcript_line
+from elicit_app.experiments.simulated import MEASURES, metric_of, transcript_line
 from elicit_app.experiments.simulation import Experts, simulate
 from elicit_app.experiments.truths import Person
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import setting_of
 from elicit_app.registry.bayes import BayesSetting
-from elicit_app.registry.binding import read_orders
+from elicit_app.registry.entries import read_orders
 from elicit_app.registry.published import DlfpmSetting, DlpmSetting, LfpmSetting, LpmSetting
+from elicit_app.session.results.result import save_metric
 from elicit_app.study.making import open_study
 from metrics import ElicitedMetric
 
@@ -145,7 +145,7 @@ def test_the_json_has_the_stated_fields_and_no_infinity():
 
 def test_the_metric_file_says_where_it_comes_from(tmp_path):
     simulation = simulate(PAPER, DLPM, Experts((0.23, 0.15, 0.62)))
-    path = save_metric(simulation, tmp_path / "new" / "paper.metric.json")
+    path = save_metric(metric_of(simulation), tmp_path / "new" / "paper.metric.json")
     metric = ElicitedMetric.load(path)
     np.testing.assert_allclose(metric.weights, simulation.runs[0].elicited_weights)
     assert metric.provenance.procedure == "dlpm"

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.procedures.pencil import Fraction
+from elicit_app.elicitation.procedures.published import Fraction
 from elicit_app.experiments.truths import Metric, Person, random_metric, stated_metric, with_ratio
 from elicit_app.problem import WrongOption
 

@@ -194,12 +194,12 @@ def test_everything_that_takes_the_focus_has_a_name(page):
 def test_painted_plots_are_texts_to_a_screen_reader(qtbot, long_words, answered):
     page = results_page(long_words, answered)
     qtbot.addWidget(page)
-    for plot in (page.told._plot, page.models.table, page.costs.costs.grid, page.costs.releases.grid):
+    for plot in (page.told._plot, page.to_do.policies.table, page.costs.costs.grid, page.costs.releases.grid):
         seen = QAccessible.queryAccessibleInterface(plot)
         assert seen.role() == QAccessible.Role.StaticText
         assert seen.text(QAccessible.Text.Name)
         assert len(seen.text(QAccessible.Text.Description)) > 50
-    track = QAccessible.queryAccessibleInterface(page.models.what_if.track)
+    track = QAccessible.queryAccessibleInterface(page.prevalence.shares.track)
     assert track.role() == QAccessible.Role.Slider
     assert "cheapest" in track.text(QAccessible.Text.Description)
 
@@ -210,7 +210,7 @@ def test_plots_say_what_they_show(qtbot, long_words, answered):
     plot = page.told.findChild(type(page.told._plot))
     assert len([row for row in plot.accessibleDescription().split(". ") if row]) >= 6
     for name in (model.name for model in long_words.models):
-        assert name in page.models.table.accessibleDescription()
+        assert name in page.to_do.policies.table.accessibleDescription()
     assert "called" in page.costs.costs.grid.accessibleDescription()
 
 

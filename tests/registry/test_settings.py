@@ -10,8 +10,7 @@ from elicit_app.elicitation.questions import Step
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import procedure_for, setting_of
 from elicit_app.registry.bayes import BayesSetting
-from elicit_app.registry.binding import read_orders, sphere_for
-from elicit_app.registry.entries import setting_from
+from elicit_app.registry.entries import read_orders, setting_from, sphere_for
 from elicit_app.registry.published import DlpmSetting, LpmSetting
 from elicit_app.study.making import open_study
 

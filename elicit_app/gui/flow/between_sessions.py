@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage
     from elicit_app.gui.pages.reading import ErrorPage, OpeningPage, Trouble
+    from elicit_app.gui.start.damaged_page import DamagedPage, DamagedView
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
@@ -222,8 +223,38 @@ class Flow(QObject):
         self.background.run(
             lambda: Session.open(path),
             self._go_on,
-            lambda problem: self._session_trouble(problem, path),
+            lambda problem: self._session_not_opened(problem, path),
             dropped=close_session,
+        )
+
+    def _session_not_opened(self, problem: Problem, path: Path) -> None:
+        """Show a damaged session as far as it can be read; say of any other why it cannot be opened."""
+        from elicit_app.session.journal.reading import DamagedProblem
+
+        if not isinstance(problem, DamagedProblem):
+            self._session_trouble(problem, path)
+            return
+        self.background.run(
+            lambda: _damaged_view(path), self._show_damaged, lambda why: self._session_trouble(why, path)
+        )
+
+    def _show_damaged(self, view: DamagedView) -> None:
+        self._damaged_page.show_view(view)
+        self._pages.show(self._damaged_page)
+
+    @cached_property
+    def _damaged_page(self) -> DamagedPage:
+        page = self._pages.damaged
+        page.copy_requested.connect(self._go_on_in_a_copy)
+        page.start_requested.connect(self.show_start)
+        return page
+
+    @Slot(object)
+    def _go_on_in_a_copy(self, path: Path) -> None:
+        self.background.run(
+            lambda: _recovered(path),
+            lambda copy: self.open(str(copy)),
+            lambda problem: self._damaged_page.notice.say(problem.sentence),
         )
 
     def _go_on(self, session: Session) -> None:
@@ -335,6 +366,32 @@ class Flow(QObject):
         if self._session_flow is not None:
             self._session_flow.use_settings(settings)
         self.settings_changed.emit(settings)
+
+
+def _damaged_view(path: Path) -> DamagedView:
+    """Read a damaged session up to the damage."""
+    from elicit_app.gui.review.table import answer_words
+    from elicit_app.gui.start.damaged_page import DamagedView
+    from elicit_app.gui.start.overview import titled
+    from elicit_app.session.session import Session
+    from elicit_app.session.view_builders import review_view
+
+    with Session.look(path, damaged=True) as session:
+        words, family = session.study.wording, session.setting.family
+        answers = tuple(answer_words(one, words, family) for one in review_view(session).answers)
+        return DamagedView(path, titled(session.study.title, session.state.begun.expert), session.damage, answers)
+
+
+def _recovered(path: Path) -> Path:
+    """Save what can be saved of a session into a new file beside it."""
+    from elicit_app.session.journal.recovery import recover_session
+
+    stem, number = path.name.removesuffix(SESSION_ENDING), 1
+    copy = path.with_name(f"{stem}-recovered{SESSION_ENDING}")
+    while copy.exists():
+        number += 1
+        copy = path.with_name(f"{stem}-recovered-{number}{SESSION_ENDING}")
+    return recover_session(path, copy).path
 
 
 def _study_of_files(files: tuple[Path, ...]) -> Study:

@@ -19,6 +19,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
+from elicit_app.session.views.curves import CurvesView
 from elicit_app.session.views.outcome import ProblemView, ResultView, View
 
 if TYPE_CHECKING:
@@ -164,6 +165,8 @@ class SessionFlow(QObject):
             self._result = view
             self._results_page.show_result(view, session.study, session.state.begun.expert or "")
             self._pages.show(self._results_page)
+        elif isinstance(view, CurvesView):
+            self._results_page.show_curves(view)
         else:
             self._say_problem(view)
 
@@ -250,6 +253,8 @@ class SessionFlow(QObject):
         page.start_requested.connect(self._leave)
         page.export_requested.connect(self._export)
         page.compare_requested.connect(self._compare)
+        page.practice_told.connect(self._to_runner(SessionRunner.tell_practice))
+        page.seen.curves_requested.connect(self._to_runner(SessionRunner.curves))
         return page
 
     # --- what is pressed

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from elicit_app.gui.results.page import ResultsPage
     from elicit_app.gui.review.page import ReviewPage
     from elicit_app.gui.setup.begin_page import BeginPage
+    from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.study_page import StudyPage
+    from elicit_app.gui.start.damaged_page import DamagedPage
 
 P = TypeVar("P", bound=Page)
 
@@ -82,6 +84,13 @@ class Pages:
         return self._add(BeginPage())
 
     @cached_property
+    def piles(self) -> PilesPage:
+        """Return the page on which mistakes are put into piles."""
+        from elicit_app.gui.setup.piles_page import PilesPage
+
+        return self._add(PilesPage())
+
+    @cached_property
     def practice(self) -> PracticePage:
         """Return the practice page."""
         from elicit_app.gui.question.practice import PracticePage
@@ -129,6 +138,13 @@ class Pages:
         from elicit_app.gui.compare import ComparePage
 
         return self._add(ComparePage())
+
+    @cached_property
+    def damaged(self) -> DamagedPage:
+        """Return the page of a damaged session."""
+        from elicit_app.gui.start.damaged_page import DamagedPage
+
+        return self._add(DamagedPage())
 
     @cached_property
     def error(self) -> ErrorPage:

@@ -18,6 +18,7 @@ from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
     from elicit_app.gui.setup.begin_page import Beginning, BeginPage
+    from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.study_page import EditedStudy, StudyPage
     from elicit_app.gui.start.rows import ContinueView
     from elicit_app.session.journal.listing import SessionSummary
@@ -74,6 +75,8 @@ class Preparation(QObject):
         page = self._pages.study
         page.save_requested.connect(self._save_words)
         page.choose_requested.connect(self._choose_place)
+        page.open_words_requested.connect(self._open_words)
+        page.save_words_requested.connect(self._save_words_as)
         page.start_requested.connect(self.left)
         return page
 
@@ -82,6 +85,32 @@ class Preparation(QObject):
         chosen = self._dialogs.new_folder(page, Path(page.place.path.text() or "study"))
         if chosen is not None:
             page.place.path.setText(str(chosen))
+
+    def _open_words(self) -> None:
+        from elicit_app.study.words_csv import read_words
+
+        page = self._words_page
+        path, study = self._dialogs.words(page), page.study
+        if path is not None and study is not None:
+            self._background.run(
+                lambda: read_words(study, path), lambda said: page.take_words(said, path.name), page.say_problem
+            )
+
+    def _save_words_as(self) -> None:
+        from elicit_app.gui.flow.saving import with_ending
+        from elicit_app.study.words_csv import write_words
+
+        page = self._words_page
+        study = page.study
+        if study is None:
+            return
+        folder = study.folder or Path.home()
+        path = self._dialogs.save(page, folder / f"{study.name}-words.csv")
+        if path is not None:
+            to = with_ending(path, ".csv")
+            self._background.run(
+                lambda: write_words(study, to), lambda saved: page.say_done(f"Saved: {saved}"), page.say_problem
+            )
 
     @Slot(object)
     def _save_words(self, edited: EditedStudy) -> None:
@@ -118,6 +147,22 @@ class Preparation(QObject):
 
     @Slot(object)
     def _begin(self, beginning: Beginning) -> None:
+        """Begin, where there are many mistakes after they were put into piles."""
+        if beginning.may_pile:
+            self._piles_page.show_beginning(beginning)
+            self._pages.show(self._piles_page)
+        else:
+            self._create(beginning)
+
+    @cached_property
+    def _piles_page(self) -> PilesPage:
+        page = self._pages.piles
+        page.finished.connect(self._create)
+        page.back_requested.connect(lambda: self._pages.show(self._begin_page))
+        return page
+
+    @Slot(object)
+    def _create(self, beginning: Beginning) -> None:
         self.preparing.emit()
         self._background.run(
             lambda: _created(beginning, self._data), self.began.emit, self._could_not_begin, dropped=close_session

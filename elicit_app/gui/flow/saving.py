@@ -32,6 +32,11 @@ class Dialogs:
         name = QFileDialog.getExistingDirectory(parent, "Where the study is kept", str(proposed.parent))
         return Path(name) / proposed.name if name else None
 
+    def words(self, parent: QWidget) -> Path | None:
+        """Return a CSV file with the words of the mistakes."""
+        name, _ = QFileDialog.getOpenFileName(parent, "The words of the mistakes", "", "CSV (*.csv);;All files (*)")
+        return Path(name) if name else None
+
     def save(self, parent: QWidget, proposed: Path) -> Path | None:
         """Return where to save a file."""
         name, _ = QFileDialog.getSaveFileName(parent, "Save", str(proposed))

@@ -31,6 +31,8 @@ class FileRow(NamedTuple):
 
 METRIC, ANSWERS = FileFormat("metric", "Save…", ".metric.json"), FileFormat("answers", "Save…", ".answers.csv")
 COPIED = "sklearn"
+REPORT = FileFormat("pdf", "PDF…", ".pdf")
+PICTURES = FileFormat("pictures", "Save pictures…", ".png")
 ROWS = (
     FileRow("Metric file (.metric.json)", "what scripts, notebooks and this app read", (METRIC,)),
     FileRow("scikit-learn", "scorer and cost matrix, ready to paste", (FileFormat(COPIED, "Copy", ".py"),)),
@@ -43,7 +45,7 @@ ROWS = (
         "Report",
         "one page",
         (
-            FileFormat("pdf", "PDF…", ".pdf"),
+            REPORT,
             FileFormat("html", "HTML…", ".html"),
             FileFormat("markdown", "Markdown…", ".md"),
         ),
@@ -56,7 +58,7 @@ TOO_FEW = "A metric file needs five answers to questions that could teach someth
 
 def format_of(key: str) -> FileFormat:
     """Return the format called `key`."""
-    return next(each for row in ROWS for each in row.formats if each.key == key)
+    return next(each for each in (PICTURES, *(each for row in ROWS for each in row.formats)) if each.key == key)
 
 
 class FilesCard(Card):

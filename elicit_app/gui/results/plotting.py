@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui.theme import Tokens, em
 from metrics.display.axes import LogAxis
-from metrics.elicited.exchange import ExchangeRate
 
 _STEPS = (1.0, 2.0, 5.0)
 
@@ -86,6 +85,14 @@ class LinearAxis:
         """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
         return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
 
+    def value(self, share: float) -> float:
+        """Return the value at `share` of the length, 0 to 1."""
+        return self.low + min(max(share, 0.0), 1.0) * (self.high - self.low)
+
+    def holds(self, range_: tuple[float, float]) -> bool:
+        """Tell whether some of a range lies on the axis."""
+        return range_[0] <= self.high and range_[1] >= self.low
+
     def ticks(self, most: int = 5) -> tuple[float, ...]:
         """Return at most `most` round values inside, 0 among them where it lies inside."""
         rough = (self.high - self.low) / max(most, 1)
@@ -93,14 +100,6 @@ class LinearAxis:
         step = next(power * m for m in (*_STEPS, 10.0) if power * m >= rough * (1 - 1e-9))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return tuple(index * step for index in range(first, last + 1))
-
-
-def slider_axis(ratio: ExchangeRate) -> LogAxis:
-    """Return the range of the slider: the plausible range with room around it, 1 always inside."""
-    low, high = ratio.ninety or (ratio.ratio, ratio.ratio)
-    low = low if low > 0 else ratio.ratio / 10
-    high = high if math.isfinite(high) else ratio.ratio * 10
-    return LogAxis(min(1.0, low / 3), max(1.0, high * 4))
 
 
 @dataclass(frozen=True)
@@ -147,6 +146,17 @@ def line(painter: QPainter, colour: QColor, left: float, right: float, y: float)
     """Paint the line of a 90 % range."""
     painter.setPen(pen(colour))
     painter.drawLine(QPointF(left, y), QPointF(right, y))
+
+
+def whisker(painter: QPainter, colour: QColor, left: float, right: float, y: float, *, open_end: bool = False) -> None:
+    """Paint the line of a 90 % range with a stroke at both ends; an arrow head where it goes on to the right."""
+    painter.setPen(pen(colour, 1.5))
+    painter.drawLine(QPointF(left, y), QPointF(right, y))
+    painter.drawLine(QPointF(left, y - em(5)), QPointF(left, y + em(5)))
+    if open_end:
+        head(painter, colour, right, y, 1)
+    else:
+        painter.drawLine(QPointF(right, y - em(5)), QPointF(right, y + em(5)))
 
 
 def bar(painter: QPainter, colour: QColor, left: float, right: float, y: float) -> None:

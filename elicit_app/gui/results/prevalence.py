@@ -1,4 +1,4 @@
-"""Other prevalence: what the models would cost, and which would be best, were the classes rarer or more common."""
+"""Other prevalence: what one should do, and what it would cost, were the classes rarer or more common."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, FlatButton, Label
+from elicit_app.gui.elements import Card, FlatButton, Label, Surface
 from elicit_app.gui.elements.fields import ListBox, NumberBox
 from elicit_app.gui.elements.surfaces import Section
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.results.break_even import BreakEvenTrack, Scale
-from elicit_app.gui.results.model_table import ModelTable
 from elicit_app.gui.results.plotting import ShareAxis
+from elicit_app.gui.results.share_track import Scale, ShareTrack
+from elicit_app.gui.results.to_do import NO_MODELS, TableCard
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.views.scenarios import Scenarios
-from elicit_app.session.words import result_words as words
+from elicit_app.session.words import sentences as words
 from elicit_app.session.words.ledger import counted
 from elicit_app.study.model import Study
 
@@ -37,7 +37,7 @@ class SharesCard(Section):
         self._study: Study | None = None
         self._shares: tuple[float, ...] = ()
         self.classes = ListBox("Which class", widest=220)
-        self.box, self.track = NumberBox("How many cases of this class", 1, 999), BreakEvenTrack()
+        self.box, self.track = NumberBox("How many cases of this class", 1, 999), ShareTrack()
         self.back = FlatButton("Back to your study")
         self._of, self._cases = Label(role=theme.Role.STRONG), Label(role=theme.Role.NOTE, ink=theme.INK2)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -89,7 +89,7 @@ class SharesCard(Section):
         self._row.setDirection(down if breakpoint_.compact else across)
 
     def _class_chosen(self) -> None:
-        """Show how common the chosen class is, and who is cheapest as it becomes rarer or more common."""
+        """Show how common the chosen class is, and what is cheapest as it becomes rarer or more common."""
         if self._scenarios is None or self._study is None:
             return
         true = self._true
@@ -141,40 +141,38 @@ class SharesCard(Section):
 
 
 class PrevalencePane(QWidget):
-    """The third tab of the result."""
+    """The fourth tab of the result: the same judge where classes are rarer or more common."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._scenarios: Scenarios | None = None
-        self._study: Study | None = None
-        self._yardsticks = ""
+        self._own = ""
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.M)
-        self.card = Card()
+        self.card = Card(Surface.IMPORTANT)
         inside = QVBoxLayout(self.card)
-        inside.setContentsMargins(20, 16, 20, 14)
+        inside.setContentsMargins(20, 14, 20, 14)
         inside.setSpacing(4)
         self.title, self.sentence = Label(role=theme.Role.TITLE), Label(ink=theme.INK2)
-        self.table = ModelTable()
-        for widget in (self.title, self.sentence, self.table):
+        for widget in (self.title, self.sentence):
             inside.addWidget(widget)
-        self.shares = SharesCard()
-        column.addWidget(self.shares)
-        column.addWidget(self.card)
+        self.shares, self.policies = SharesCard(), TableCard()
+        for card in (self.shares, self.card, self.policies):
+            column.addWidget(card)
         column.addStretch(1)
         self.shares.changed.connect(self._show_shares)
 
     def show_result(self, view: ResultView, study: Study) -> None:
-        """Show the models of `view` at the study's own prevalence."""
-        self._scenarios, self._study = view.scenarios, study
-        for widget in (self.shares, self.table):
+        """Show what one could do at the study's own prevalence."""
+        self._scenarios = view.scenarios
+        for widget in (self.shares, self.policies):
             widget.setVisible(view.scenarios is not None)
         if view.scenarios is None:
-            self.title.setText("This study has no models")
-            self.sentence.setText("It is a made-up law of probabilities for trying procedures out.")
+            self.title.setText(NO_MODELS)
+            self.sentence.hide()
             return
-        self._yardsticks = view.headline.yardstick.mistake.many
+        self._own = view.scenarios.judgement().recommendation.sentence
         self.shares.show_result(view, view.scenarios, study)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
@@ -183,11 +181,11 @@ class PrevalencePane(QWidget):
         self.shares.arrange(breakpoint_)
 
     def _show_shares(self, shares: object) -> None:
-        if self._scenarios is None or self._study is None:
+        if self._scenarios is None:
             return
         assert isinstance(shares, tuple)
-        models = self._scenarios.at(shares)
-        headline, sentence = words.scenario_headline(models, self._scenarios.at())
-        self.title.setText(headline)
-        self.sentence.setText(sentence)
-        self.table.show_models(models, counted(self._scenarios.population, self._study.wording), self._yardsticks)
+        judgement = self._scenarios.judgement(shares)
+        said = judgement.recommendation
+        self.title.setText(said.sentence)
+        self.sentence.setText(f"{said.sureness} {words.scenario_sentence(said.sentence, self._own)}".strip())
+        self.policies.show_judgement(judgement)

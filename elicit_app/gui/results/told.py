@@ -5,50 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QValidator
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
-from elicit_app.gui.elements.fields import DecimalBox
 from elicit_app.gui.elements.surfaces import Block
 from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.ratio_plot import RatioPlot, rows_of
-from elicit_app.session.views.figures import HeldOutView, TrustView
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.outcome import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import Headline
-
-LOWEST, HIGHEST = 0.001, 10_000.0
-
-
-class RatioBox(DecimalBox):
-    """A spin box on a logarithmic scale; what is shown is rounded like every other ratio."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setDecimals(6)
-        self.setRange(LOWEST, HIGHEST)
-        self.setKeyboardTracking(False)
-
-    def textFromValue(self, value: float) -> str:
-        return two_digits(value)
-
-    def valueFromText(self, text: str) -> float:
-        return float(text.replace(",", ""))
-
-    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        try:
-            value = float(text.replace(",", "") or 0)
-        except ValueError:
-            return QValidator.State.Invalid, text, position
-        fits = LOWEST <= value <= HIGHEST
-        return (QValidator.State.Acceptable if fits else QValidator.State.Intermediate), text, position
-
-    def stepBy(self, steps: int) -> None:
-        self.setValue(self.value() * 1.1**steps)
 
 
 class Tally(QLabel):
@@ -218,7 +187,7 @@ class SentenceCard(Card):
 
 
 class ToldPane(QWidget):
-    """The first tab of the result. Emits `look_again_requested` with the number of an answer."""
+    """The second tab of the result. Emits `look_again_requested` with the number of an answer."""
 
     look_again_requested = Signal(object)
 

@@ -1,67 +1,50 @@
-"""The words of every mistake: a list to search in, and the words of the chosen one beside it."""
+"""The words of every mistake, in one table that is filled in like a spreadsheet."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QItemSelectionModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QFontMetricsF, QPainter
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QBoxLayout,
-    QFrame,
-    QListView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Label, Surface, box
-from elicit_app.gui.elements.fields import CountedField, Field, named
-from elicit_app.gui.elements.page import QuietScrollBar
+from elicit_app.gui.elements import Divider, Label, OutlineButton, StressedLabel
+from elicit_app.gui.elements.fields import Field, named
 from elicit_app.gui.elements.surfaces import Section
-from elicit_app.gui.elements.texts import elided, tell
+from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.setup.grid import Column, Grid, GridView
 from elicit_app.session.words.ledger import ARROW
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Mistake, Study, Wording, default_wording
+from elicit_app.study.words_csv import Key, keys_of, with_mistakes
 
-Key = tuple[int, int | None]
-"""(true, predicted); None stands for any wrong answer for that truth."""
+SEARCHED_FROM = 20
+"""So many classes on, there is a field to search in."""
 
+LONG_NAME = 40
+"""Names longer than this are cut on the question page of a small window."""
 
-def keys_of(study: Study) -> tuple[Key, ...]:
-    """Return every mistake that has words: by true class, then by predicted class, then any wrong answer."""
-    k = study.n_classes
-    pairs: list[Key] = [(i, j) for i in range(k) for j in range(k) if i != j]
-    return (*pairs, *((i, None) for i in range(k)))
+_TRUTH, _CALLED, _NAME, _ONE, _SEVERAL, _FOLLOWS = range(6)
+_COLUMNS = (
+    Column("Truth", 110, editable=False),
+    Column("Called", 118, editable=False, grey=True),
+    Column("Name", 176),
+    Column("One of them", 178),
+    Column("Several of them", 186),
+    Column(
+        f"What follows from it, of {LONGEST_CONSEQUENCE}",
+        360,
+        longest=LONGEST_CONSEQUENCE,
+        missing="What happens then?",
+    ),
+)
+_ROWS = 14
 
 
 def mistake_at(wording: Wording, key: Key) -> Mistake:
     """Return the words of one mistake."""
     true, predicted = key
     return wording.any_mistake[true] if predicted is None else wording.mistakes[true, predicted]
-
-
-def with_mistake(study: Study, key: Key, mistake: Mistake) -> Study:
-    """Return the study with other words for one mistake."""
-    true, predicted = key
-    wording = study.wording
-    if predicted is None:
-        named = tuple(mistake if at == true else other for at, other in enumerate(wording.any_mistake))
-        return replace(study, wording=replace(wording, any_mistake=named))
-    return replace(study, wording=replace(wording, mistakes={**wording.mistakes, (true, predicted): mistake}))
 
 
 def with_nouns(study: Study, case: str, cases: str, class_one: tuple[str, ...], class_many: tuple[str, ...]) -> Study:
@@ -98,214 +81,195 @@ def matches(study: Study, key: Key, typed: str) -> bool:
     return all(word in text for word in typed.lower().split())
 
 
-Index = QModelIndex | QPersistentModelIndex
-
-
-class MistakeList(QAbstractListModel):
-    """The mistakes that are found, by their flow and name."""
+class Preview(Section):
+    """How the row under the cursor will look in a question, and in its sentence."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self._study: Study | None = None
-        self._keys: tuple[Key, ...] = ()
-
-    @property
-    def keys(self) -> tuple[Key, ...]:
-        """Return the mistakes shown."""
-        return self._keys
-
-    def show_found(self, study: Study, typed: str) -> None:
-        """Show the mistakes of `study` that what was `typed` finds."""
-        self.beginResetModel()
-        self._study = study
-        self._keys = tuple(key for key in keys_of(study) if matches(study, key, typed))
-        self.endResetModel()
-
-    def refresh(self, study: Study) -> None:
-        """Show the same mistakes with other words."""
-        self._study = study
-        if self._keys:
-            self.dataChanged.emit(self.index(0), self.index(len(self._keys) - 1))
-
-    def rowCount(self, parent: Index | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._keys)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if self._study is None or not index.isValid():
-            return None
-        key = self._keys[index.row()]
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            name, said = mistake_at(self._study.wording, key).name, flow(self._study, key)
-            return said if name.lower() == said.lower() else f"{said}: {name}"
-        return None
-
-
-class _Row(QStyledItemDelegate):
-    """Paints one line of the list; the chosen one is sunken, and outlined while the list has the focus."""
-
-    def __init__(self, view: QListView) -> None:
-        super().__init__(view)
-        self._view = view
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        return QSize(theme.em(120), theme.em(32))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        colours, room = theme.tokens(self._view), QRectF(option.rect).adjusted(2, 1, -2, -1)
-        if option.state & QStyle.StateFlag.State_Selected:
-            border = colours.ink if self._view.hasFocus() else None
-            box(painter, room, 6, fill=colours.sunken, border=border, width=1.5)
-        painter.setFont(theme.font(theme.Role.BODY))
-        painter.setPen(colours.ink)
-        inside = room.adjusted(8, 0, -8, 0)
-        text = elided(str(index.data()), QFontMetricsF(painter.font()), inside.width())
-        painter.drawText(inside, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
-
-
-class MistakeWords(QWidget):
-    """The words of one mistake, with the row of the question page they make. Emits `edited` with a `Mistake`."""
-
-    edited = Signal(object)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(10)
-        self.name, self.one, self.many = Field(), Field(), Field()
-        self.consequence = CountedField("One sentence on what follows", LONGEST_CONSEQUENCE)
-        self._preview = _Preview()
-        column.addLayout(named("Name of the row", self.name))
-        column.addLayout(named("One of them, inside a sentence", self.one))
-        column.addLayout(named("Several of them", self.many))
-        column.addLayout(named("What follows, in one sentence", self.consequence, focus=self.consequence.field))
-        column.addWidget(self._preview)
-        column.addStretch(1)
-        for field in (self.name, self.one, self.many, self.consequence.field):
-            field.textEdited.connect(self._edited)
-
-    def show_mistake(self, study: Study, key: Key) -> None:
-        """Show the words of a mistake."""
-        mistake = mistake_at(study.wording, key)
-        for field, text in (
-            (self.name, mistake.name),
-            (self.one, mistake.one),
-            (self.many, mistake.many),
-            (self.consequence.field, mistake.consequence),
-        ):
-            if field.text() != text:
-                field.setText(text)
-        self._preview.show_mistake(study, key)
-
-    def _edited(self) -> None:
-        texts = (self.name.text(), self.one.text(), self.many.text(), self.consequence.field.text())
-        self.edited.emit(Mistake(*texts))
-
-
-class _Preview(Card):
-    """How the row will look in a question."""
-
-    def __init__(self) -> None:
-        super().__init__(Surface.BAND)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.M, 10, theme.M, 12)
-        column.setSpacing(2)
+        super().__init__("So it will read")
         middle = Qt.AlignmentFlag.AlignHCenter
         self._name = Label(role=theme.Role.TITLE, align=middle)
-        self._name.set_compact(True)
-        self._flow = Label(align=middle, ink=theme.INK2)
+        self._flow = Label(role=theme.Role.FLOW, align=middle, ink=theme.INK2)
         self._consequence = Label(role=theme.Role.NOTE, align=middle, ink=theme.INK2)
+        self._change = StressedLabel(ink=theme.INK2)
+        self._warning = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.column.addStretch(1)
         for label in (self._name, self._flow, self._consequence):
-            column.addWidget(label)
+            self.column.addWidget(label)
+        self.column.addStretch(1)
+        for widget in (Divider(), self._change, self._warning):
+            self.column.addWidget(widget)
 
-    def show_mistake(self, study: Study, key: Key) -> None:
+    def show_mistake(self, study: Study, key: Key, cases: int) -> None:
+        """Show a mistake of a class that has `cases` cases."""
         wording, (true, predicted) = study.wording, key
         mistake = mistake_at(wording, key)
         called = "something else" if predicted is None else wording.class_one[predicted]
         self._name.setText(mistake.name or "…")
-        self._flow.setText(f"{wording.class_many[true]} {ARROW} called {called}")
+        self._flow.setText(f"of {cases:,} {wording.class_many[true]} {ARROW} called {called}")
         self._consequence.setText(mistake.consequence)
-        self._consequence.setVisible(bool(mistake.consequence))
+        self._change.say("“… ", f"12 fewer {mistake.many}", " than A”")
+        long = max(len(mistake.name), len(wording.class_many[true]), len(called)) > LONG_NAME
+        self._warning.setText("Long: in a small window it is cut in the middle. Say it shorter if you can.")
+        self._warning.setVisible(long)
 
 
 class MistakesSection(Section):
-    """All mistakes of a study. Emits `edited` with the study that has the new words."""
+    """All mistakes of a study, one row each.
+
+    Emits `edited` with the study that has the new words, `said` with what was done, `chosen` with the mistake under
+    the cursor, `open_requested` and `save_requested` for a CSV file.
+    """
 
     edited = Signal(object)
+    said = Signal(str)
+    chosen = Signal(object)
+    open_requested = Signal()
+    save_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        sentence = "Say each mistake as you would to a colleague. What you leave as it is can be understood too."
-        super().__init__("The mistakes", sentence, parent)
+        super().__init__("The mistakes", parent=parent)
         self._study: Study | None = None
-        self._key: Key | None = None
+        self._keys: tuple[Key, ...] = ()
+        self.grid = Grid(_COLUMNS)
+        self.table = GridView(self.grid, "The words of every mistake", _ROWS)
         self.search = Field(hint="Search: a class, a word")
         tell(self.search, name="Search among the mistakes")
-        self.model, self.list, self.words = MistakeList(), QListView(), MistakeWords()
-        self.list.setModel(self.model)
-        tell(self.list, name="Mistakes")
-        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.list.setUniformItemSizes(True)
-        self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.list.setVerticalScrollBar(QuietScrollBar(on_card=True))
-        self.list.setItemDelegate(_Row(self.list))
-        self._found = Label(role=theme.Role.CAPTION, ink=theme.INK2)
-        left = QVBoxLayout()
-        left.setSpacing(8)
-        frame = Card()
-        inside = QVBoxLayout(frame)
-        inside.setContentsMargins(4, 4, 4, 4)
-        inside.addWidget(self.list)
-        left.addWidget(self.search)
-        left.addWidget(frame, 1)
-        left.addWidget(self._found)
-        self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._across.setSpacing(theme.L)
-        self._across.addLayout(left, 1)
-        self._across.addWidget(self.words, 1)
-        self.column.addLayout(self._across)
+        self.paste = OutlineButton("Paste", keys=("Ctrl+V",))
+        self.fill = OutlineButton("Fill down", keys=("Ctrl+D",))
+        self.open_csv, self.save_csv = OutlineButton("Open CSV…"), OutlineButton("Save as CSV…")
+        self.one, self.many = Field(), Field()
+        self._below = QWidget()
+        self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._build()
         self.search.textChanged.connect(self._search)
-        self.list.selectionModel().currentChanged.connect(self._chosen)
-        self.words.edited.connect(self._edited)
+        self.grid.edited.connect(self._edited)
+        self.table.said.connect(self.said)
+        self.table.row_chosen.connect(self._choose)
+        self.paste.clicked.connect(self.table.paste)
+        self.fill.clicked.connect(self.table.fill_down)
+        self.open_csv.clicked.connect(self.open_requested)
+        self.save_csv.clicked.connect(self.save_requested)
+        for field, column in ((self.one, _ONE), (self.many, _SEVERAL)):
+            field.textEdited.connect(lambda text, column=column: self._type_below(column, text))
+
+    def _build(self) -> None:
+        self.column.removeWidget(self.title)
+        self.column.removeWidget(self.sentence)
+        self._head.setSpacing(theme.S)
+        self._head.addWidget(self.title)
+        self._head.addWidget(self.sentence, 1)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.S)
+        for button in (self.paste, self.fill, self.open_csv, self.save_csv):
+            button.tall = 34
+            buttons.addWidget(button)
+        self._head.addLayout(buttons)
+        below = QHBoxLayout(self._below)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(theme.M)
+        below.addLayout(named("One of them, inside a sentence", self.one))
+        below.addLayout(named("Several of them", self.many))
+        self.column.addLayout(self._head)
+        self.column.addWidget(self.search)
+        self.column.addWidget(self.table)
+        self.column.addWidget(self._below)
+        self._below.hide()
 
     def show_study(self, study: Study) -> None:
-        """Show the mistakes of `study`; the chosen one stays chosen."""
-        first = self._study is None or self._study.classes != study.classes
-        self._study = study
-        if first:
-            self._search(self.search.text())
+        """Show the mistakes of `study`; where its classes are the same, the cursor and what can be undone stay."""
+        same = self._study is not None and self._study.classes == study.classes
+        self._study, self._keys = study, keys_of(study)
+        cells = [_cells_of(study, key, first=at == 0 or key[0] != self._keys[at - 1][0]) for at, key in _placed(study)]
+        if same:
+            self.grid.refresh(cells)
         else:
-            self.model.refresh(study)
-        if self._key is not None:
-            self.words.show_mistake(study, self._key)
+            starts = [at for at, key in enumerate(self._keys) if at and key[0] != self._keys[at - 1][0]]
+            self.grid.show_cells(cells, starts)
+            self.search.setVisible(study.n_classes >= SEARCHED_FROM)
+            self.search.clear()
+        self._count()
+        self._show_below()
+
+    def take(self, said: Mapping[Key, Mistake]) -> int:
+        """Write words that were read from a file, as one step that can be undone; return how many cells changed."""
+        texts = {
+            (at, column): text
+            for at, key in enumerate(self._keys)
+            if key in said
+            for column, text in zip((_NAME, _ONE, _SEVERAL, _FOLLOWS), _parts(said[key]), strict=True)
+            if text != self.grid.row(at)[column]
+        }
+        return self.grid.put(texts, fresh=True) if texts else 0
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        """List and words side by side, or one above the other on a compact page."""
+        """On a compact page one and several open below the table."""
+        narrow = breakpoint_.compact or breakpoint_.large
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
-        self._across.setDirection(down if breakpoint_.compact else across)
-        self.list.setMinimumHeight(theme.em(160 if breakpoint_.compact else 260))
+        self._head.setDirection(down if narrow else across)
+        for column in (_ONE, _SEVERAL):
+            self.table.setColumnHidden(column, narrow)
+        self._below.setVisible(narrow)
+        self.paste.set_keys(*(() if breakpoint_.compact else ("Ctrl+V",)))
+        self.fill.set_keys(*(() if breakpoint_.compact else ("Ctrl+D",)))
+        self.table.measure()
 
     def _search(self, typed: str) -> None:
+        if self._study is not None:
+            self.table.show_only([at for at, key in enumerate(self._keys) if matches(self._study, key, typed)])
+            self._count()
+
+    def _count(self) -> None:
+        """Say how many mistakes have no consequence yet; any wrong answer for a truth is not counted."""
         if self._study is None:
             return
-        self.model.show_found(self._study, typed)
-        found, k = len(self.model.keys), self._study.n_classes
-        every = f"{k * (k - 1)} mistakes, and {k} lines for any wrong answer"
-        self._found.setText(every if found == k * k else f"{found} found of {every}")
-        if self.model.keys:
-            self.list.selectionModel().setCurrentIndex(
-                self.model.index(0), QItemSelectionModel.SelectionFlag.ClearAndSelect
-            )
+        mistakes = self._study.wording.mistakes
+        empty = sum(not mistake.consequence.strip() for mistake in mistakes.values())
+        have = "has" if empty == 1 else "have"
+        said = f"{empty:,} of {len(mistakes):,} {have} no consequence yet" if empty else ""
+        if self.search.text():
+            found = sum(not self.table.isRowHidden(row) for row in range(self.grid.rowCount()))
+            said = f"{found:,} found. {said}"
+        self.say(said or "Every mistake has its consequence")
 
-    def _chosen(self, index: QModelIndex) -> None:
-        if self._study is not None and index.isValid():
-            self._key = self.model.keys[index.row()]
-            self.words.show_mistake(self._study, self._key)
+    def _choose(self, row: int) -> None:
+        if 0 <= row < len(self._keys):
+            self._show_below()
+            self.chosen.emit(self._keys[row])
 
-    def _edited(self, mistake: object) -> None:
-        assert isinstance(mistake, Mistake)
-        if self._study is not None and self._key is not None:
-            self._study = with_mistake(self._study, self._key, mistake)
-            self.model.refresh(self._study)
-            self.words.show_mistake(self._study, self._key)
-            self.edited.emit(self._study)
+    def _show_below(self) -> None:
+        row = self.table.currentIndex().row()
+        if 0 <= row < self.grid.rowCount():
+            for field, column in ((self.one, _ONE), (self.many, _SEVERAL)):
+                if field.text() != self.grid.row(row)[column]:
+                    field.setText(self.grid.row(row)[column])
+
+    def _type_below(self, column: int, text: str) -> None:
+        row = self.table.currentIndex().row()
+        if 0 <= row < self.grid.rowCount():
+            self.grid.put({(row, column): text})
+
+    def _edited(self, rows: list[int]) -> None:
+        if self._study is None:
+            return
+        said = {self._keys[row]: Mistake(*self.grid.row(row)[_NAME:]) for row in rows}
+        self._study = with_mistakes(self._study, said)
+        self._count()
+        self._show_below()
+        self.edited.emit(self._study)
+
+
+def _placed(study: Study) -> list[tuple[int, Key]]:
+    return list(enumerate(keys_of(study)))
+
+
+def _parts(mistake: Mistake) -> tuple[str, str, str, str]:
+    return mistake.name, mistake.one, mistake.many, mistake.consequence
+
+
+def _cells_of(study: Study, key: Key, *, first: bool) -> tuple[str, ...]:
+    true, predicted = key
+    wording = study.wording
+    called = "anything else" if predicted is None else wording.class_one[predicted]
+    # The truth stands in the first row of its block; of any wrong answer, each row is a block of its own.
+    truth = wording.class_one[true] if first or predicted is None else ""
+    return (truth, called, *_parts(mistake_at(wording, key)))

@@ -6,119 +6,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton
-from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
+from elicit_app.gui.elements import FlatButton, Label, LinkButton, OutlineButton, PrimaryButton
+from elicit_app.gui.elements.fields import Field, ListBox
 from elicit_app.gui.elements.page import Header, ScrolledPage
-from elicit_app.gui.elements.surfaces import Block, Notice, Section
+from elicit_app.gui.elements.surfaces import Notice, Section
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.setup.mistakes import MistakesSection, flow, with_nouns
+from elicit_app.gui.setup.mistakes import MistakesSection, Preview, flow
+from elicit_app.gui.setup.nouns import NounsSection, cases_of_each
+from elicit_app.gui.setup.population import PopulationSection
+from elicit_app.gui.setup.reading_order import follow_the_eye
 from elicit_app.problem import Problem
-from elicit_app.study.counting import POPULATIONS, population_for, prevalence_of
-from elicit_app.study.model import Study, check_wording
-from metrics.classification.confusion import natural_frequencies
-
-_ACROSS = 4
-_TOLERANCE = 0.05
-
-
-class PopulationSection(Section):
-    """Population and prevalence. Emits `edited` with the changed study."""
-
-    edited = Signal(object)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("How many, and how common", parent=parent)
-        self._study: Study | None = None
-        self.population = ListBox("Cases that a result is shown for", 260)
-        self._scaled = Label(role=theme.Role.NOTE, ink=theme.INK2)
-        self.data, self.stated = ChoiceRow("As common as in the data"), ChoiceRow("As common as stated here")
-        self._group = QButtonGroup(self)
-        for choice in (self.data, self.stated):
-            self._group.addButton(choice.radio)
-        self._shares = Block()
-        self.boxes: list[DecimalBox] = []
-        self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
-        self.column.addLayout(named("Show results for", self.population))
-        for widget in (self._scaled, self.data, self.stated, self._shares, self._sum):
-            self.column.addWidget(widget)
-        self.population.activated.connect(self._changed)
-        self.data.radio.toggled.connect(self._changed)
-
-    @property
-    def complete(self) -> bool:
-        """Tell whether the stated shares add up to 100 %."""
-        return self.data.radio.isChecked() or abs(sum(box.value() for box in self.boxes) - 100) <= _TOLERANCE
-
-    def show_study(self, study: Study) -> None:
-        """Show what `study` has."""
-        self._study = None
-        counted = prevalence_of(study.models, study.law, study.n_classes)
-        self.population.clear()
-        for size in sorted({*POPULATIONS, study.population}):
-            self.population.addItem(f"{size:,} {study.wording.cases}", size)
-        self.population.setCurrentIndex(self.population.findData(study.population))
-        names = study.wording.class_one
-        listed = ", ".join(f"{100 * share:.3g} % {name}" for share, name in zip(counted, names, strict=True))
-        self.data.say("As common as in the data", listed)
-        stated = study.stated_prevalence
-        self.stated.say("As common as stated here", "Where the data were collected otherwise than cases arrive.")
-        (self.data if stated is None else self.stated).radio.setChecked(True)
-        self._lay_shares(study, np.asarray(counted if stated is None else stated))
-        self._study = study
-        self._tell()
-
-    def take(self, study: Study) -> None:
-        """Take over what was changed elsewhere; nothing shown here changes."""
-        self._study = study
-
-    def _lay_shares(self, study: Study, shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
-        self.boxes = []
-        grid = QGridLayout(self._shares.renew())
-        grid.setContentsMargins(theme.L, 0, 0, 0)
-        for at, (name, share) in enumerate(zip(study.wording.class_one, shares, strict=True)):
-            box = DecimalBox()
-            box.setRange(0.01, 99.99)
-            box.setDecimals(2)
-            box.setSuffix(" %")
-            box.setValue(100 * float(share))
-            box.valueChanged.connect(self._changed)
-            grid.addLayout(named(name, box), at // _ACROSS, at % _ACROSS)
-            self.boxes.append(box)
-
-    def _changed(self) -> None:
-        if self._study is None:
-            return
-        stated = None
-        if self.stated.radio.isChecked() and self.complete:
-            total = sum(box.value() for box in self.boxes)
-            stated = tuple(box.value() / total for box in self.boxes)
-        self._study = replace(self._study, population=int(self.population.currentData()), stated_prevalence=stated)
-        self._tell()
-        self.edited.emit(self._study)
-
-    def _tell(self) -> None:
-        study = self._study
-        if study is None:
-            return
-        by_hand = self.stated.radio.isChecked()
-        self._shares.setVisible(by_hand)
-        self._sum.setVisible(by_hand)
-        total = sum(box.value() for box in self.boxes)
-        self._sum.setText(f"Together {total:.4g} %." if self.complete else f"Together {total:.4g} %; it must be 100 %.")
-        shares = np.asarray(study.stated_prevalence or prevalence_of(study.models, study.law, study.n_classes))
-        shown = natural_frequencies(np.diag(shares), study.population).sum(axis=1)
-        rarest = int(shares.argmin())
-        said = f"The rarest class, {study.wording.class_one[rarest]}, is then {shown[rarest]:,} of them."
-        if study.models:
-            said += f" Scaled from {len(study.models[0].y_true):,} real cases."
-        if study.population < population_for(shares):
-            said += f" {population_for(shares):,} would show at least 50."
-        self._scaled.setText(said)
+from elicit_app.study.model import Mistake, Study, check_wording
+from elicit_app.study.words_csv import Key
 
 
 class EditedStudy(NamedTuple):
@@ -126,74 +30,6 @@ class EditedStudy(NamedTuple):
 
     study: Study
     folder: Path | None
-
-
-class NounsSection(Section):
-    """Title and nouns. Emits `edited` with the changed study."""
-
-    edited = Signal(object)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("What it is about", parent=parent)
-        self._study: Study | None = None
-        self.name, self.case, self.cases = Field(), Field(), Field()
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(theme.M)
-        self._grid.setVerticalSpacing(8)
-        self.ones: list[Field] = []
-        self.manies: list[Field] = []
-        row = QHBoxLayout()
-        row.setSpacing(theme.M)
-        row.addLayout(named("Title", self.name), 2)
-        row.addLayout(named("One case is a", self.case), 1)
-        row.addLayout(named("Several are", self.cases), 1)
-        self.column.addLayout(row)
-        self._classes = Block()
-        self.column.addWidget(self._classes)
-        for field in (self.name, self.case, self.cases):
-            field.textEdited.connect(self._edited)
-
-    def show_study(self, study: Study) -> None:
-        """Show the nouns of `study`."""
-        if self._study is None or self._study.classes != study.classes:
-            self._lay_classes(study)
-        self._study = study
-        wording = study.wording
-        texts = [(self.name, study.title), (self.case, wording.case), (self.cases, wording.cases)]
-        texts += [*zip(self.ones, wording.class_one, strict=True), *zip(self.manies, wording.class_many, strict=True)]
-        for field, text in texts:
-            if field.text() != text:
-                field.setText(text)
-
-    def _lay_classes(self, study: Study) -> None:
-        grid = QGridLayout(self._classes.renew())
-        grid.setContentsMargins(0, theme.S, 0, 0)
-        grid.setHorizontalSpacing(theme.M)
-        grid.setVerticalSpacing(8)
-        self.ones, self.manies = [], []
-        for column, head in enumerate(("Class in the file", "One of them", "Several of them")):
-            grid.addWidget(Label(head, theme.Role.NOTE, theme.INK2), 0, column)
-        for at, name in enumerate(study.classes, start=1):
-            one, many = Field(), Field()
-            tell(one, name=f"One {name}")
-            tell(many, name=f"Several {name}")
-            grid.addWidget(Label(name, theme.Role.LABEL), at, 0)
-            grid.addWidget(one, at, 1)
-            grid.addWidget(many, at, 2)
-            self.ones.append(one)
-            self.manies.append(many)
-            for field in (one, many):
-                field.textEdited.connect(self._edited)
-        for column, stretch in enumerate((2, 3, 3)):
-            grid.setColumnStretch(column, stretch)
-
-    def _edited(self) -> None:
-        if self._study is None:
-            return
-        one, many = (tuple(field.text() for field in fields) for fields in (self.ones, self.manies))
-        changed = with_nouns(self._study, self.case.text(), self.cases.text(), one, many)
-        self._study = replace(changed, title=self.name.text())
-        self.edited.emit(self._study)
 
 
 class YardstickSection(Section):
@@ -252,43 +88,82 @@ class PlaceSection(Section):
 
 
 class StudyPage(ScrolledPage):
-    """Edits a study. Emits `save_requested` with an `EditedStudy`, `choose_requested` and `start_requested`."""
+    """Edits a study.
+
+    Emits `save_requested` with an `EditedStudy`, `choose_requested` for its folder, `start_requested`, and
+    `open_words_requested` and `save_words_requested` for a CSV file of the words.
+    """
 
     notice: Notice
     save_requested = Signal(object)
     choose_requested = Signal()
     start_requested = Signal()
+    open_words_requested = Signal()
+    save_words_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._study: Study | None = None
+        self._key: Key = (0, 1)
         self.header, self.notice = Header(), Notice()
-        self.save = PrimaryButton("Save and go on")
-        self.header.add_action(self.save)
-        self.nouns, self.mistakes = NounsSection(), MistakesSection()
+        self.save = PrimaryButton("Save and go on", keys=("Ctrl+Enter",))
+        self.nouns, self.preview, self.mistakes = NounsSection(), Preview(), MistakesSection()
         self.yardstick, self.population, self.place = YardstickSection(), PopulationSection(), PlaceSection()
-        self.back = LinkButton("Back to the start")
+        self.back, self.undo = LinkButton("Back to the start"), FlatButton("Undo", keys=("Ctrl+Z",))
+        self._done = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self._reading_order = QTimer(self, singleShot=True, interval=0)
+        self._build()
+        self._connect()
+        self.settle()
+
+    def _build(self) -> None:
+        self.header.add_action(self.save)
         self.head.addWidget(self.header)
         self.head.addWidget(self.notice)
-        for section in (self.nouns, self.mistakes, self.yardstick, self.population, self.place):
+        self._top = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._top.setSpacing(theme.L)
+        self._top.addWidget(self.nouns, 760)
+        self._top.addWidget(self.preview, 344)
+        self.body.addLayout(self._top)
+        for section in (self.mistakes, self.yardstick, self.population, self.place):
             self.body.addWidget(section)
+        self.body.addStretch(1)
         row = QHBoxLayout()
         row.addWidget(self.back)
-        row.addStretch(1)
-        self.body.addLayout(row)
-        self.body.addStretch(1)
+        row.addWidget(self._done, 1)
+        row.addWidget(self.undo)
+        self._done.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.undo.tall = 30
+        self.foot.addLayout(row)
+
+    def _connect(self) -> None:
         self.nouns.edited.connect(self._nouns_edited)
         self.mistakes.edited.connect(self._edited)
         for section in (self.yardstick, self.population):
             section.edited.connect(self._edited)
+        for table in (self.nouns, self.mistakes):
+            table.said.connect(self.say_done)
+        self.mistakes.chosen.connect(self._preview)
+        self.mistakes.open_requested.connect(self.open_words_requested)
+        self.mistakes.save_requested.connect(self.save_words_requested)
         self.place.choose_requested.connect(self.choose_requested)
+        self.undo.clicked.connect(self._undo)
         self.save.clicked.connect(self._save)
         self.back.clicked.connect(self.start_requested)
-        self.settle()
+        self._reading_order.timeout.connect(lambda: follow_the_eye(self))
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            shortcut = QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.setAutoRepeat(False)
+            shortcut.activated.connect(self._save)
 
     @property
     def first_focus(self) -> QWidget:
         return self.nouns.name
+
+    @property
+    def study(self) -> Study | None:
+        """Return the study with its words as they are now."""
+        return self._study
 
     def show_study(self, study: Study, folder: Path | None) -> None:
         """Edit `study`; `folder` is proposed for a new one, None leaves it where it is."""
@@ -298,21 +173,45 @@ class StudyPage(ScrolledPage):
         title = "New study" if folder is not None else "The words of this study"
         self.header.say(title, f"{study.n_classes} classes, {models}, {cases}. These words stand in every question.")
         self.notice.say("")
+        self.say_done("")
         self.nouns.show_study(study)
         self.mistakes.show_study(study)
         self.yardstick.show_study(study)
         self.population.show_study(study)
         self.place.setVisible(folder is not None)
         self.place.path.setText("" if folder is None else str(folder))
+        self._preview(study.yardstick)
 
     def say_problem(self, problem: Problem) -> None:
         """Show why the study cannot be saved like this."""
         self.notice.say(problem.sentence)
 
+    def say_done(self, sentence: str) -> None:
+        """Say what was done last, beside what takes it back."""
+        self._done.setText(sentence)
+        self.undo.setEnabled(self.mistakes.grid.can_undo or self.nouns.grid.can_undo)
+
+    def take_words(self, said: dict[Key, Mistake], name: str) -> None:
+        """Write words that were read from the file `name`."""
+        changed = self.mistakes.take(said)
+        self.say_done(f"{changed:,} cells changed by {name}." if changed else f"{name} changes nothing.")
+
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
-        self.header.arrange(breakpoint_)
-        self.mistakes.arrange(breakpoint_)
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._top.setDirection(down if breakpoint_.compact or breakpoint_.large else across)
+        for part in (self.header, self.nouns, self.mistakes):
+            part.arrange(breakpoint_)
+        self._reading_order.start()
+
+    def _preview(self, key: Key) -> None:
+        if self._study is not None:
+            self._key = key
+            self.preview.show_mistake(self._study, key, cases_of_each(self._study)[key[0]])
+
+    def _undo(self) -> None:
+        view = self.nouns.table if self.nouns.grid.can_undo and not self.mistakes.grid.can_undo else self.mistakes.table
+        view.undo()
 
     def _edited(self, study: object) -> None:
         assert isinstance(study, Study)
@@ -322,6 +221,8 @@ class StudyPage(ScrolledPage):
         self.mistakes.show_study(study)
         self.yardstick.take(study)
         self.population.take(study)
+        self._preview(self._key)
+        self.say_done("")
 
     def _nouns_edited(self, study: object) -> None:
         assert isinstance(study, Study)

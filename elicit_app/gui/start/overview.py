@@ -47,8 +47,7 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
     compared = compare_rows(sessions)
     recent = []
     for one in sessions:
-        if one is not current:
-            recent.append(session_row(one, now))
+        recent.append(session_row(one, now))
         # The comparison stands below the newest session of its study.
         if (one.path.parent, one.digest) in compared:
             recent.append(compared.pop((one.path.parent, one.digest)))
@@ -90,7 +89,9 @@ def session_row(one: SessionSummary, now: datetime) -> RowView:
     """Return the row of a session."""
     when = "" if one.last is None else day_words(one.last.astimezone(now.tzinfo), now)
     answers = "1 answer" if one.answers == 1 else f"{one.answers} answers"
-    if one.problem:
+    if one.damaged and one.digest:
+        line = f"Damaged: {one.answers} of {one.answers + one.lost} answers can be read"
+    elif one.problem:
         line = "Cannot be read; open it to see why"
     elif one.finished:
         line = f"Finished, {answers}"

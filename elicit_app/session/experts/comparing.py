@@ -13,11 +13,10 @@ from elicit_app.session.experts.pooling import SPREAD, Source, aligned, pool
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_of
 from elicit_app.session.journal.reading import read
-from elicit_app.session.results.judging import scenarios_of
-from elicit_app.session.results.result import result_view
+from elicit_app.session.results.result import result_view, scenarios_of
 from elicit_app.session.session import Session
-from elicit_app.session.views.figures import ModelView
-from elicit_app.session.words.result_words import cheapest_words
+from elicit_app.session.views.outcome import ModelView
+from elicit_app.session.words.sentences import cheapest_words
 from elicit_app.study.model import Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.display.numbers import day, two_digits

@@ -67,7 +67,7 @@ def _experts(metrics: Sequence[ElicitedMetric]) -> list[ExpertDraws] | None:
 
 
 def _covariance(metric: ElicitedMetric) -> Matrix:
-    return WeightPrior.of(metric.family, len(metric.classes)).covariance
+    return WeightPrior.of(family_of(metric.family).name, len(metric.classes)).covariance
 
 
 def spread_words(tau: float, interval: Sequence[float]) -> str:

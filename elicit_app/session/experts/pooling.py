@@ -175,9 +175,10 @@ def _intervals(draws: Matrix, costs: Matrix, metrics: Sequence[ElicitedMetric]) 
     unit = draws[:, true, predicted]
     relative = draws / np.where(unit > 0, unit, np.inf)[:, None, None]
     intervals: Matrix = np.moveaxis(np.quantile(relative, (0.05, 0.95), axis=0), 0, -1)
-    known = [metric.intervals for metric in metrics]
-    intervals[..., 1][np.all([one is not None and np.isinf(one[..., 1]) for one in known], axis=0)] = np.inf
-    intervals[..., 0][np.all([one is not None and one[..., 0] == 0 for one in known], axis=0)] = 0.0
+    if all(metric.intervals is not None for metric in metrics):
+        known = np.stack([metric.intervals for metric in metrics if metric.intervals is not None])
+        intervals[..., 1][np.isinf(known[..., 1]).all(axis=0)] = np.inf
+        intervals[..., 0][(known[..., 0] == 0).all(axis=0)] = 0.0
     widened = intervals_around(costs / costs.max(), intervals)
     assert widened is not None
     return widened

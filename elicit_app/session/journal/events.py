@@ -267,6 +267,20 @@ class Finished(_Event):
     kind: Literal["finished"] = "finished"
 
 
+class PracticeTold(_Event):
+    """What is done today, as a table of counts or rates that was typed; rows are true classes. None takes it back."""
+
+    kind: Literal["practice told"] = "practice told"
+    table: tuple[tuple[float, ...], ...] | None = None
+
+    @model_validator(mode="after")
+    def _check_shape(self) -> PracticeTold:
+        rows = self.table or ()
+        if any(len(row) != len(rows) or not any(row) or any(entry < 0 for entry in row) for row in rows):
+            raise ValueError("the table of practice is not square, has an empty row or a number below 0")
+        return self
+
+
 class Recovered(_Event):
     """The end of an unfinished line was cut off when the session was opened again; `dropped` is what it held."""
 
@@ -295,6 +309,7 @@ Event = Annotated[
     | Stopped
     | Continued
     | Finished
+    | PracticeTold
     | Recovered
     | Noted,
     Field(discriminator="kind"),

@@ -47,6 +47,8 @@ class SessionSummary:
         Of the study's predictions: two files of the same name may lie side by side.
     damaged : bool
         The file is not as it was written: what comes before the damage can be looked at and taken into a copy.
+    lost : int
+        Answers of a damaged file behind the damage; `answers` are those before it.
     protected : bool
         A change from outside would be noticed; False for sessions of version 1.
     """
@@ -63,6 +65,7 @@ class SessionSummary:
     problem: str = ""
     digest: str = ""
     damaged: bool = False
+    lost: int = 0
     protected: bool = True
 
     @property
@@ -137,7 +140,7 @@ def summary(path: Path) -> SessionSummary:
             # Not every clock can show it, and it would stand first for ever.
             return SessionSummary(path, path.name, problem=f"{path} has an impossible time: the year {year}.")
     except DamagedProblem as problem:
-        return SessionSummary(path, path.name, problem=problem.sentence, damaged=True)
+        return _damaged(path, problem)
     except Problem as problem:
         return SessionSummary(path, path.name, problem=problem.sentence)
     except OutOfPlaceError as error:
@@ -157,6 +160,24 @@ def summary(path: Path) -> SessionSummary:
         last=state.last,
         phase=state.phase,
         digest=state.begun.study.digest,
+        protected=contents.protected,
+    )
+
+
+def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
+    """Return what a list shows of a damaged file, as far as it can be read."""
+    contents = problem.contents
+    begun, sound = contents.begun, contents.sound_answers
+    return SessionSummary(
+        path=path,
+        title=begun.study.title,
+        study=begun.study.name,
+        expert=begun.expert,
+        answers=sound,
+        problem=problem.sentence,
+        digest=begun.study.digest,
+        damaged=True,
+        lost=max(contents.answers - sound, 0),
         protected=contents.protected,
     )
 

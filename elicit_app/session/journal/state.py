@@ -22,6 +22,7 @@ from elicit_app.session.journal.events import (
     Guess,
     Guessed,
     Noted,
+    PracticeTold,
     Practised,
     Recovered,
     Redone,
@@ -128,6 +129,8 @@ class SessionState:
         First guesses of the ratios.
     practised : bool
         The practice questions were done.
+    practice : tuple of tuple of float or None
+        What is done today, as it was typed: counts or rates, rows are true classes.
     notes : tuple of str
         Sentences worth keeping.
     last : datetime
@@ -145,6 +148,7 @@ class SessionState:
     early_stop: bool = True
     guesses: tuple[Guess, ...] = ()
     practised: bool = False
+    practice: tuple[tuple[float, ...], ...] | None = None
     notes: tuple[str, ...] = ()
     last: datetime | None = None
 
@@ -250,6 +254,11 @@ class Fold:
                 self._notes.append(event.sentence)
             case Recovered():
                 self._notes.append(_CUT_OFF)
+            case PracticeTold():
+                classes, told = len(self._state.begun.study.classes), event.table
+                if told is not None and len(told) != classes:
+                    raise OutOfPlaceError(f"the table of practice is about {len(told)} classes, not {classes}")
+                self._state = replace(self._state, practice=told)
             case _:
                 self._state = _progressed(self._state, event)
 

@@ -1,30 +1,40 @@
-"""The result of a session: the elicited metric, the ratios in words, the models judged, and what can be exported."""
+"""The result of a session: the elicited metric, the ratios in words, the models judged as everywhere else, the file."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+
 import elicit_app
-from elicit_app.elicitation.questions import Choice, Outcome
+from elicit_app.elicitation.questions import Choice, Matrix, Outcome
 from elicit_app.problem import Problem
-from elicit_app.registry.binding import stated_orders
+from elicit_app.registry.entries import stated_orders
 from elicit_app.session.journal.events import Event
 from elicit_app.session.journal.state import SessionState, fold
-from elicit_app.session.results.judging import prevalence, scenarios_of
-from elicit_app.session.results.tolerances import cost_intervals
 from elicit_app.session.results.trusting import trust_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.scenarios import Scenarios
 from elicit_app.session.words.sentences import stated_words
-from elicit_app.study.model import Mistake, Study
+from elicit_app.study.counting import prevalence_of
+from elicit_app.study.model import Mistake, Predictions, Study
 from elicit_app.study.writing import write_problem
-from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates
+from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
 from metrics.display.numbers import day
 from metrics.elicited.exchange import headline_of
-from metrics.elicited.family import MistakeKey, linear_family
+from metrics.elicited.family import MistakeKey, family_of, linear_family
+from metrics.elicited.metric_parts import intervals_around
+from metrics.policies.cases import Practice, case_table
+from metrics.policies.judging import Judge, ModelPolicies
+from metrics.policies.recalibration import Recalibration, recalibration
+from metrics.policies.recommendation import CaseWords
 
 
 def result_view(session: Session) -> ResultView:
@@ -39,12 +49,12 @@ def result_view(session: Session) -> ResultView:
         raise Problem("There is no result yet: answer at least one question first.")
     outcome = session.outcome()
     study, state = session.study, session.state
-    shares = prevalence(study)
-    draft = metric_of(session, outcome, tuple(map(float, shares)))
+    draft = metric_of(session, outcome)
     ratios = exchange_rates(draft)
     trust = trust_of(session, outcome, ratios)
-    metric = metric_of(session, outcome, tuple(map(float, shares)), trust.quality)
-    scenarios = scenarios_of(study, metric)
+    metric = metric_of(session, outcome, trust.quality)
+    told = state.practice
+    scenarios = scenarios_of(study, metric, None if told is None else Practice.of(told, study.classes))
     judgement = None if scenarios is None else scenarios.judgement()
     return ResultView(
         metric=metric,
@@ -64,6 +74,7 @@ def result_view(session: Session) -> ResultView:
         can_continue=session.continuation() is not None,
         scenarios=scenarios,
         guesses=_guesses(state, study, outcome.family),
+        practice=told,
     )
 
 
@@ -85,49 +96,80 @@ def _stated(session: Session, outcome: Outcome) -> tuple[str, ...]:
     return (f"Stated for certain before the questions, so that no answer can speak against it: {said}",) if said else ()
 
 
-def metric_of(
-    session: Session, outcome: Outcome, shares: tuple[float, ...] | None = None, quality: Quality | None = None
-) -> ElicitedMetric:
-    """Return the elicited metric with where it comes from."""
+def metric_of(session: Session, outcome: Outcome, quality: Quality | None = None) -> ElicitedMetric:
+    """Return the elicited metric of a session with where it comes from."""
     study, begun = session.study, session.state.begun
+    provenance = Provenance(
+        procedure=session.procedure().name,
+        parameters=dict(begun.setting),
+        seed=begun.seed,
+        questions=outcome.questions,
+        answers_digest=answers_digest(session.state),
+        expert=begun.expert,
+    )
+    name = study.title if begun.expert is None else f"{study.title}, {begun.expert}"
+    return elicited(study, outcome, name, provenance, quality or Quality(), session.state.last or begun.at)
+
+
+def elicited(
+    study: Study,
+    outcome: Outcome,
+    name: str,
+    provenance: Provenance,
+    quality: Quality,
+    created: datetime | None = None,
+) -> ElicitedMetric:
+    """Return what a procedure learned, from a person or a simulated expert, as a metric in the words of its study.
+
+    Parameters
+    ----------
+    study : Study
+        What was asked about.
+    outcome : Outcome
+        What was learned.
+    name : str
+        Of the metric.
+    provenance : Provenance
+        Who answered what; the version of the program and the study's digest are added.
+    quality : Quality
+        How far it can be trusted.
+    created : datetime, optional
+        By default now.
+    """
     true, predicted = study.yardstick
+    when = {} if created is None else {"created": created}
     return ElicitedMetric.from_weights(
         study.classes,
         outcome.weights,
         outcome.family,
-        name=study.title if begun.expert is None else f"{study.title}, {begun.expert}",
-        created=session.state.last or begun.at,
+        name=name,
         intervals=cost_intervals(outcome, study.yardstick),
         samples=outcome.samples,
-        prevalence=shares,
+        prevalence=prevalence(study),
         population=study.population,
         consequences=consequences(study, outcome.family == "dlpm"),
         yardstick=(study.classes[true], study.classes[predicted]),
-        provenance=Provenance(
-            procedure=session.procedure().name,
+        provenance=replace(
+            provenance,
             version=elicit_app.__version__,
-            parameters=dict(begun.setting),
-            seed=begun.seed,
-            questions=outcome.questions,
-            study_digest=_hexadecimal(study.digest),
-            answers_digest=answers_digest(session.state),
-            expert=begun.expert,
+            study_digest=study.digest.removeprefix("sha256:") or None,
         ),
-        quality=quality or Quality(),
+        quality=quality,
+        **when,
     )
 
 
 def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
     """Return the study's words for each mistake; one per true class where any wrong answer is equally bad."""
     words, names = study.wording, study.classes
-    told: list[tuple[str, str | None, Mistake]]
+    named: list[tuple[str, str | None, Mistake]]
     if any_mistake:
-        told = [(names[i], None, words.any_mistake[i]) for i in range(len(names))]
+        named = [(names[i], None, words.any_mistake[i]) for i in range(len(names))]
     else:
-        told = [(names[i], names[j], words.mistakes[i, j]) for i, j in sorted(words.mistakes)]
+        named = [(names[i], names[j], words.mistakes[i, j]) for i, j in sorted(words.mistakes)]
     return tuple(
         Consequence(true, predicted, mistake.name, mistake.one, mistake.many, mistake.consequence)
-        for true, predicted, mistake in told
+        for true, predicted, mistake in named
     )
 
 
@@ -192,19 +234,116 @@ def export(view: ResultView, path: Path) -> Path:
         raise Problem(
             f"A metric file needs at least {FEWEST_TO_EXPORT} answers that say something; ask for more questions first."
         )
+    return save_metric(view.metric, path)
+
+
+def save_metric(metric: ElicitedMetric, path: Path) -> Path:
+    """Write a metric file, whole or not at all, and return where; missing folders are made.
+
+    Raises
+    ------
+    Problem
+        The file cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        view.metric.save(path)
+        metric.save(path)
     except OSError as error:
         raise write_problem(path, error) from error
     return path
-
-
-def _hexadecimal(digest: str) -> str | None:
-    return digest.removeprefix("sha256:") or None
 
 
 def _day(state: SessionState) -> str:
     """Return the day of the last answer where the expert is: "20 November 2025"."""
     assert state.last is not None
     return day(state.last.astimezone())
+
+
+def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | None:
+    """Return 90 % intervals of the costs: those of the outcome, or from what a published search tells about ratios.
+
+    A search knows ratios only, so its intervals are in the scale in which the yardstick's cost is exact.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        What was learned.
+    yardstick : tuple of int
+        (true, predicted) of the mistake that others are compared with.
+
+    Returns
+    -------
+    ndarray of shape (k, k, 2) or None
+        As `ElicitedMetric` takes them.
+    """
+    family, tolerance = family_of(outcome.family), outcome.tolerance
+    costs = family.costs(outcome.weights)
+    unit, cost = family.index(*yardstick, len(costs)), costs[yardstick]
+    if tolerance is None or not cost > 0:
+        return intervals_around(costs, outcome.intervals)
+    low, high = (family.on_errors(ends[:, unit] * cost) for ends in (tolerance.low, tolerance.high))
+    low[yardstick] = high[yardstick] = cost
+    return intervals_around(costs, np.stack([low, high], axis=-1))
+
+
+def prevalence(study: Study) -> Matrix:
+    """Return the study's prevalence, as stated or as counted, shape (k,), sum 1."""
+    if study.stated_prevalence is not None:
+        return np.array(study.stated_prevalence)
+    return prevalence_of(study.models, study.law, study.n_classes)
+
+
+def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Judge:
+    """Return the judge of what one could do with a study's models.
+
+    Parameters
+    ----------
+    study : Study
+        With at least one model.
+    metric : ElicitedMetric
+        Costs and, where there are any, draws of them.
+    practice : Practice, optional
+        What is done today.
+    """
+    models = [ModelPolicies.of(model.name, metric, _recalibration(model)) for model in study.models]
+    decided = [row for own, model in zip(models, study.models, strict=True) for row in own.decisions(model.y_proba)]
+    wording = study.wording
+    return Judge.of(
+        metric,
+        case_table(study.models[0].y_true, decided, study.n_classes),
+        [policy for own in models for policy in own.policies],
+        practice=practice,
+        population=study.population,
+        words=CaseWords(wording.case, wording.cases, wording.class_one),
+        notes=tuple(note for own in models for note in own.notes),
+    )
+
+
+def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Scenarios | None:
+    """Return what a study's models would cost at any prevalence; None where it has none."""
+    if not study.models:
+        return None
+    factors = metric.release_factors()
+    return Scenarios(
+        judge=judge_of(study, metric, practice),
+        stated=study.stated_prevalence,
+        concern=np.array([_class_concern(factors, model, study.n_classes) for model in study.models]),
+        class_weight=np.array([metric.class_weight[label] for label in metric.labels]),
+    )
+
+
+@lru_cache(maxsize=16)
+def _recalibration(model: Predictions) -> Recalibration | None:
+    """Return what is known of a model's probabilities, whatever mistakes cost."""
+    return recalibration(model.y_true, model.y_proba)
+
+
+def _class_concern(factors: Matrix, model: Predictions, n_classes: int) -> list[float]:
+    """Return the Meta Pattern Concern Score of a model over the cases of each true class, 0 where there are none."""
+    rows = [model.y_true == true for true in range(n_classes)]
+    return [
+        float(meta_pattern_concern_score(model.y_true[own], model.y_proba[own], release_factors=factors))
+        if own.any()
+        else 0.0
+        for own in rows
+    ]

@@ -1,4 +1,4 @@
-"""The study's models where the classes are as common as in the data, or rarer or more common.
+"""What is cheapest, and what it costs, where the classes are rarer or more common than in the data.
 
 The rates within each true class are taken as they are, and so are the costs of the mistakes: only how common the true
 classes are changes. It is the same judge, and the same draws, at another prevalence.
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.session.views.cost_lines import CostLines
-from elicit_app.session.views.figures import ModelView
+from elicit_app.session.views.outcome import ModelView
 from metrics import natural_frequencies
+from metrics.models.cost_curves import CostLines
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge
 
@@ -23,7 +23,7 @@ _SAME_SHARE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Scenarios:
-    """What one could do, at any prevalence; made by `results.judging.scenarios_of`.
+    """What one could do, at any prevalence; made by `results.result.scenarios_of`.
 
     Parameters
     ----------
@@ -105,16 +105,15 @@ class Scenarios:
         return changed
 
     def lines(self, shares: ArrayLike, true: int) -> CostLines:
-        """Return what every model costs as the share of class `true` goes from 0 to 1; see `with_share`."""
+        """Return what every policy costs as the share of class `true` goes from 0 to 1; see `with_share`."""
         half = self.with_share(shares, true, 0.5)
         only = np.zeros_like(half)
         only[true] = 1.0
         costs = self.judge.costs
-        places = [place for place, policy in enumerate(costs.policies) if policy.decides == "as-is"]
-        per_class = self.population * costs.estimate[:, places]
+        per_class = self.population * costs.estimate
         base, end = (2 * half - only) @ per_class, only @ per_class
-        names = tuple(str(costs.policies[place].model) for place in places)
-        return CostLines(names, tuple(map(float, base)), tuple(map(float, end - base)))
+        names = tuple(policy.name for policy in costs.policies)
+        return CostLines(names, base, end - base)
 
     def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
         """Return whole cases of each true class out of the population."""

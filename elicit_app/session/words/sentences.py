@@ -1,4 +1,4 @@
-"""What is said about answers and progress, in the window and in the terminal."""
+"""What is said about answers, progress and models, in the window and in the terminal."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import Counts, Family, Moved, Progress, Question
 from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, Side
+from elicit_app.session.views.outcome import ModelView
 from elicit_app.session.words.ledger import Row, ledger, opposite
 from elicit_app.study.model import Wording
 from metrics.display.numbers import two_digits
@@ -194,3 +195,33 @@ def order_words(order: NeverWorse, wording: Wording, family: Family) -> str:
 def stated_words(orders: Sequence[NeverWorse], wording: Wording, family: Family) -> str:
     """Return what the expert stated for certain, in sentences; empty where that is nothing."""
     return "".join(f"{order_words(order, wording, family)}. " for order in orders).rstrip()
+
+
+def _first(models: Sequence[ModelView]) -> list[str]:
+    """Return the models that share the first rank."""
+    return [model.name for model in models if model.rank == models[0].rank]
+
+
+def cheapest_words(models: Sequence[ModelView]) -> str:
+    """Return the cheapest model, or which ones are tied: "ViT-B/16", "ViT-B/16 and ResNet-50 are tied"."""
+    first = _first(models)
+    return first[0] if len(first) == 1 else f"{_together(first)} are tied"
+
+
+def _together(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 3 else f"{len(names)} models"
+
+
+def scenario_sentence(there: str, here: str) -> str:
+    """Return how the recommendation of a scenario stands to that of the study itself."""
+    return "As in your study." if there == here else f"In your study: {here}"
+
+
+def cases_words(cases: Sequence[int], wording: Wording) -> str:
+    """Return the cases of each true class in words: "120 melanomas, 880 naevi"; with many classes the largest six."""
+    order = sorted(range(len(cases)), key=lambda i: -cases[i])[:6] if len(cases) > 6 else range(len(cases))
+    named = [f"{cases[i]:,} {wording.class_one[i] if cases[i] == 1 else wording.class_many[i]}" for i in sorted(order)]
+    left = sum(cases) - sum(cases[i] for i in order)
+    return ", ".join([*named, f"{left:,} others"] if left else named)

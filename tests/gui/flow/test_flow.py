@@ -108,10 +108,7 @@ def test_a_consequence_that_is_too_long_is_counted_and_refused(qtbot, window, tm
     window.flow.open(str(study.folder))
     on(qtbot, window, "begin").words.click()
     page = on(qtbot, window, "study")
-    field = page.mistakes.words.consequence
-    field.field.setText("x" * 46)
-    field.field.textEdited.emit("")
-    assert field._count.text() == "46 of 45, 1 too many"
+    page.mistakes.grid.put({(0, 5): "x" * 46})
     page.save.click()
     assert "46 characters" in page.notice.sentence
     assert window.pages.shown is page
@@ -125,6 +122,43 @@ def test_a_damaged_session_is_said_to_be_damaged(qtbot, window, tmp_path):
     assert page._title.text() == "This session cannot be opened"
     page.primary.click()
     on(qtbot, window, "start")
+
+
+def test_a_damaged_session_is_listed_looked_at_and_gone_on_with_in_a_copy(qtbot, window, places):
+    path = places.data / "sessions" / "wine" / "2026-01-01-120000.session.jsonl"
+    path.parent.mkdir(parents=True)
+    with Session.create(open_study("wine"), BayesSetting(questions=8), path, expert="Ada") as session:
+        for _ in range(4):
+            session.answer("left", seconds=5.0)
+    lines = path.read_bytes().splitlines(keepends=True)
+    third = next(at for at, line in enumerate(lines) if b'"answered"' in line) + 2
+    lines[third] = lines[third][:-20] + b"\n"
+    broken = b"".join(lines)
+    path.write_bytes(broken)
+    window.flow.show_start()
+    start = window.pages.start
+    qtbot.waitUntil(lambda: bool(start.recent.rows))
+    (row,) = start.recent.rows
+    assert row.view.title.endswith("Ada")
+    assert row.view.line == "Damaged: 2 of 4 answers can be read"
+    row.click()
+    page = on(qtbot, window, "damaged")
+    assert len(page.model.rows) == 2
+    page.copy.click()
+    on(qtbot, window, "recap")
+    assert path.read_bytes() == broken
+    assert path.with_name("2026-01-01-120000-recovered.session.jsonl").exists()
+
+
+def test_the_only_session_is_recent_too(qtbot, window, places):
+    path = places.data / "sessions" / "wine" / "2026-01-01-120000.session.jsonl"
+    path.parent.mkdir(parents=True)
+    with Session.create(open_study("wine"), BayesSetting(questions=5), path) as session:
+        session.answer("left")
+    window.flow.show_start()
+    start = window.pages.start
+    qtbot.waitUntil(lambda: not start.current.isHidden())
+    assert [row.view.line for row in start.recent.rows] == ["Stopped at question 2"]
 
 
 def test_a_session_open_elsewhere_is_refused_in_words(qtbot, window, tmp_path):

@@ -103,12 +103,10 @@ def test_the_whole_way_by_keyboard(qtbot, window, dialogs, predictions, tmp_path
     study.nouns.case.setText("patient")
     study.nouns.cases.setText("patients")
     study.nouns.cases.textEdited.emit("patients")
-    words = study.mistakes.words
-    words.name.setText("Missed melanoma")
-    words.one.setText("missed melanoma")
-    words.many.setText("missed melanomas")
-    words.consequence.field.setText("Sent home. Found later, harder to treat.")
-    words.consequence.field.textEdited.emit("")
+    said = ("Missed melanoma", "missed melanoma", "missed melanomas", "Sent home. Found later, harder to treat.")
+    study.mistakes.table.setCurrentIndex(study.mistakes.grid.index(0, 2))
+    QGuiApplication.clipboard().setText("\t".join(said))
+    press(study.mistakes.table, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
     folder = Path(study.place.path.text())
     study.save.click()
     begin = window.pages.begin
@@ -117,6 +115,8 @@ def test_the_whole_way_by_keyboard(qtbot, window, dialogs, predictions, tmp_path
     assert stored["title"] == "Skin lesions"
     assert (folder / "lesions.parquet").is_file()
     begin.expert.setText("dermatology")
+    press(begin.purpose.rows["costs"].radio, Qt.Key.Key_Space)
+    assert begin.purpose.purpose == "costs"
     next(iter(begin.guesses.fields.values())).setText("8")
     begin.asking.questions.setValue(24)
     begin.asking.early.box.setChecked(False)

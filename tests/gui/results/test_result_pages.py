@@ -11,15 +11,17 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import LinkButton
-from elicit_app.gui.results.page import ResultsPage
-from elicit_app.gui.results.told import RatioBox
+from elicit_app.gui.results.page import TABS, ResultsPage
+from elicit_app.gui.results.to_do import NO_MODELS
 from elicit_app.gui.review.page import NOTHING_CHOSEN, ReviewPage
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import review_view
+from elicit_app.session.words.policy_words import policy_texts
 from elicit_app.study import open_study
 
+PREVALENCE = [name for name, _ in TABS].index("Other prevalence")
 COSTS = np.array([[0, 4.0, 9.0], [0.6, 0, 2.0], [1.0, 0.3, 0]])
 
 
@@ -136,49 +138,12 @@ def test_the_table_is_as_high_as_its_rows(review, appearance, qtbot):
         assert table.height() >= rows + table.horizontalHeader().height()
 
 
-def test_the_slider_the_box_and_the_sentence_say_the_same(results, views):
-    what_if = results.models.what_if
-    results.tabs.setCurrentIndex(1)
-    estimate = views[1].headline.rate.ratio
-    assert what_if.track.number == pytest.approx(estimate, rel=0.01)
-    QTest.keyClick(what_if.track, Qt.Key.Key_Right)
-    assert what_if.track.number > estimate
-    assert what_if.box.value() == pytest.approx(what_if.track.number)
-    before = what_if.sentence
-    what_if.box.setValue(estimate * 3)
-    assert what_if.track.number == pytest.approx(estimate * 3)
-    assert what_if.sentence != before
-    what_if._back.click()
-    assert what_if.box.value() == pytest.approx(estimate, rel=0.01)
-    assert not what_if._back.isEnabled()
-
-
 def test_the_track_is_dragged_with_the_mouse(results):
-    track = results.models.what_if.track
-    results.tabs.setCurrentIndex(1)
+    results.tabs.setCurrentIndex(PREVALENCE)
+    track = results.prevalence.shares.track
     place = QPointF(track.width() * 0.9, track.height() / 2).toPoint()
     QTest.mouseClick(track, Qt.MouseButton.LeftButton, pos=place)
     assert track._x(track.number) == pytest.approx(place.x(), abs=2)
-
-
-@pytest.mark.parametrize(("typed", "value"), [("20", 20), ("0.25", 0.25), ("1,200", 1200)])
-def test_a_ratio_is_typed_as_people_write_it(qtbot, typed, value):
-    box = RatioBox()
-    qtbot.addWidget(box)
-    box.lineEdit().setText(typed)
-    box.interpretText()
-    assert box.value() == pytest.approx(value)
-
-
-@pytest.mark.parametrize("typed", ["many", "1e9x", "--"])
-def test_what_is_no_ratio_cannot_be_typed(qtbot, typed):
-    box = RatioBox()
-    qtbot.addWidget(box)
-    box.setValue(3)
-    for character in typed:
-        QTest.keyClicks(box, character)
-    box.interpretText()
-    assert box.value() > 0
 
 
 def test_too_few_answers_switch_the_files_off_except_the_answers(qtbot, views, study):
@@ -242,7 +207,7 @@ def test_a_wide_range_with_a_first_guess_fits_a_small_window(results, views, stu
 
 @pytest.fixture
 def elsewhere(results):
-    results.tabs.setCurrentIndex(2)
+    results.tabs.setCurrentIndex(PREVALENCE)
     return results.prevalence
 
 
@@ -257,28 +222,29 @@ def test_another_prevalence_begins_with_the_studys_own(elsewhere, results, views
     assert shares.box.value() == round(1000 * views[1].scenarios.own[views[1].headline.rate.true])
     assert shares.cases == "Then there are 450 red lights, 100 yellow lights, 450 green lights."
     assert not shares.back.isEnabled()
-    assert elsewhere.table.accessibleDescription() == results.models.table.accessibleDescription()
-    assert elsewhere.sentence.text() == "As in your study."
+    assert elsewhere.policies.table.rows == results.to_do.policies.table.rows
+    assert elsewhere.title.text() == views[1].judgement.recommendation.sentence
+    assert elsewhere.sentence.text().endswith("As in your study.")
 
 
 def test_the_number_the_slider_and_the_table_of_a_prevalence_say_the_same(elsewhere, views, study):
     shares, scenarios = elsewhere.shares, views[1].scenarios
-    before = elsewhere.table.accessibleDescription()
+    before = elsewhere.policies.table.accessibleDescription()
     choose_class(elsewhere, 0)
     shares.box.setValue(40)
     expected = scenarios.with_share(scenarios.own, 0, 0.04)
     assert shares.shares == pytest.approx(tuple(expected))
     assert shares.track.number == pytest.approx(0.04)
     assert shares.cases == "Then there are 40 red lights, 175 yellow lights, 785 green lights."
-    said = elsewhere.table.accessibleDescription()
+    said = elsewhere.policies.table.accessibleDescription()
     assert said != before
-    for model in scenarios.at(expected):
-        assert f"Rank {model.rank}, {model.name}: cost {model.cost:,.0f} " in said
-    assert scenarios.at(expected)[0].name in elsewhere.title.text()
+    judgement = scenarios.judgement(expected)
+    assert all(row.sentence in said for row in policy_texts(judgement).rows)
+    assert elsewhere.title.text() == judgement.recommendation.sentence
     QTest.keyClick(shares.track, Qt.Key.Key_Right)
     assert shares.box.value() > 40
     shares.back.click()
-    assert elsewhere.table.accessibleDescription() == before
+    assert elsewhere.policies.table.accessibleDescription() == before
 
 
 def test_a_second_class_starts_from_what_the_first_one_left(elsewhere, views):
@@ -303,6 +269,9 @@ def test_what_is_assumed_stands_on_the_page(elsewhere):
 def test_a_study_without_models_has_no_scenarios(qtbot, views, study):
     page = ResultsPage()
     qtbot.addWidget(page)
-    page.show_result(replace(views[1], scenarios=None, models=()), study)
-    assert page.prevalence.title.text() == "This study has no models"
+    page.show_result(replace(views[1], scenarios=None, judgement=None, models=()), study)
+    assert page.prevalence.title.text() == NO_MODELS
     assert page.prevalence.shares.isHidden()
+    assert page.to_do.policies.isHidden()
+    assert page.to_do.more.isHidden()
+    assert page.practice.isHidden()

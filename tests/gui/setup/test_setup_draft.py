@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from elicit_app.gui.settings import Settings, load_settings, save_settings
-from elicit_app.gui.setup.mistakes import flow, keys_of, matches, mistake_at, with_mistake, with_nouns
+from elicit_app.gui.setup.mistakes import flow, matches, mistake_at, with_nouns
 from elicit_app.gui.start.overview import day_words, moment_words
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
 from elicit_app.study.model import Mistake, default_wording
+from elicit_app.study.words_csv import keys_of, with_mistakes
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def wine():
 def test_new_nouns_change_the_default_words_and_leave_the_chosen_ones(wine):
     chosen = Mistake("Fraud", "fraud", "frauds", "Somebody pays too much.")
     plain = replace(wine, wording=default_wording(wine.classes))
-    study = with_mistake(plain, (0, 1), chosen)
+    study = with_mistakes(plain, {(0, 1): chosen})
     changed = with_nouns(study, "bottle", "bottles", ("red", "rosé", "white"), ("reds", "rosés", "whites"))
     assert mistake_at(changed.wording, (0, 1)) == chosen
     assert mistake_at(changed.wording, (1, 2)).name == "Rosé called white"

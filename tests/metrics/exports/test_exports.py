@@ -1,7 +1,6 @@
 import csv
 import io
 import re
-import warnings
 from datetime import UTC, datetime
 from functools import cache
 from html.parser import HTMLParser
@@ -17,9 +16,11 @@ from sklearn.model_selection import cross_val_score
 from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, Tally, export
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import exchange_rates, headline
+from metrics.exports.html_page import page_as_html
 from metrics.exports.markdown_page import markdown_page
-from metrics.exports.page import metric_page
+from metrics.exports.metric_page import metric_page
 from metrics.exports.tools import csv_table
+from metrics.exports.typst_page import page_as_typst
 from metrics.inputs.labels import label_text
 
 CREATED = datetime(2026, 11, 20, 10, 42, tzinfo=UTC)
@@ -169,7 +170,10 @@ def test_csv_leaves_empty_what_is_not_known():
 @settings(deadline=None)
 @given(
     st.lists(
-        st.text(alphabet='ab|\\*_`<&# é日"\n$[]', min_size=1).filter(str.strip), min_size=2, max_size=3, unique=True
+        st.text(alphabet='ab|\\*_`<&# é日"\n$[]', min_size=1).filter(str.strip),
+        min_size=2,
+        max_size=3,
+        unique_by=str.strip,
     )
 )
 def test_markdown_tables_keep_their_columns(names):
@@ -247,58 +251,58 @@ def test_the_html_page_tells_costs_intervals_and_provenance():
     assert len(dashed) == 2
 
 
-@pytest.mark.parametrize("make", METRICS.values(), ids=[*METRICS])
-def test_nothing_leaves_the_pdf_page(make):
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    from metrics.exports.pdf_page import page_figures, page_settings
-
-    with mpl.rc_context(page_settings() | {"font.family": ["DejaVu Sans"]}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")
-        for figure in page_figures(metric_page(make())):
-            _check_texts(figure, FigureCanvasAgg(figure).get_renderer())
+HOSTILE = st.text(
+    alphabet=st.one_of(st.sampled_from('\\"#$[]{}()_*`@<>/=~-+;,.:'), st.characters(codec="utf-8")),
+    min_size=1,
+    max_size=70,
+)
 
 
-def _check_texts(figure, renderer):
-    boxes = [
-        (text.get_text(), text.get_window_extent(renderer))
-        for text in figure.texts
-        if text.get_text() and text.get_text().isascii()
-    ]
-    width, height = figure.bbox.width, figure.bbox.height
-    for words, box in boxes:
-        assert box.x0 >= 0, words
-        assert box.x1 <= width, words
-        assert box.y0 >= 0, words
-        assert box.y1 <= height, words
-    for i, (words, box) in enumerate(boxes):
-        for others, other in boxes[:i]:
-            overlap_x = min(box.x1, other.x1) - max(box.x0, other.x0)
-            overlap_y = min(box.y1, other.y1) - max(box.y0, other.y0)
-            assert overlap_x <= 2 or overlap_y <= 5, (words, others)
+@settings(deadline=None, max_examples=25)
+@given(st.lists(HOSTILE.map(label_text).filter(str.strip), min_size=2, max_size=2, unique=True), HOSTILE)
+def test_no_name_is_read_as_typst(names, title):
+    metric = ElicitedMetric.from_cost_matrix(names, [[0, 1], [7, 0]], name=title, created=CREATED)
+    assert export(metric, "pdf").startswith(b"%PDF-")
 
 
-def test_the_pdf_is_one_page_whatever_the_letters():
+def test_names_cannot_read_files_or_leave_their_string(tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    names = [f'" + read("{secret}") + "', f"\\u{{22}} + read(\\u{{22}}{secret}"]
+    source = page_as_typst(metric_page(ElicitedMetric.from_cost_matrix(names, [[0, 1], [7, 0]], created=CREATED)))
+    code = re.sub(r'"(?:[^"\\]|\\.)*"', '""', source)
+    assert "read" not in code
+    assert "secret" not in code
+
+
+def test_the_pdf_is_tagged_and_says_what_it_is():
     content = odd_page()
-    assert content.startswith(b"%PDF-")
-    assert len(re.findall(rb"/Type /Page\b", content)) == 1
+    assert b"/StructTreeRoot" in content
+    assert b"/Lang" in content
+    assert len(re.findall(rb"/Type/Page\b", content)) == 1
 
 
-def test_the_pdf_tells_what_the_page_tells():
-    from metrics.exports.pdf_page import page_figures
+@pytest.mark.parametrize("make", METRICS.values(), ids=[*METRICS])
+def test_pdf_and_html_are_made_of_the_same_texts(make):
+    page = metric_page(make())
+    source, shown = page_as_typst(page), Page(page_as_html(page))
+    strings = [re.sub(r"\\(.)", r"\1", text) for text in re.findall(r'"((?:[^"\\]|\\.)*)"', source)]
+    typeset = "".join("".join(strings).split())
+    for section in page.sections:
+        assert "".join(section.title.split()) in typeset
+    text = "".join("".join(shown.text).split())
+    for rate in exchange_rates(make())[:3]:
+        assert "".join(rate.columns()[1].split()) in typeset
+        assert "".join(rate.columns()[1].split()) in text
 
-    shown = [text.get_text() for figure in page_figures(metric_page(skin())) for text in figure.texts]
-    for words in (
-        "Skin lesions",
-        "7.7",
-        "5 to 12",
-        "only bounded",
-        "0.08 to 0.2",
-        "≤ 0.03",
-        "Dr. Ö",
-    ):
-        assert words in shown
+
+def test_a_picture_is_drawn_once_for_both():
+    page = metric_page(skin())
+    source, shown = page_as_typst(page), page_as_html(page)
+    drawn = re.findall(r"<svg.*?</svg>", shown)
+    assert len(drawn) == 7
+    for svg in drawn:
+        assert svg.replace("\\", "\\\\").replace('"', '\\"') in source
 
 
 def test_ranges_of_rates_are_quantiles_of_draws():

@@ -11,8 +11,7 @@ from elicit_app.registry.bayes import BayesSetting
 from elicit_app.registry.published import DlpmSetting
 from elicit_app.session.answers_table import answers_csv, export_answers
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.results.judging import prevalence, scenarios_of
-from elicit_app.session.results.result import answers_digest, export, result_view
+from elicit_app.session.results.result import answers_digest, export, prevalence, result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import ElicitedMetric, confusion_matrix, meta_pattern_concern_score

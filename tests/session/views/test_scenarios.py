@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from elicit_app.session.results.judging import scenarios_of
+from elicit_app.session.results.result import scenarios_of
 from elicit_app.study import open_study
 from elicit_app.study.model import Predictions
 from metrics import ElicitedMetric, confusion_matrix, meta_pattern_concern_score
@@ -109,8 +109,9 @@ def test_one_share_changes_and_the_others_keep_their_proportions(traffic, shares
     assert after[one] * shares[other] == pytest.approx(after[other] * shares[one])
     assert scenarios.with_share(after, true, shares[true] / shares.sum()) == pytest.approx(shares / shares.sum())
     lines = scenarios.lines(shares, true)
-    costs = dict(zip(lines.names, lines.costs(share), strict=True))
-    assert costs == pytest.approx({view.name: view.cost for view in scenarios.at(after)})
+    costs = dict(zip(lines.models, lines.cost(share), strict=True))
+    judged = {one.name: one.cost_per_population for one in scenarios.judgement(after).policies}
+    assert costs == pytest.approx(judged)
     assert sum(scenarios.cases(after)) == traffic.population
 
 

@@ -1,4 +1,4 @@
-"""What if a number were another: a slider whose track says which model is cheapest where."""
+"""What if a class were rarer or more common: a slider whose track says what is cheapest where."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session.views.cost_lines import Segment
-from metrics.display.axes import LogAxis
-from metrics.display.numbers import span, two_digits
+from metrics.models.cost_curves import Segment
 
 STEPS = 1000
 _CENTRE = Qt.AlignmentFlag.AlignCenter
@@ -28,27 +26,24 @@ class Scale(NamedTuple):
 
     Parameters
     ----------
-    axis : LogAxis or ShareAxis
+    axis : ShareAxis
         Its numbers.
     question : str
         What is asked, for screen readers.
     said : callable
         Returns a number in words.
-    plausible : tuple of float or None
-        The range that the answers leave, shaded.
-    own : float or None
+    own : float
         Where the study is, marked with a square.
     """
 
-    axis: LogAxis | ShareAxis
+    axis: ShareAxis
     question: str
-    said: Callable[[float], str] = two_digits
-    plausible: tuple[float, float] | None = None
-    own: float | None = None
+    said: Callable[[float], str]
+    own: float
 
 
-class BreakEvenTrack(Unwheeled, QSlider):
-    """A slider whose track says which model is cheapest where, with a tick where two models change places.
+class ShareTrack(Unwheeled, QSlider):
+    """A slider whose track says what is cheapest where, with a tick where two policies change places.
 
     Emits `number_changed` with the number whenever the handle is moved by mouse or keys.
     """
@@ -60,9 +55,9 @@ class BreakEvenTrack(Unwheeled, QSlider):
         self.setRange(0, STEPS)
         self.setPageStep(50)
         self.setSingleStep(5)
-        self._scale = Scale(LogAxis(0.5, 50.0), "")
+        self._scale = Scale(ShareAxis(0.01, 0.99), "", str, 0.5)
         self._segments: tuple[Segment, ...] = ()
-        self._number = 1.0
+        self._number = 0.5
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.valueChanged.connect(self._moved)
 
@@ -111,7 +106,6 @@ class BreakEvenTrack(Unwheeled, QSlider):
         colours = tokens(self)
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_plausible(painter, colours)
             self._paint_track(painter, colours)
             self._paint_ticks(painter, colours)
             self._paint_changes(painter, colours)
@@ -130,13 +124,11 @@ class BreakEvenTrack(Unwheeled, QSlider):
         said = self._scale.said
         parts = [f"{s.name} is cheapest from {said(s.low)} to {said(s.high)}." for s in self._segments]
         note = self._note()
-        return " ".join([*parts, f"{note[:1].upper()}{note[1:]}." if note else ""]).strip()
+        return " ".join([*parts, f"{note[:1].upper()}{note[1:]}."])
 
     def _note(self) -> str:
-        """Return what stands below the numbers: the plausible range, or where the study is."""
-        if self._scale.plausible is not None:
-            return f"shaded: plausible after your answers, {span(*self._scale.plausible)}"
-        return "" if self._scale.own is None else f"square: in your study, {self._scale.said(self._scale.own)}"
+        """Return what stands below the numbers: where the study is."""
+        return f"square: in your study, {self._scale.said(self._scale.own)}"
 
     def _inset(self) -> float:
         return float(em(18))
@@ -150,14 +142,6 @@ class BreakEvenTrack(Unwheeled, QSlider):
     def _shade(self, colours: Tokens, index: int) -> QColor:
         # Two greys in turn: neighbours differ, and the names above say who is meant.
         return colours.line2 if index % 2 == 0 else colours.ink
-
-    def _paint_plausible(self, painter: QPainter, colours: Tokens) -> None:
-        if self._scale.plausible is None:
-            return
-        left, right = (self._x(end) for end in self._scale.plausible)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colours.sunken)
-        painter.drawRoundedRect(QRectF(left, self._y() - em(20), right - left, em(40)), 4, 4)
 
     def _paint_track(self, painter: QPainter, colours: Tokens) -> None:
         for index, segment in enumerate(self._segments):
@@ -174,12 +158,9 @@ class BreakEvenTrack(Unwheeled, QSlider):
             if not any(room.intersects(other) for other in taken):
                 painter.drawText(room, _CENTRE, said(tick))
                 taken.append(room)
-        ends = self._scale.plausible or (self._scale.own or 0.0,) * 2
-        if note := self._note():
-            middle = sum(self._x(end) for end in ends) / 2
-            painter.drawText(self._inside(metrics, middle, note, top + em(22)), _CENTRE, note)
-        if self._scale.own is not None:
-            plotting.square(painter, colours.ink, self._x(self._scale.own), self._y())
+        note, own = self._note(), self._x(self._scale.own)
+        painter.drawText(self._inside(metrics, own, note, top + em(22)), _CENTRE, note)
+        plotting.square(painter, colours.ink, own, self._y())
 
     def _paint_changes(self, painter: QPainter, colours: Tokens) -> None:
         metrics = QFontMetricsF(font(Role.NOTE))

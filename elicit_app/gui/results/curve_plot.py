@@ -1,0 +1,382 @@
+"""Curves with their names on them: a painted plot whose line is moved with the arrows, and read as a table too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFont,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from elicit_app.gui.elements.painting import focus_ring
+from elicit_app.gui.elements.texts import elided, tell
+from elicit_app.gui.results import plotting
+from elicit_app.gui.results.plotting import LinearAxis
+from elicit_app.gui.theme import Role, Tokens, em, font, tokens
+from metrics.display.axes import LogAxis
+
+Floats = NDArray[np.float64]
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_STEP, _JUMP = 0.01, 0.1
+_FITS = "fits your answers"
+_MOST_TICKS = 10
+
+
+class Stroke(Enum):
+    """How a curve is drawn: the recommended one, the others, and those that need no model."""
+
+    STRONG = Qt.PenStyle.SolidLine
+    DASHED = Qt.PenStyle.DashLine
+    DASH_DOT = Qt.PenStyle.DashDotLine
+    DOTTED = Qt.PenStyle.DotLine
+    THIN = Qt.PenStyle.CustomDashLine
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One curve: its name, its points from left to right, and how it is drawn."""
+
+    name: str
+    xs: Floats
+    ys: Floats
+    stroke: Stroke
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point on a curve, and the part of the curve that its range covers."""
+
+    point: tuple[float, float]
+    stretch: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """What a plot shows.
+
+    Parameters
+    ----------
+    name : str
+        For screen readers.
+    curves : tuple of Curve
+        The most important first: it carries the dot.
+    x, y : axes
+        Of the plot.
+    x_said, y_said : callable
+        Return a number of an axis in words.
+    x_title : str
+        What stands below the axis.
+    second : (callable, str) or None
+        A second scale on the same axis: its numbers from those of the first, and its title.
+    shaded : tuple of float or None
+        The range that the answers leave.
+    at : float or None
+        Where the line stands at first; None for a plot without one.
+    marks : tuple of Mark
+        Points on curves.
+    """
+
+    name: str
+    curves: tuple[Curve, ...]
+    x: LinearAxis | LogAxis
+    y: LinearAxis
+    x_said: Callable[[float], str]
+    y_said: Callable[[float], str]
+    x_title: str
+    second: tuple[Callable[[float], str], str] | None = None
+    shaded: tuple[float, float] | None = None
+    at: float | None = None
+    marks: tuple[Mark, ...] = ()
+
+
+class CurvePlot(QLabel):
+    """Emits `moved` with the number that the line stands at, and `table_requested` when T is pressed."""
+
+    moved = Signal(object)
+    table_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._picture: Picture | None = None
+        self._at: float | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    def show_picture(self, picture: Picture) -> None:
+        """Show `picture`, its line where it stands at first."""
+        self._picture, self._at = picture, picture.at
+        tell(self, name=picture.name)
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def at(self) -> float | None:
+        """Return the number that the line stands at."""
+        return self._at
+
+    def describe(self, sentence: str) -> None:
+        """Say for screen readers what is seen where the line stands."""
+        keys = " Left and Right move the line, Home puts it back, T shows the numbers as a table."
+        tell(self, more=sentence + (keys if self._at is not None else ""))
+
+    def sizeHint(self) -> QSize:
+        second = 0 if self._picture is None or self._picture.second is None else em(44)
+        return QSize(em(520), em(350) + second)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(em(280), self.sizeHint().height())
+
+    # --- moving the line
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        keys = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+        picture, key = self._picture, Qt.Key(event.key())
+        if key == Qt.Key.Key_T:
+            self.table_requested.emit()
+        elif picture is not None and self._at is not None and key in keys:
+            jump = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self._move(picture.x.position(self._at) + keys[key] * (_JUMP if jump else _STEP))
+        elif picture is not None and picture.at is not None and key == Qt.Key.Key_Home:
+            self._put(picture.at)
+        else:
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._drag(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._drag(event)
+
+    def _drag(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton and self._at is not None:
+            room = self._room()
+            self._move((event.position().x() - room.left()) / room.width())
+
+    def _move(self, share: float) -> None:
+        assert self._picture is not None
+        self._put(self._picture.x.value(share))
+
+    def _put(self, number: float) -> None:
+        self._at = number
+        self.update()
+        self.moved.emit(number)
+
+    # --- measures
+
+    def _room(self) -> QRectF:
+        """Return where the curves are."""
+        picture = self._picture
+        assert picture is not None
+        metrics = QFontMetricsF(font(Role.CAPTION))
+        left = max((metrics.horizontalAdvance(picture.y_said(tick)) for tick in picture.y.ticks(5)), default=0.0)
+        foot = em(48) + (0 if picture.second is None else em(44))
+        right = metrics.horizontalAdvance("100 %") / 2
+        return QRectF(left + em(10), em(24), self.width() - left - em(10) - right, self.height() - em(24) - foot)
+
+    def _x(self, room: QRectF, value: float) -> float:
+        assert self._picture is not None
+        return room.left() + self._picture.x.position(value) * room.width()
+
+    def _y(self, room: QRectF, value: float) -> float:
+        """Return the height of a value, not held inside the plot: curves are clipped."""
+        assert self._picture is not None
+        axis = self._picture.y
+        return room.bottom() - (value - axis.low) / (axis.high - axis.low) * room.height()
+
+    def _points(self, room: QRectF, xs: Sequence[float] | Floats, ys: Sequence[float] | Floats) -> list[QPointF]:
+        return [QPointF(self._x(room, float(x)), self._y(room, float(y))) for x, y in zip(xs, ys, strict=True)]
+
+    # --- painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._picture is None:
+            return
+        colours, room = tokens(self), self._room()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_ground(painter, colours, room)
+            self._paint_scales(painter, colours, room)
+            painter.save()
+            painter.setClipRect(room.adjusted(-2, -2, 2, 2))
+            for curve in reversed(self._picture.curves):
+                painter.setPen(_pen(curve.stroke, colours))
+                painter.drawPolyline(QPolygonF(self._points(room, curve.xs, curve.ys)))
+            painter.restore()
+            self._paint_line(painter, colours, room)
+            for mark in self._picture.marks:
+                self._paint_mark(painter, colours, room, mark)
+            self._paint_names(painter, colours, room)
+            if self.hasFocus():
+                focus_ring(painter, QRectF(self.rect()), 8, colours.ink)
+
+    def _paint_ground(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
+        """Paint the shaded range with its words."""
+        picture = self._picture
+        assert picture is not None
+        if picture.shaded is not None:
+            left, right = (self._x(room, end) for end in picture.shaded)
+            painter.fillRect(QRectF(left, room.top(), max(right - left, 2.0), room.height()), colours.sunken)
+        if picture.at is not None:
+            painter.setFont(font(Role.CAPTION))
+            painter.setPen(colours.ink2)
+            ends = picture.shaded or (picture.at, picture.at)
+            middle = sum(self._x(room, end) for end in ends) / 2
+            painter.drawText(self._within(painter.font(), middle, _FITS, 0), _CENTRE, _FITS)
+
+    def _paint_scales(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
+        picture = self._picture
+        assert picture is not None
+        painter.setFont(font(Role.CAPTION))
+        for tick in picture.y.ticks(5):
+            y = round(self._y(room, tick)) + 0.5
+            painter.setPen(plotting.pen(colours.line, 1))
+            painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
+            painter.setPen(colours.ink2)
+            painter.drawText(QRectF(0, y - em(10), room.left() - em(8), em(20)), _RIGHT, picture.y_said(tick))
+        self._paint_numbers(painter, colours, room, picture.x_said, room.bottom() + em(6))
+        self._paint_title(painter, colours, room, picture.x_title, room.bottom() + em(26))
+        if picture.second is not None:
+            said, title = picture.second
+            self._paint_numbers(painter, colours, room, said, room.bottom() + em(48))
+            self._paint_title(painter, colours, room, title, room.bottom() + em(68))
+
+    def _paint_numbers(
+        self, painter: QPainter, colours: Tokens, room: QRectF, said: Callable[[float], str], top: float
+    ) -> None:
+        """Write round numbers under the axis, as many as have room."""
+        picture = self._picture
+        assert picture is not None
+        painter.setFont(font(Role.CAPTION))
+        painter.setPen(colours.ink2)
+        metrics, taken = QFontMetricsF(painter.font()), -1e9
+        widest = metrics.horizontalAdvance("50 %") + em(16)
+        for tick in picture.x.ticks(min(max(2, int(room.width() // widest)), _MOST_TICKS)):
+            x, text = self._x(room, tick), said(tick)
+            box = self._within(painter.font(), x, text, top)
+            if not text or box.left() < taken:
+                continue
+            painter.drawText(box, _CENTRE, text)
+            painter.drawLine(QPointF(x, room.bottom()), QPointF(x, room.bottom() + em(4)))
+            taken = box.right() + em(6)
+
+    def _paint_title(self, painter: QPainter, colours: Tokens, room: QRectF, title: str, top: float) -> None:
+        painter.setFont(font(Role.CAPTION, weight=500))
+        painter.setPen(colours.ink2)
+        text = elided(title, QFontMetricsF(painter.font()), self.width())
+        painter.drawText(self._within(painter.font(), room.center().x(), text, top), _CENTRE, text)
+
+    def _within(self, face: QFont, middle: float, text: str, top: float) -> QRectF:
+        """Return the box of a text around `middle`, inside the widget."""
+        width = QFontMetricsF(face).horizontalAdvance(text) + 4
+        left = min(max(middle - width / 2, 0.0), max(self.width() - width, 0.0))
+        return QRectF(left, top, width, em(20))
+
+    def _paint_line(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
+        picture = self._picture
+        if picture is None or self._at is None:
+            return
+        x = self._x(room, self._at)
+        painter.setPen(plotting.pen(colours.ink2, 1))
+        painter.drawLine(QPointF(x, room.top()), QPointF(x, room.bottom()))
+        first = picture.curves[0]
+        y = self._y(room, float(np.interp(self._at, first.xs, first.ys)))
+        if room.top() - 1 <= y <= room.bottom() + 1:
+            plotting.dot(painter, colours.ink, colours.surface, x, y)
+
+    def _paint_mark(self, painter: QPainter, colours: Tokens, room: QRectF, mark: Mark) -> None:
+        if len(mark.stretch) > 1:
+            painter.setPen(QPen(colours.unit, em(7), Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawPolyline(QPolygonF(self._points(room, *zip(*mark.stretch, strict=True))))
+        point = self._points(room, [mark.point[0]], [mark.point[1]])[0]
+        plotting.dot(painter, colours.ink, colours.surface, point.x(), point.y())
+
+    # --- names on the curves
+
+    def _paint_names(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
+        picture = self._picture
+        assert picture is not None
+        drawn = [(curve, np.array([(p.x(), p.y()) for p in self._sampled(room, curve)])) for curve in picture.curves]
+        taken: list[QRectF] = []
+        for curve, points in drawn:
+            strong = curve.stroke is Stroke.STRONG
+            painter.setFont(font(Role.NOTE, weight=600 if strong else 400))
+            painter.setPen(colours.ink if strong else colours.ink2)
+            metrics = QFontMetricsF(painter.font())
+            text = elided(curve.name, metrics, room.width() * 0.6)
+            width = metrics.horizontalAdvance(text) + 4
+            others = np.concatenate([own for other, own in drawn if other is not curve] or [np.empty((0, 2))])
+            place = _free_place(room, QSize(round(width), em(19)), points, others, taken)
+            if place is not None:
+                taken.append(place)
+                _paint_over(painter, colours, place, text)
+
+    def _sampled(self, room: QRectF, curve: Curve) -> Iterator[QPointF]:
+        """Yield points of a curve close enough to see what lies on it."""
+        points = self._points(room, curve.xs, curve.ys)
+        for one, other in pairwise(points):
+            steps = max(1, int((other - one).manhattanLength() // 12))
+            for step in range(steps):
+                yield one + (other - one) * (step / steps)
+        yield points[-1]
+
+
+def _free_place(room: QRectF, size: QSize, own: Floats, others: Floats, taken: list[QRectF]) -> QRectF | None:
+    """Return where a name lies close to its own curve and far from the others; None where there is no room."""
+    best, found = np.inf, None
+    width, height = size.width(), size.height()
+    for left in np.linspace(room.left() + 4, room.right() - width - 4, 16):
+        under = own[(own[:, 0] >= left - 4) & (own[:, 0] <= left + width + 4)]
+        if room.right() - width < room.left() or not len(under):
+            continue
+        above, below = under[:, 1].min() - height - 5, under[:, 1].max() + 5
+        for top in (above, below, above - height, below + height):
+            box = QRectF(left, top, width, height)
+            if top < room.top() or box.bottom() > room.bottom() or any(box.intersects(other) for other in taken):
+                continue
+            near = (
+                (others[:, 0] > left - 6)
+                & (others[:, 0] < left + width + 6)
+                & (others[:, 1] > top - 6)
+                & (others[:, 1] < top + height + 6)
+            )
+            slope = under[:, 1].max() - under[:, 1].min()
+            score = 1000.0 * near.sum() + slope + max(above - top, top - below, 0.0) - 0.05 * left
+            if score < best:
+                best, found = score, box
+    return found
+
+
+def _paint_over(painter: QPainter, colours: Tokens, room: QRectF, text: str) -> None:
+    """Write a name with a rim of the ground around its letters, so that no curve strikes it through."""
+    metrics, path = QFontMetricsF(painter.font()), QPainterPath()
+    path.addText(room.left() + 2, room.center().y() + (metrics.ascent() - metrics.descent()) / 2, painter.font(), text)
+    ink = painter.pen().color()
+    painter.strokePath(path, QPen(colours.surface, 4, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+    painter.fillPath(path, ink)
+
+
+def _pen(stroke: Stroke, colours: Tokens) -> QPen:
+    if stroke is Stroke.STRONG:
+        return plotting.pen(colours.ink, 2.6)
+    if stroke is Stroke.THIN:
+        return plotting.pen(colours.ink2, 2.0)
+    made = plotting.pen(colours.ink2, 1.8)
+    patterns = {Stroke.DASHED: [5.0, 3.0], Stroke.DASH_DOT: [6.0, 2.5, 1.2, 2.5], Stroke.DOTTED: [1.2, 2.4]}
+    made.setDashPattern(patterns[stroke])
+    return made

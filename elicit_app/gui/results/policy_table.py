@@ -1,0 +1,441 @@
+"""What one could do, ranked by cost: a painted table with both doubts of every difference to the first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from elicit_app.gui.elements.texts import elided, show_tooltip, tell
+from elicit_app.gui.results import plotting
+from elicit_app.gui.results.plotting import LinearAxis
+from elicit_app.gui.theme import Role, Tokens, em, font, tokens
+from elicit_app.session.words.policy_words import PolicyRow, PolicyTexts
+from metrics.display.numbers import probability, total_cost
+
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+_MOST_ROWS = 8
+# A row so many times further out than the axis reaches so far gets an arrow instead.
+_TOO_FAR = 2.3
+_TAIL = 3.0
+_EMPTY = PolicyTexts((), (), "", "", ())
+
+
+def axis_around(rows: Sequence[PolicyRow]) -> LinearAxis:
+    """Return an axis for the differences that leaves out those which would squeeze all others."""
+    ends, reach = [0.0], 0.0
+    first = min((row.cost for row in rows), default=0.0)
+    for place, row in enumerate(sorted(rows, key=lambda row: row.difference)):
+        low, high = row.both or (row.difference, row.difference)
+        if place > 1 and reach > 0 and row.difference > _TOO_FAR * reach:
+            break
+        # a tail many times as long as the costs themselves would squeeze all that can be told apart
+        longest = _TAIL * max(first, row.difference)
+        ends += [max(low, -longest), min(high, longest), row.difference]
+        reach = max(reach, ends[-2], row.difference)
+    return LinearAxis.around(ends)
+
+
+def signed(difference: float) -> str:
+    """Return a difference as it stands on the axis: "0", "+100", "−20"."""
+    return "0" if difference == 0 else f"{'+' if difference > 0 else '−'}{total_cost(abs(difference))}"
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Where the columns are, in pixels; `counts` are right ends, `bar` is where the bars of probability begin.
+
+    `two_lines`: names and manners stand above each other.
+    """
+
+    name: float
+    name_end: float
+    counts: tuple[float, ...]
+    cost: float
+    plot: float
+    plot_end: float
+    bar: float | None
+    end: float
+    two_lines: bool = True
+
+    def x(self, axis: LinearAxis, value: float) -> float:
+        return self.plot + axis.position(value) * (self.plot_end - self.plot)
+
+
+class PolicyTable(QLabel):
+    """Rank with a bracket around ties, what one can do, counts, cost, both doubts of the difference, probably best."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._texts, self._all = _EMPTY, False
+        self._axis = LinearAxis(-1.0, 1.0)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def show_policies(self, texts: PolicyTexts) -> None:
+        """Show a judgement, the recommended row first."""
+        self._texts, self._axis = texts, axis_around(texts.rows)
+        tell(
+            self,
+            name=f"What one can do, by its cost per {texts.per} in {texts.unit}",
+            more=" ".join([*(row.sentence for row in texts.rows), *texts.notes]),
+        )
+        self.updateGeometry()
+        self.update()
+
+    def show_all(self, everything: bool) -> None:
+        """Show all rows, or the first eight."""
+        self._all = everything
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def folded(self) -> int:
+        """Return how many rows there are beyond those that are shown first."""
+        return max(len(self._texts.rows) - _MOST_ROWS, 0)
+
+    @property
+    def rows(self) -> tuple[PolicyRow, ...]:
+        """Return the rows that are shown."""
+        return self._texts.rows if self._all else self._texts.rows[:_MOST_ROWS]
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        height = self._head(width) + len(self.rows) * self._row(width) + em(26)
+        if self._notes_beside(width):
+            return math.ceil(height + em(26))
+        legend = 0 if self._legend_beside_axis(width) else em(26)
+        return math.ceil(height + legend + self._notes_height(width))
+
+    def sizeHint(self) -> QSize:
+        width = self.width() if self.width() > em(200) else em(700)
+        return QSize(em(700), self.heightForWidth(width))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(em(330), em(80))
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            place = int((event.pos().y() - self._head(self.width())) // self._row(self.width()))
+            said = self.rows[place].sentence if 0 <= place < len(self.rows) else ""
+            show_tooltip(event.globalPos(), said, self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours, columns, width = tokens(self), self._columns(self.width()), self.width()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_head(painter, colours, columns)
+            for index, row in enumerate(self.rows):
+                room = QRectF(0, self._head(width) + index * self._row(width), width, self._row(width))
+                self._paint_row(painter, colours, columns, row, room)
+            self._paint_bracket(painter, colours, columns)
+            self._paint_foot(painter, colours, columns)
+
+    # --- measures
+
+    @staticmethod
+    def _compact(width: int) -> bool:
+        return width * 15 < 900 * em(15)
+
+    @staticmethod
+    def _stacked(width: int) -> bool:
+        return width * 15 < 560 * em(15)
+
+    def _head(self, width: int) -> float:
+        return float(em(26 if self._compact(width) else 46))
+
+    def _row(self, width: int) -> float:
+        return float(em(96 if self._stacked(width) else 42 if self._columns(width).two_lines else 34))
+
+    def _columns(self, width: int) -> _Columns:
+        strong, note = QFontMetricsF(_face(Role.STRONG, True)), QFontMetricsF(font(Role.NOTE))
+        lead, name, end = QFontMetricsF(font(Role.LEAD, compact=True)), float(em(46)), float(width - em(4))
+        cost_width = max(
+            strong.horizontalAdvance("1,341"),
+            *(lead.horizontalAdvance(total_cost(row.cost)) for row in self._texts.rows),
+            0.0,
+        )
+        if self._stacked(width):
+            return _Columns(name, end - cost_width - em(16), (), end, name, end - em(20), None, end)
+        best = strong.horizontalAdvance("> 99 %") + em(2)
+        if self._compact(width):
+            name_end = name + min(self._name_width(stacked=True), (width - name) * 0.36)
+            cost = name_end + em(8) + cost_width
+            return _Columns(name, name_end, (), cost, cost + em(30), end - best - em(20), None, end)
+        heads = [
+            min(max(note.horizontalAdvance(word) for word in (*head, "1,000")) + em(20), em(150))
+            for head in self._texts.heads
+        ]
+        cost_width = max(cost_width, min(note.horizontalAdvance(f"in {self._texts.unit}"), em(130))) + em(14)
+        bar = end - best - em(10) - em(72)
+        room = bar - em(24) - em(240) - em(30) - sum(heads) - cost_width - name
+        one_line = self._name_width(stacked=False)
+        two_lines = self._name_width(stacked=False, short=True) > room
+        name_end = name + min(self._name_width(stacked=True) if two_lines else one_line, room)
+        counts, x = [], name_end
+        for one in heads:
+            x += one
+            counts.append(x)
+        cost = x + cost_width
+        return _Columns(name, name_end, tuple(counts), cost, cost + em(30), bar - em(24), bar, end, two_lines)
+
+    def _name_width(self, *, stacked: bool, short: bool = False) -> float:
+        """Return how wide names and manners are, above each other or on one line, with ranges or without."""
+        strong, note = QFontMetricsF(_face(Role.STRONG, True)), QFontMetricsF(font(Role.NOTE))
+        widths = [
+            (strong.horizontalAdvance(row.name), note.horizontalAdvance(row.short_manner if short else row.manner))
+            for row in self._texts.rows
+        ]
+        return max((max(pair) if stacked else sum(pair) + em(12) for pair in widths), default=0.0) + 4
+
+    def _notes_beside(self, width: int) -> bool:
+        """Tell whether the notes fit left of the axis and of the legend."""
+        if self._compact(width) or len(self._texts.notes) > 2:
+            return False
+        metrics, room = QFontMetricsF(font(Role.CAPTION)), self._columns(width).plot - em(20)
+        return all(metrics.horizontalAdvance(note) <= room for note in self._texts.notes)
+
+    def _notes_height(self, width: int) -> float:
+        metrics, room = QFontMetricsF(font(Role.CAPTION)), QRectF(0, 0, width, 10_000)
+        heights = [
+            metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, note).height() + em(4) for note in self._texts.notes
+        ]
+        return sum(heights) + (em(4) if heights else 0)
+
+    def _legend(self) -> tuple[tuple[str, str], ...]:
+        """Return the marks that are used, with their words."""
+        if not any(row.both for row in self._texts.rows):
+            return ()
+        marks = [("both", "both doubts")]
+        if any(row.answers for row in self._texts.rows):
+            marks.append(("answers", "from your answers"))
+        return (*marks, ("cases", "from the cases"))
+
+    def _legend_width(self) -> float:
+        metrics = QFontMetricsF(font(Role.CAPTION))
+        return sum(em(38) + metrics.horizontalAdvance(words) + em(18) for _, words in self._legend())
+
+    def _legend_beside_axis(self, width: int) -> bool:
+        return self._compact(width) and self._legend_width() < self._columns(width).plot - em(20)
+
+    # --- painting
+
+    def _paint_head(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
+        width = self.width()
+        compact, full = self._compact(width), self._head(width)
+        painter.setPen(colours.ink2)
+        painter.setFont(font(Role.MINOR))
+        whole = QRectF(0, 0, width, full - em(4))
+        upper, lower = QRectF(0, 0, width, em(22)), QRectF(0, em(20), width, em(20))
+        _text(painter, 0, at.name - em(4), whole, "Rank")
+        _text(painter, at.name, at.name_end, whole, "What one can do")
+        if self._stacked(width):
+            _text(painter, at.name_end - em(60), at.end, whole, "Cost", _RIGHT)
+            return
+        before = at.name_end
+        for (first, second), right in zip(self._texts.heads, at.counts, strict=False):
+            painter.setFont(font(Role.MINOR))
+            _text(painter, before + em(6), right, upper, first, _RIGHT)
+            painter.setFont(font(Role.CAPTION))
+            _text(painter, before + em(6), right, lower, second, _RIGHT)
+            before = right
+        painter.setFont(font(Role.MINOR))
+        _text(painter, before, at.cost, whole if compact else upper, "Cost", _RIGHT)
+        best_end = at.bar if at.bar is not None else at.plot_end + em(10)
+        more = "Costs more than the first"
+        _text(painter, at.plot - em(8), best_end, whole if compact else upper, f"{more}, 90 %" if compact else more)
+        _text(painter, best_end, at.end, whole, "Best" if compact else "Probably best", _RIGHT if compact else _LEFT)
+        if not compact:
+            painter.setFont(font(Role.CAPTION))
+            _text(painter, before + em(6), at.cost, lower, f"in {self._texts.unit}", _RIGHT)
+            _text(painter, at.plot - em(8), best_end, lower, "90 % plausible")
+
+    def _paint_row(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, room: QRectF) -> None:
+        stacked = self._stacked(self.width())
+        ink = colours.ink if row.rank == 1 else colours.ink2
+        painter.setPen(plotting.pen(colours.line, 1))
+        painter.drawLine(QPointF(0, room.top() + 0.5), QPointF(room.right(), room.top() + 0.5))
+        line = QRectF(0, room.top() + em(4), room.width(), em(26)) if stacked else room
+        painter.setPen(ink)
+        painter.setFont(_face(Role.LABEL, row.rank == 1))
+        _text(painter, em(4), at.name, line, str(row.rank))
+        self._paint_name(painter, colours, at, row, room)
+        painter.setPen(ink)
+        for count, right in zip(row.counts, at.counts, strict=False):
+            painter.setFont(font(Role.BODY))
+            _text(painter, right - em(90), right, line, count, _RIGHT)
+        painter.setFont(_face(Role.LEAD, row.rank == 1))
+        _text(painter, at.cost - em(110), at.cost, line, total_cost(row.cost), _RIGHT)
+        self._paint_difference(painter, colours, at, row, room.bottom() - em(20) if stacked else room.center().y())
+        if not stacked:
+            self._paint_best(painter, colours, at, row, room)
+
+    def _paint_name(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, room: QRectF) -> None:
+        strong = _face(Role.STRONG, True)
+        stacked = self._stacked(self.width())
+        painter.setFont(strong)
+        width, note = QFontMetricsF(strong).horizontalAdvance(row.name), QFontMetricsF(font(Role.NOTE))
+        if at.two_lines:
+            lines = QRectF(0, room.top() + em(3), room.width(), em(22))
+            _text(painter, at.name, at.name_end, lines, row.name)
+            manner = row.manner + (f", best with {probability(row.best)}" if stacked and row.best is not None else "")
+            painter.setFont(font(Role.CAPTION))
+            painter.setPen(colours.ink2)
+            end = at.end if stacked else at.name_end
+            if QFontMetricsF(painter.font()).horizontalAdvance(manner) > end - at.name:
+                manner = row.short_manner
+            _text(painter, at.name, end, lines.translated(0, em(19)), manner)
+            return
+        left = at.name_end - at.name
+        manner = row.manner if width + em(12) + note.horizontalAdvance(row.manner) <= left + 1 else row.short_manner
+        name_end = min(at.name + width + 1, at.name_end - note.horizontalAdvance(manner) - em(10))
+        _text(painter, at.name, name_end, room, row.name)
+        painter.setFont(font(Role.NOTE))
+        painter.setPen(colours.ink2)
+        _text(painter, name_end + em(10), at.name_end + 1, room, manner)
+
+    def _paint_difference(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, y: float) -> None:
+        axis, ink = self._axis, colours.ink if row.rank == 1 else colours.ink2
+        half, zero = (em(22) if self._stacked(self.width()) else self._row(self.width()) / 2), at.x(axis, 0.0)
+        painter.setPen(plotting.pen(colours.ink3, 1))
+        painter.drawLine(QPointF(round(zero) + 0.5, y - half), QPointF(round(zero) + 0.5, y + half))
+        if row.difference > axis.high:
+            self._paint_far(painter, ink, at, row, y)
+            return
+        if row.both is not None and row.both[0] < row.both[1]:
+            self._paint_doubts(painter, colours, ink, at, row, y)
+        plotting.dot(painter, ink, colours.surface, at.x(axis, row.difference), y)
+
+    def _paint_doubts(
+        self, painter: QPainter, colours: Tokens, ink: QColor, at: _Columns, row: PolicyRow, y: float
+    ) -> None:
+        """Paint the range of both doubts, over it that of the answers and under it that of the cases."""
+        assert row.both is not None
+        low, high = (at.x(self._axis, end) for end in row.both)
+        if row.answers is not None and self._axis.holds(row.answers):
+            ends = [at.x(self._axis, end) for end in row.answers]
+            _solid(painter, colours.ink2, ends[0], ends[1], y - em(10))
+        if row.cases is not None and self._axis.holds(row.cases):
+            ends = [at.x(self._axis, end) for end in row.cases]
+            _open(painter, colours.ink2, colours.surface, ends[0], ends[1], y + em(10))
+        plotting.whisker(painter, ink, low, high, y, open_end=row.both[1] > self._axis.high)
+
+    def _paint_far(self, painter: QPainter, ink: QColor, at: _Columns, row: PolicyRow, y: float) -> None:
+        """Paint a dashed arrow with its number: the row lies beyond the axis."""
+        said, tip = signed(row.difference), at.plot_end + em(8)
+        painter.setFont(font(Role.NOTE))
+        painter.setPen(ink)
+        width = QFontMetricsF(painter.font()).horizontalAdvance(said)
+        start = tip - em(60)
+        painter.drawText(QRectF(start - width - em(8), y - em(12), width + em(4), em(24)), _RIGHT, said)
+        painter.setPen(plotting.pen(ink, 1.5, Qt.PenStyle.DashLine))
+        painter.drawLine(QPointF(start, y), QPointF(tip - 2, y))
+        plotting.head(painter, ink, tip, y, 1)
+
+    def _paint_best(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, room: QRectF) -> None:
+        painter.setFont(_face(Role.BODY, row.rank == 1))
+        painter.setPen(colours.ink if row.rank == 1 else colours.ink2)
+        _text(painter, at.end - em(90), at.end, room, probability(row.best), _RIGHT)
+        if at.bar is None or row.best is None:
+            return
+        track = QRectF(at.bar, room.center().y() - em(5), em(72), em(10))
+        painter.fillRect(track, colours.sunken)
+        track.setWidth(track.width() * row.best)
+        painter.fillRect(track, colours.ink if row.rank == 1 else colours.unit)
+
+    def _paint_bracket(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
+        tied = sum(row.shared for row in self.rows)
+        if tied < 2:
+            return
+        width = self.width()
+        top, bottom = self._head(width) + em(6), self._head(width) + tied * self._row(width) - em(6)
+        right, left = at.name - em(16), at.name - em(25)
+        painter.setPen(plotting.pen(colours.ink))
+        painter.drawPolyline([QPointF(left, top), QPointF(right, top), QPointF(right, bottom), QPointF(left, bottom)])
+
+    def _paint_foot(self, painter: QPainter, colours: Tokens, at: _Columns) -> None:
+        width = self.width()
+        top = self._head(width) + len(self.rows) * self._row(width)
+        painter.setPen(plotting.pen(colours.line, 1))
+        painter.drawLine(QPointF(0, top + 0.5), QPointF(width, top + 0.5))
+        painter.setFont(font(Role.CAPTION))
+        self._paint_ticks(painter, colours, at, top)
+        beside = self._notes_beside(width)
+        if self._legend_beside_axis(width):
+            self._paint_legend(painter, colours, 0.0, top + em(14))
+            below = top + em(26)
+        else:
+            start = min(at.plot - em(8), width - self._legend_width()) if not self._compact(width) else 0.0
+            self._paint_legend(painter, colours, max(start, 0.0), top + em(40))
+            below = top + em(52)
+        painter.setPen(colours.ink2)
+        if beside:
+            for index, note in enumerate(self._texts.notes):
+                painter.drawText(QRectF(0, top + em(4) + index * em(26), at.plot, em(22)), _LEFT, note)
+            return
+        for note in self._texts.notes:
+            room = QRectF(0, below + em(4), width, 10_000)
+            used = painter.boundingRect(room, Qt.TextFlag.TextWordWrap, note)
+            painter.drawText(room, Qt.TextFlag.TextWordWrap, note)
+            below += used.height() + em(4)
+
+    def _paint_ticks(self, painter: QPainter, colours: Tokens, at: _Columns, top: float) -> None:
+        metrics = QFontMetricsF(painter.font())
+        room = metrics.horizontalAdvance("+1,000") + em(14)
+        painter.setPen(colours.ink2)
+        for tick in self._axis.ticks(max(1, int((at.plot_end - at.plot) // room))):
+            x = at.x(self._axis, tick)
+            painter.drawText(QRectF(x - room, top + em(4), 2 * room, em(20)), _CENTRE, signed(tick))
+
+    def _paint_legend(self, painter: QPainter, colours: Tokens, x: float, y: float) -> None:
+        painter.setFont(font(Role.CAPTION))
+        metrics = QFontMetricsF(painter.font())
+        for mark, words in self._legend():
+            if mark == "both":
+                plotting.whisker(painter, colours.ink, x + 1, x + em(31), y)
+                plotting.dot(painter, colours.ink, colours.surface, x + em(16), y)
+            elif mark == "answers":
+                _solid(painter, colours.ink2, x, x + em(31), y)
+            else:
+                _open(painter, colours.ink2, colours.surface, x, x + em(31), y)
+            width = metrics.horizontalAdvance(words) + 2
+            painter.setPen(colours.ink2)
+            painter.drawText(QRectF(x + em(38), y - em(12), width, em(24)), _LEFT, words)
+            x += em(38) + width + em(16)
+
+
+def _face(role: Role, heavy: bool) -> QFont:
+    return font(role, compact=True, weight=600 if heavy else 400)
+
+
+def _text(
+    painter: QPainter, left: float, right: float, room: QRectF, text: str, align: Qt.AlignmentFlag = _LEFT
+) -> None:
+    """Paint `text` between two columns, shortened in its middle where it does not fit."""
+    fitting = elided(text, QFontMetricsF(painter.font()), right - left)
+    painter.drawText(QRectF(left, room.top(), right - left, room.height()), align, fitting)
+
+
+def _solid(painter: QPainter, colour: QColor, left: float, right: float, y: float) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(colour)
+    painter.drawRoundedRect(QRectF(left, y - em(2.5), max(right - left, 2.0), em(5)), 2, 2)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+
+
+def _open(painter: QPainter, colour: QColor, ground: QColor, left: float, right: float, y: float) -> None:
+    painter.setPen(plotting.pen(colour, 1))
+    painter.setBrush(ground)
+    painter.drawRoundedRect(QRectF(left, y - em(2.5), max(right - left, 2.0), em(5)), 2, 2)
+    painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -1,0 +1,371 @@
+"""What more can be seen: curves over the threshold and over one ratio, ROC curves, and every model as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QBoxLayout,
+    QFrame,
+    QHeaderView,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Card, Divider, Label
+from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, Stroke
+from elicit_app.gui.results.matrices import Cell, MatrixCard
+from elicit_app.gui.results.plotting import LinearAxis
+from elicit_app.session.views.curves import CurveLine, CurveSet, CurvesView
+from elicit_app.session.views.outcome import ModelView, ResultView
+from elicit_app.session.words import curve_words as words
+from elicit_app.session.words.ledger import counted
+from elicit_app.study.model import Study
+from metrics.display.axes import LogAxis
+from metrics.display.numbers import total_cost, two_digits
+
+NOTHING = "This study has no models, so there is nothing to see of them."
+COMPUTING = "The curves are being computed …"
+_OTHERS = (Stroke.DASHED, Stroke.DASH_DOT, Stroke.DOTTED, Stroke.THIN)
+_ROOM_ABOVE = 1.08
+_SQUARE = 560
+Part = Literal["curves", "roc", "tables"]
+
+
+class NumbersTable(QTableWidget):
+    """The numbers behind curves; not editable, as high as its rows."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.verticalHeader().hide()
+        self.setWordWrap(True)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        tell(self, name="The numbers of the curves")
+
+    def show_numbers(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Show `rows` of texts under `heads`."""
+        self.clear()
+        self.setRowCount(len(rows))
+        self.setColumnCount(len(heads))
+        self.setHorizontalHeaderLabels(list(heads))
+        for i, row in enumerate(rows):
+            for j, text in enumerate(row):
+                item = QTableWidgetItem(text)
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                self.setItem(i, j, item)
+        height = sum(self.rowHeight(row) for row in range(len(rows))) + theme.em(64)
+        self.setMinimumHeight(min(height, theme.em(320)))
+
+
+class CurveCard(Card):
+    """Title, how to read it, the plot or its numbers, and one sentence on what is seen where the line stands."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._curves: CurveSet | None = None
+        self._say: Callable[[float], str] | None = None
+        self._value: Callable[[float], str] = str
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 14, 20, 16)
+        column.setSpacing(theme.S)
+        self.title = Label(role=theme.Role.SECTION)
+        self._how, self._note = (Label(role=theme.Role.NOTE, ink=theme.INK2) for _ in range(2))
+        self.plot, self.numbers, self.sentence = CurvePlot(), NumbersTable(), Label(role=theme.Role.BODY)
+        for widget in (self.title, self._how, self.plot, self.numbers, self._note, Divider(), self.sentence):
+            column.addWidget(widget)
+        column.addStretch(1)
+        self.numbers.hide()
+        self.plot.moved.connect(self._moved)
+        self.plot.table_requested.connect(self.toggle_numbers)
+
+    def show_words(self, text: words.CurveText, note: str = "") -> None:
+        """Show what stands around the plot."""
+        self.title.setText(text.title)
+        self._how.setText(text.how)
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
+
+    def show_curves(
+        self, picture: Picture, curves: CurveSet, say: Callable[[float], str], value: Callable[[float], str]
+    ) -> None:
+        """Show `curves` as `picture`; `say` returns the sentence at a number, `value` a value in words."""
+        self._curves, self._say, self._value = curves, say, value
+        self.plot.show_picture(picture)
+        self._moved(curves.elicited)
+        heads = [picture.x_title.removeprefix("… "), *(line.name for line in curves.lines)]
+        ticks = [tick for tick in picture.x.ticks(12) if curves.at[0] <= tick <= curves.at[-1]]
+        rows = [
+            [picture.x_said(tick), *(value(number) for _, number in curves.values(tick))]
+            for tick in sorted({*ticks, curves.elicited})
+        ]
+        self.numbers.show_numbers(heads, rows)
+
+    def show_still(self, picture: Picture, sentence: str) -> None:
+        """Show a picture whose line is not moved."""
+        self.plot.show_picture(picture)
+        self.sentence.setText(sentence)
+        self.plot.describe(sentence)
+
+    def toggle_numbers(self) -> None:
+        """Show the numbers instead of the plot, or the plot again."""
+        if self._curves is None:
+            return
+        show = self.numbers.isHidden()
+        self.numbers.setVisible(show)
+        self.plot.setVisible(not show)
+        (self.numbers if show else self.plot).setFocus()
+
+    def keyPressEvent(self, event: object) -> None:
+        if event.key() == Qt.Key.Key_T and not self.numbers.isHidden():  # type: ignore[attr-defined]
+            self.toggle_numbers()
+        else:
+            super().keyPressEvent(event)  # type: ignore[arg-type]
+
+    def _moved(self, number: object) -> None:
+        assert isinstance(number, float)
+        if self._say is not None:
+            self.sentence.setText(self._say(number))
+            self.plot.describe(self.sentence.text())
+
+
+def strokes(lines: Sequence[CurveLine]) -> list[Stroke]:
+    """Return how each line is drawn: the recommended one strong, the others in turn."""
+    found, turn = [], 0
+    for line in lines:
+        if line.recommended:
+            found.append(Stroke.STRONG)
+        else:
+            found.append(_OTHERS[turn % len(_OTHERS)])
+            turn += 1
+    return found
+
+
+def curves_of(curves: CurveSet) -> tuple[Curve, ...]:
+    """Return the lines of a set for painting."""
+    return tuple(
+        Curve(line.name, curves.at, line.values, stroke)
+        for line, stroke in zip(curves.lines, strokes(curves.lines), strict=True)
+    )
+
+
+class SeenPane(QWidget):
+    """The third tab of the result. Emits `curves_requested` when it is shown and has none yet."""
+
+    curves_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view: CurvesView | None = None
+        self._study: Study | None = None
+        self._result: ResultView | None = None
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.M)
+        self.waiting = Label(COMPUTING, theme.Role.LEAD, theme.INK2)
+        self.left, self.right, self.roc = CurveCard(), CurveCard(), CurveCard()
+        self._curves, self._tables = QWidget(), Block()
+        self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._curves)
+        self._across.setContentsMargins(0, 0, 0, 0)
+        self._across.setSpacing(theme.L)
+        self._across.addWidget(self.left, 1)
+        self._across.addWidget(self.right, 1)
+        for widget in (self.waiting, self._curves, self.roc, self._tables):
+            column.addWidget(widget)
+        column.addStretch(1)
+        self.roc.plot.setMaximumWidth(_SQUARE)
+        self._part: Part = "curves"
+        self._turn()
+
+    @property
+    def has_roc(self) -> bool:
+        """Tell whether there are ROC curves to show."""
+        return self._view is not None and bool(self._view.roc)
+
+    @property
+    def curves(self) -> CurvesView | None:
+        """Return the curves that are shown."""
+        return self._view
+
+    @property
+    def part(self) -> Part:
+        """Return what is shown."""
+        return self._part
+
+    def show_result(self, view: ResultView, study: Study) -> None:
+        """Forget the curves of another result, and show the models of this one as tables."""
+        self._result, self._study, self._view = view, study, None
+        self.waiting.setText(COMPUTING if view.judgement is not None else NOTHING)
+        self._show_tables(view.models, study)
+        self._part = "curves"
+        self._turn()
+        if self.isVisible():
+            self.request()
+
+    def request(self) -> None:
+        """Ask for the curves where there are none yet."""
+        if self._view is None and self._result is not None and self._result.judgement is not None:
+            self.curves_requested.emit()
+
+    def show_part(self, part: Part) -> None:
+        """Show the curves, the ROC curve ("roc") or the models as tables ("tables")."""
+        self._part = part
+        self._turn()
+
+    def show_curves(self, view: CurvesView) -> None:
+        """Show the curves of the result."""
+        result, study = self._result, self._study
+        if result is None or study is None or result.judgement is None:
+            return
+        self._view = view
+        per, positive = counted(result.judgement.population, study.wording), result.judgement.positive
+        if view.net_benefit is not None and positive is not None:
+            self._show_benefit(view, view.net_benefit, study, positive, per)
+            self._show_roc(view, study, positive)
+        else:
+            self._show_cost(view, per)
+        self._show_best(view)
+        self._turn()
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """Put the cards below each other on a compact page."""
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._across.setDirection(down if breakpoint_.compact else across)
+
+    def showEvent(self, event: object) -> None:
+        super().showEvent(event)  # type: ignore[arg-type]
+        self.request()
+
+    def _turn(self) -> None:
+        ready = self._view is not None
+        self.waiting.setVisible(not ready and self._part != "tables")
+        self._curves.setVisible(ready and self._part == "curves")
+        self.roc.setVisible(ready and self._part == "roc")
+        self._tables.setVisible(self._part == "tables")
+
+    # --- the cards
+
+    def _show_benefit(self, view: CurvesView, curves: CurveSet, study: Study, positive: int, per: str) -> None:
+        wording = study.wording
+        text = words.benefit_text(view, wording, positive, per)
+        top = max(float(line.values.max()) for line in curves.lines)
+        missed, alarms = (wording.mistakes[key] for key in ((positive, 1 - positive), (1 - positive, positive)))
+        picture = Picture(
+            name=text.title,
+            curves=curves_of(curves),
+            x=LinearAxis(0.0, float(curves.at[-1])),
+            y=LinearAxis(0.0, top * _ROOM_ABOVE),
+            x_said=words.percent_said,
+            y_said=lambda value: f"{value:,.0f}",
+            x_title=text.axis,
+            second=(words.odds_said, f"One {missed.one} counts as so many {alarms.many}"),
+            shaded=curves.plausible,
+            at=curves.elicited,
+        )
+        self.left.show_words(text)
+        say = lambda at: words.benefit_sentence(curves, at, wording, positive)  # noqa: E731
+        self.left.show_curves(picture, curves, say, lambda value: f"{value:,.0f}")
+
+    def _show_cost(self, view: CurvesView, per: str) -> None:
+        curves, text = view.cost, words.cost_text(view, per)
+        _, high = curves.plausible or (0.0, curves.elicited)
+        seen = curves.at <= max(high if np.isfinite(high) else curves.elicited, curves.elicited) * 1.5
+        top = max(float(line.values[seen].max()) for line in curves.lines)
+        picture = self._over_ratio(curves, text, LinearAxis(0.0, top * _ROOM_ABOVE), lambda value: f"{value:,.0f}")
+        self.left.show_words(text)
+        self.left.show_curves(picture, curves, lambda at: words.cost_sentence(view, at), total_cost)
+
+    def _show_best(self, view: CurvesView) -> None:
+        text, axis = words.best_text(view), LinearAxis(0.0, 1.0)
+        picture = self._over_ratio(view.best, text, axis, lambda value: f"{100 * value:.0f} %")
+        self.right.show_words(text, words.SMOOTHED)
+        self.right.show_curves(
+            picture, view.best, lambda at: words.best_sentence(view, at), lambda value: f"{100 * value:.0f} %"
+        )
+
+    @staticmethod
+    def _over_ratio(curves: CurveSet, text: words.CurveText, y: LinearAxis, said: Callable[[float], str]) -> Picture:
+        return Picture(
+            name=text.title,
+            curves=curves_of(curves),
+            x=LogAxis(float(curves.at[0]), float(curves.at[-1])),
+            y=y,
+            x_said=two_digits,
+            y_said=said,
+            x_title=text.axis,
+            shaded=curves.plausible,
+            at=curves.elicited,
+        )
+
+    def _show_roc(self, view: CurvesView, study: Study, positive: int) -> None:
+        text = words.roc_text(study.wording, positive)
+        lines = sorted(view.roc, key=lambda line: not line.recommended)
+        drawn = strokes([CurveLine(line.name, line.true_rate, recommended=line.recommended) for line in lines])
+        curves = tuple(
+            Curve(line.name, line.false_rate, line.true_rate, stroke) for line, stroke in zip(lines, drawn, strict=True)
+        )
+        marks = tuple(Mark(line.point, _stretch(line.false_rate, line.true_rate, line.ends)) for line in lines)
+        picture = Picture(
+            name=text.title,
+            curves=curves,
+            x=LinearAxis(0.0, 1.0),
+            y=LinearAxis(0.0, 1.0),
+            x_said=lambda value: f"{100 * value:.0f} %",
+            y_said=lambda value: f"{100 * value:.0f} %",
+            x_title=text.axis,
+            marks=marks,
+        )
+        self.roc.show_words(text)
+        self.roc.show_still(picture, " ".join(words.roc_sentence(line, study.wording, positive) for line in lines))
+
+    def _show_tables(self, models: Sequence[ModelView], study: Study) -> None:
+        column = QVBoxLayout(self._tables.renew())
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.M)
+        explained = Card()
+        inside = QVBoxLayout(explained)
+        inside.setContentsMargins(20, 14, 20, 14)
+        inside.addWidget(Label(words.MPCS, theme.Role.NOTE, theme.INK2))
+        for model in models:
+            said = (
+                f"Rows: truth. Columns: what the model says now. Per {counted(int(model.rates.sum()), study.wording)}. "
+                f"Right: {100 * model.accuracy:.1f} %. MPCS {two_digits(model.mpcs)}."
+            )
+            card = MatrixCard(model.name, said)
+            names = study.wording.class_one
+            card.grid.show_cells(names, count_cells(model, study), f"{model.name}, rows are truths")
+            column.addWidget(card)
+        column.addWidget(explained)
+
+
+def _stretch(
+    xs: np.ndarray, ys: np.ndarray, ends: tuple[tuple[float, float], tuple[float, float]]
+) -> tuple[tuple[float, float], ...]:
+    """Return the part of a ROC curve between two of its points."""
+    (x0, y0), (x1, y1) = ends
+    inside = [(float(x), float(y)) for x, y in zip(xs, ys, strict=True) if x0 <= x <= x1 and y0 <= y <= y1]
+    return ((x0, y0), *inside, (x1, y1)) if ends[0] != ends[1] else ()
+
+
+def count_cells(model: ModelView, study: Study) -> list[list[Cell]]:
+    """Return the cells of a model's confusion matrix: cases, and their share of the truth."""
+    names, totals = study.wording.class_one, model.rates.sum(axis=1)
+    rows = []
+    for i in range(len(names)):
+        row = []
+        for j in range(len(names)):
+            count = int(model.rates[i, j])
+            share = f"{100 * count / totals[i]:.0f} %" if totals[i] else ""
+            row.append(Cell(f"{count:,}", share, f"{names[i]} called {names[j]}: {count:,} of {int(totals[i]):,}."))
+        rows.append(row)
+    return rows

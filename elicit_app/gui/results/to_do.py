@@ -1,0 +1,220 @@
+"""What to do: the recommendation, everything one could do with its cost, and whether more would help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Card, Label, LinkButton, Surface
+from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.texts import StressedLabel, tell
+from elicit_app.gui.results.policy_table import PolicyTable
+from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.words.policy_words import (
+    InformationTexts,
+    MoreText,
+    costs_sentence,
+    information_texts,
+    policy_texts,
+)
+from metrics.policies.judgement import Judgement
+from metrics.policies.recommendation import Piece
+
+NO_MODELS = "This study has no models, so there is nothing to decide."
+MADE_UP = "It is a made-up law of probabilities for trying procedures out. What you told us is on the next page."
+
+
+class RecommendationCard(Card):
+    """What to do, what it brings, and how sure that is; where the costs are not settled, that too."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Surface.IMPORTANT, parent)
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(theme.S)
+        self.sentence = StressedLabel(theme.Role.RESULT)
+        self.spares, self.sureness = StressedLabel(theme.Role.SECTION), StressedLabel(theme.Role.FLOW, theme.INK2)
+        self.costs = Label(role=theme.Role.STRONG)
+        for label in (self.sentence, self.spares, self.sureness, self.costs):
+            self._column.addWidget(label)
+
+    def show_result(self, view: ResultView, judgement: Judgement) -> None:
+        """Show the recommendation of `judgement`."""
+        said, costs = judgement.recommendation, costs_sentence(view)
+        self.sentence.say(*_alternating(said.pieces))
+        self.spares.say(*_stressed(said.spares, ": ", " than "))
+        self.spares.setVisible(bool(said.spares))
+        self.sureness.say(*_stressed(said.sureness, "", " sure "))
+        self.sureness.setVisible(bool(said.sureness))
+        self.costs.setText(costs)
+        tell(self.costs, tooltip=view.metric.quality.provisional or "")
+        self.costs.setVisible(bool(costs))
+
+    def show_words(self, sentence: str, below: str) -> None:
+        """Show two sentences where there is nothing to recommend."""
+        self.sentence.say(sentence)
+        self.spares.say(below)
+        for label in (self.sureness, self.costs):
+            label.hide()
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """Use the smaller sizes on a compact page."""
+        side = 18 if breakpoint_.compact else 24
+        self._column.setContentsMargins(side, 12, side, 14)
+        for label in (self.sentence, self.spares, self.sureness):
+            label.set_compact(breakpoint_.compact)
+
+
+def _alternating(pieces: Sequence[Piece]) -> list[str]:
+    """Return the parts of a sentence for a label that stresses every second one."""
+    parts = [""]
+    for piece in pieces:
+        if piece.strong == len(parts) % 2:
+            parts.append("")
+        parts[-1] += piece.text
+    return parts
+
+
+def _stressed(sentence: str, after: str, before: str) -> tuple[str, ...]:
+    """Return a sentence in three parts, the middle one to stress: what stands between two marks, if both are there."""
+    start = sentence.find(after) + len(after) if after else 0
+    end = sentence.find(before, start)
+    if end < 0 or (after and after not in sentence):
+        return (sentence,)
+    keep = len(before.rstrip()) if not after else 0
+    return sentence[:start], sentence[start : end + keep], sentence[end + keep :]
+
+
+class ShareBar(QLabel):
+    """How much of the loss so many more would spare: a filled part of a track."""
+
+    def __init__(self, more: MoreText, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._share = more.share
+        tell(self, name=f"{more.number}: {more.spares}")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(160), theme.em(8))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.em(60), theme.em(8))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours, track = theme.tokens(self), QRectF(self.rect())
+        with QPainter(self) as painter:
+            painter.fillRect(track, colours.sunken)
+            track.setWidth(max(track.width() * min(self._share, 1.0), 2.0))
+            painter.fillRect(track, colours.ink2)
+
+
+class MoreCard(Card):
+    """Would more help? The advice, what deciding now is expected to cost, and three amounts of more on one scale."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._across.setContentsMargins(20, 14, 20, 16)
+        self._across.setSpacing(theme.XL)
+        words = QVBoxLayout()
+        words.setSpacing(theme.XS)
+        self.advice, self.loss = Label(role=theme.Role.SECTION), Label(role=theme.Role.NOTE, ink=theme.INK2)
+        words.addWidget(self.advice)
+        words.addWidget(self.loss)
+        words.addStretch(1)
+        self._amounts = Block()
+        self._across.addLayout(words, 4)
+        self._across.addWidget(self._amounts, 5)
+
+    def show_information(self, texts: InformationTexts) -> None:
+        """Show what more would bring."""
+        self.advice.setText(texts.advice)
+        self.loss.setText(texts.loss)
+        grid = QGridLayout(self._amounts.renew())
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(theme.L)
+        grid.setVerticalSpacing(theme.XS)
+        for column, more in enumerate(texts.more):
+            grid.addWidget(Label(more.number, theme.Role.LABEL), 0, column)
+            grid.addWidget(Label(more.spares, theme.Role.NOTE, theme.INK2), 1, column)
+            grid.addWidget(ShareBar(more), 2, column)
+            grid.setColumnStretch(column, 1)
+        grid.setRowStretch(3, 1)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """Put the amounts below the words on a compact page."""
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._across.setDirection(down if breakpoint_.compact else across)
+        self._across.setSpacing(theme.M if breakpoint_.compact else theme.XL)
+
+
+class TableCard(Card):
+    """The table of policies; what is beyond eight rows is folded."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 10, 20, 12)
+        column.setSpacing(theme.XS)
+        self.table, self.fold = PolicyTable(), LinkButton("Show all")
+        self._notes = Label(role=theme.Role.CAPTION, ink=theme.INK2)
+        self._open = False
+        foot = QHBoxLayout()
+        foot.addWidget(self.fold)
+        foot.addStretch(1)
+        column.addWidget(self.table)
+        column.addLayout(foot)
+        column.addWidget(self._notes)
+        self.fold.clicked.connect(self._toggle)
+
+    def show_judgement(self, judgement: Judgement, counts_as: str = "") -> None:
+        """Show a judgement; `counts_as` says what the costs rest on."""
+        self.table.show_policies(policy_texts(judgement, counts_as))
+        self._notes.setText(" ".join(judgement.notes))
+        self._notes.setVisible(bool(judgement.notes))
+        self._say_fold()
+
+    def _toggle(self) -> None:
+        self._open = not self._open
+        self.table.show_all(self._open)
+        self._say_fold()
+
+    def _say_fold(self) -> None:
+        self.fold.setVisible(self.table.folded > 0)
+        self.fold.setText("Show the first 8 only" if self._open else f"Show {self.table.folded} more, all dearer")
+
+
+class ToDoPane(QWidget):
+    """The first tab of the result."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.M)
+        self.card, self.policies, self.more = RecommendationCard(), TableCard(), MoreCard()
+        for card in (self.card, self.policies, self.more):
+            column.addWidget(card)
+        column.addStretch(1)
+
+    def show_result(self, view: ResultView) -> None:
+        """Show what `view` recommends."""
+        judgement = view.judgement
+        self.policies.setVisible(judgement is not None)
+        texts = None if judgement is None else information_texts(judgement)
+        self.more.setVisible(texts is not None)
+        if judgement is None:
+            self.card.show_words(NO_MODELS, MADE_UP)
+            return
+        self.card.show_result(view, judgement)
+        self.policies.show_judgement(judgement, view.headline.in_words())
+        if texts is not None:
+            self.more.show_information(texts)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """Arrange for a breakpoint."""
+        self.card.arrange(breakpoint_)
+        self.more.arrange(breakpoint_)

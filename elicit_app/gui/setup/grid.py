@@ -1,0 +1,484 @@
+"""A table of words that is filled in like a spreadsheet: paste, fill down, undo; all of it by keys."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetricsF, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPen, QWheelEvent
+from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
+    QAbstractItemView,
+    QFrame,
+    QHeaderView,
+    QLineEdit,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import box
+from elicit_app.gui.elements.page import QuietScrollBar
+from elicit_app.gui.elements.texts import elided, tell, tooltip_text
+
+Index = QModelIndex | QPersistentModelIndex
+Cell = tuple[int, int]
+
+ROW = 27
+_PAD = 10
+
+
+class Column(NamedTuple):
+    """One column.
+
+    Parameters
+    ----------
+    head : str
+        Its title.
+    share : int
+        Of the width.
+    editable : bool
+        Whether it may be typed in.
+    longest : int
+        Most characters, counted in every cell; 0 does not count.
+    missing : str
+        What an empty cell asks.
+    grey, right : bool
+        How its text stands.
+    """
+
+    head: str
+    share: int
+    editable: bool = True
+    longest: int = 0
+    missing: str = ""
+    grey: bool = False
+    right: bool = False
+
+
+class Grid(QAbstractTableModel):
+    """Cells of text. Emits `edited` with the rows that were changed by the person.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        From left to right.
+    """
+
+    edited = Signal(object)
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        super().__init__()
+        self.columns = tuple(columns)
+        self._cells: list[list[str]] = []
+        self._starts: frozenset[int] = frozenset()
+        self._undone: list[dict[Cell, str]] = []
+        self.fresh: set[Cell] = set()
+
+    def show_cells(self, cells: Sequence[Sequence[str]], starts: Sequence[int] = ()) -> None:
+        """Show other rows; a stronger line stands above each of `starts`. What could be undone is forgotten."""
+        self.beginResetModel()
+        self._cells, self._starts = [list(row) for row in cells], frozenset(starts)
+        self._undone, self.fresh = [], set()
+        self.endResetModel()
+
+    def refresh(self, cells: Sequence[Sequence[str]]) -> None:
+        """Show the same rows with other words."""
+        self._cells = [list(row) for row in cells]
+        self._changed()
+
+    def row(self, at: int) -> tuple[str, ...]:
+        """Return the texts of one row."""
+        return tuple(self._cells[at])
+
+    def starts(self, row: int) -> bool:
+        """Tell whether a stronger line stands above a row."""
+        return row in self._starts
+
+    @property
+    def can_undo(self) -> bool:
+        """Tell whether there is something to take back."""
+        return bool(self._undone)
+
+    def put(self, texts: Mapping[Cell, str], *, fresh: bool = False) -> int:
+        """Write several cells as one step that can be undone, and return how many there are."""
+        before = {cell: self._cells[cell[0]][cell[1]] for cell in texts}
+        if before != dict(texts):
+            self._undone.append(before)
+        self._write(texts)
+        self.fresh = set(texts) if fresh else set()
+        return len(texts)
+
+    def undo(self) -> bool:
+        """Take the last step back."""
+        if not self._undone:
+            return False
+        self.fresh = set()
+        self._write(self._undone.pop())
+        return True
+
+    def forget_fresh(self) -> None:
+        """Let pasted cells look like the others."""
+        if self.fresh:
+            self.fresh = set()
+            self._changed()
+
+    def _write(self, texts: Mapping[Cell, str]) -> None:
+        for (row, column), text in texts.items():
+            self._cells[row][column] = text
+        self._changed()
+        self.edited.emit(sorted({row for row, _ in texts}))
+
+    def _changed(self) -> None:
+        if self._cells:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._cells) - 1, len(self.columns) - 1))
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self._cells)
+
+    def columnCount(self, parent: Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        text, column = self._cells[index.row()][index.column()], self.columns[index.column()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return text
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tooltip_text(text)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{column.head}: {text or column.missing or 'empty'}"
+        return None
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        if role != Qt.ItemDataRole.EditRole or str(value) == self.data(index):
+            return False
+        self.put({(index.row(), index.column()): str(value)})
+        return True
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        usual = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return usual | Qt.ItemFlag.ItemIsEditable if self.columns[index.column()].editable else usual
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
+            return self.columns[section].head
+        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if self.columns[section].right else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+
+def block_of(text: str, *, split: bool) -> list[list[str]]:
+    """Return what a spreadsheet put on the clipboard as rows of cells.
+
+    Tabs part cells; without any, commas do where `split` allows it and every line has as many.
+    """
+    text = text.removesuffix("\n").removesuffix("\r")
+    if "\t" in text:
+        return list(csv.reader(io.StringIO(text), delimiter="\t"))
+    rows = list(csv.reader(io.StringIO(text)))
+    if split and rows and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1:
+        return [[cell.strip() for cell in row] for row in rows]
+    return [[line] for line in text.splitlines()] or [[""]]
+
+
+class _Cells(QStyledItemDelegate):
+    """Paints cells: elided in the middle, counted, pasted ones sunken, the current one framed."""
+
+    def __init__(self, view: GridView) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        editor = QLineEdit(parent)
+        editor.setFrame(False)
+        editor.setTextMargins(_PAD - 2, 0, 4, 0)
+        editor.setFont(theme.font(theme.Role.NOTE))
+        tell(editor, name=self._view.grid.columns[index.column()].head)
+        return editor
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        grid, colours = self._view.grid, theme.tokens(self._view)
+        column, cell = grid.columns[index.column()], QRectF(option.rect)
+        text = str(index.data())
+        current = index == self._view.currentIndex() and self._view.hasFocus()
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        painter.fillRect(cell, colours.surface)  # over the selection as the style paints it
+        if (index.row(), index.column()) in grid.fresh or (chosen and not current and self._view.several_chosen):
+            painter.fillRect(cell, colours.sunken)
+        strong = grid.starts(index.row()) and index.row() > 0
+        painter.setPen(QPen(colours.line2 if strong else colours.line, 1))
+        painter.drawLine(cell.topLeft(), cell.topRight())
+        painter.setPen(QPen(colours.line, 1))
+        if index.column():
+            painter.drawLine(cell.topLeft(), cell.bottomLeft())
+        painter.setFont(theme.font(theme.Role.STRONG if index.column() == 0 else theme.Role.NOTE))
+        room = cell.adjusted(_PAD, 0, -_PAD, 0)
+        if column.longest and text:
+            painter.setPen(colours.ink if len(text) > column.longest else colours.ink2)
+            painter.drawText(room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(len(text)))
+            room.adjust(0, 0, -theme.em(26), 0)
+        if not text and column.missing:
+            radius = theme.em(3)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(colours.ink2, 1.4))
+            middle = room.center()
+            middle.setX(room.left() + radius)
+            painter.drawEllipse(middle, radius, radius)
+            room.adjust(theme.em(14), 0, 0, 0)
+        painter.setPen(colours.ink2 if column.grey or not text else colours.ink)
+        side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+        said = elided(text or column.missing, QFontMetricsF(painter.font()), room.width())
+        painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, said)
+        if current:
+            box(painter, cell, theme.KEY_RADIUS, border=colours.ink, width=2)
+
+
+class _Heads(QHeaderView):
+    """Titles of columns, in grey on the card, without a border."""
+
+    def __init__(self, view: GridView) -> None:
+        super().__init__(Qt.Orientation.Horizontal, view)
+        self._view = view
+
+    def paintSection(self, painter: QPainter, rect: QRect, section: int) -> None:
+        colours, column = theme.tokens(self._view), self._view.grid.columns[section]
+        painter.fillRect(rect, colours.surface)
+        painter.setPen(colours.ink2)
+        painter.setFont(theme.font(theme.Role.CAPTION))
+        side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+        room = QRectF(rect).adjusted(_PAD, 0, -_PAD, 0)
+        said = elided(column.head, QFontMetricsF(painter.font()), room.width())
+        painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, said)
+
+
+class GridView(QTableView):
+    """Shows a `Grid`. Enter goes down, Tab right, F2 or a letter edits.
+
+    Ctrl+V pastes a block, Ctrl+D fills down, Ctrl+Z takes a step back. Emits `said` with what was done, in words, and
+    `row_chosen` with the current row.
+    """
+
+    said = Signal(str)
+    row_chosen = Signal(int)
+
+    def __init__(self, grid: Grid, name: str, rows: int) -> None:
+        super().__init__()
+        self.grid, self._rows = grid, rows
+        self.setModel(grid)
+        self.setHorizontalHeader(_Heads(self))
+        tell(self, name=name)
+        self.setItemDelegate(_Cells(self))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setEditTriggers(
+            QAbstractItemView.EditTrigger.AnyKeyPressed
+            | QAbstractItemView.EditTrigger.EditKeyPressed
+            | QAbstractItemView.EditTrigger.DoubleClicked
+        )
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBar(QuietScrollBar(on_card=True))
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setFrameShape(QFrame.Shape.NoFrame)
+        self.selectionModel().currentChanged.connect(lambda index, _: self.row_chosen.emit(index.row()))
+        grid.modelReset.connect(self._begin)
+        self.measure()
+
+    def measure(self) -> None:
+        """Take the heights of the present font, and the columns their shares of the width."""
+        self.setFont(theme.font(theme.Role.NOTE))
+        self.horizontalHeader().setFont(theme.font(theme.Role.CAPTION))
+        self.verticalHeader().setDefaultSectionSize(theme.em(ROW))
+        self.horizontalHeader().setFixedHeight(theme.em(ROW))
+        rows = min(self.grid.rowCount(), self._rows)
+        self.setFixedHeight(theme.em(ROW) * (max(rows, 1) + 1) + 2)
+        shown = [at for at in range(len(self.grid.columns)) if not self.isColumnHidden(at)]
+        total = sum(self.grid.columns[at].share for at in shown)
+        width = self.viewport().width()
+        for at in shown:
+            self.setColumnWidth(at, width * self.grid.columns[at].share // max(total, 1))
+        if shown:
+            left = width - sum(self.columnWidth(at) for at in shown)
+            self.setColumnWidth(shown[-1], self.columnWidth(shown[-1]) + max(left, 0))
+
+    @property
+    def several_chosen(self) -> bool:
+        """Tell whether more than the current cell is selected."""
+        return len(self.selectionModel().selectedIndexes()) > 1
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(400), self.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(theme.em(200), theme.em(ROW) * 3)
+
+    def resizeEvent(self, event: Any) -> None:
+        super().resizeEvent(event)
+        self.measure()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.viewport().update()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll the table where it has more rows than it shows, else the page."""
+        if self.verticalScrollBar().maximum() > 0:
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        acts = (
+            (QKeySequence.StandardKey.Paste, self.paste),
+            (QKeySequence.StandardKey.Copy, self.copy),
+            (QKeySequence.StandardKey.Undo, self.undo),
+        )
+        for keys, act in acts:
+            if event.matches(keys):
+                act()
+                return
+        self.grid.forget_fresh()
+        control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        if control and event.key() == Qt.Key.Key_D:
+            self.fill_down()
+        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.grid.put(dict.fromkeys(self._chosen(), ""))
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not control:
+            if self.state() != QAbstractItemView.State.EditingState:  # else it comes from the editor, which closes
+                self._go_down()
+        else:
+            super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab go from cell to cell, and out of the table at its ends."""
+        place = self.currentIndex()
+        shown = [at for at in range(self.grid.columnCount()) if not self.isColumnHidden(at)]
+        rows = self._visible_rows()
+        if not place.isValid() or not rows:
+            return super().focusNextPrevChild(forward)
+        last = (rows[-1], shown[-1]) if forward else (rows[0], shown[0])
+        if (place.row(), place.column()) == last:
+            self.setTabKeyNavigation(False)
+            moved = super().focusNextPrevChild(forward)
+            self.setTabKeyNavigation(True)
+            return moved
+        return super().focusNextPrevChild(forward)
+
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        """Enter in a cell takes what was typed and goes down."""
+        super().closeEditor(editor, hint)
+        if hint == QAbstractItemDelegate.EndEditHint.SubmitModelCache:
+            self._go_down()
+
+    def paste(self) -> None:
+        """Write the block on the clipboard from the current cell on, or one text into all selected cells."""
+        place = self.currentIndex()
+        if not place.isValid():
+            self.said.emit("Choose a cell first: the block is pasted from there on.")
+            return
+        columns = [at for at in range(place.column(), len(self.grid.columns)) if not self.isColumnHidden(at)]
+        block = block_of(QGuiApplication.clipboard().text(), split=len(columns) > 1)
+        if block == [block[0][:1]] and self.several_chosen:
+            cells = dict.fromkeys(self._chosen(), block[0][0])
+            self.said.emit(f"{_cells(self.grid.put(cells, fresh=True))} pasted from the clipboard.")
+            return
+        rows = [row for row in self._visible_rows() if row >= place.row()]
+        texts = {
+            (row, column): text.strip()
+            for row, line in zip(rows, block, strict=False)
+            for column, text in zip(columns, line, strict=False)
+            if self.grid.columns[column].editable
+        }
+        lost = sum(map(len, block)) - len(texts)
+        self.grid.put(texts, fresh=True)
+        more = f" {_cells(lost)} did not fit." if lost else ""
+        self.said.emit(f"{_cells(len(texts))} pasted from the clipboard.{more}")
+
+    def copy(self) -> None:
+        """Put the selected cells on the clipboard, as a spreadsheet takes them."""
+        chosen = self.selectionModel().selectedIndexes()
+        rows, columns = sorted({one.row() for one in chosen}), sorted({one.column() for one in chosen})
+        lines = ["\t".join(self.grid.row(row)[column] for column in columns) for row in rows]
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def fill_down(self) -> None:
+        """Write the topmost selected cell of each column into those below; of one cell alone, the one above it."""
+        chosen = self._chosen()
+        if not chosen:
+            return
+        visible = self._visible_rows()
+        texts: dict[Cell, str] = {}
+        for column in {at for _, at in chosen}:
+            own = sorted(row for row, at in chosen if at == column)
+            above = [row for row in visible if row < own[0]]
+            source = own[0] if len(own) > 1 else (above[-1] if above else own[0])
+            texts |= {(row, column): self.grid.row(source)[column] for row in own if row != source}
+        if texts:
+            self.said.emit(f"{_cells(self.grid.put(texts, fresh=True))} filled.")
+
+    def undo(self) -> None:
+        """Take the last step back."""
+        self.said.emit("Taken back." if self.grid.undo() else "There is nothing to take back.")
+
+    def show_only(self, rows: Sequence[int]) -> None:
+        """Hide all rows but these."""
+        wanted = set(rows)
+        for row in range(self.grid.rowCount()):
+            self.setRowHidden(row, row not in wanted)
+        if rows and self.currentIndex().row() not in wanted:
+            self.setCurrentIndex(self.grid.index(rows[0], self._first_editable))
+
+    def _chosen(self) -> list[Cell]:
+        places = [(one.row(), one.column()) for one in self.selectionModel().selectedIndexes()]
+        return [
+            (row, column)
+            for row, column in places
+            if self.grid.columns[column].editable and not self.isRowHidden(row) and not self.isColumnHidden(column)
+        ]
+
+    def _visible_rows(self) -> list[int]:
+        return [row for row in range(self.grid.rowCount()) if not self.isRowHidden(row)]
+
+    def _go_down(self) -> None:
+        place = self.currentIndex()
+        below = next((row for row in self._visible_rows() if row > place.row()), None)
+        if below is not None:
+            self.setCurrentIndex(self.grid.index(below, place.column()))
+
+    @property
+    def _first_editable(self) -> int:
+        return next(at for at, column in enumerate(self.grid.columns) if column.editable)
+
+    def _begin(self) -> None:
+        self.measure()
+        if self.grid.rowCount():
+            self.setCurrentIndex(self.grid.index(0, self._first_editable))
+
+
+def _cells(n: int) -> str:
+    return "1 cell" if n == 1 else f"{n:,} cells"

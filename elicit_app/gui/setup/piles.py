@@ -1,0 +1,218 @@
+"""Mistakes put into piles by what follows from them: what lies where, what is proposed, and taking a step back. No Qt.
+
+Of more than `SINGLY` classes, mistakes go as groups: those of one truth that have the same words for what follows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from elicit_app.elicitation.orders import StatedMistake
+from elicit_app.elicitation.piles import StatedPile
+from elicit_app.session.journal.events import Guess
+from elicit_app.study.model import Study
+
+FEWEST, MOST = 3, 5
+NAMES = {
+    3: ("Hardly matters", "Matters", "Grave"),
+    4: ("Hardly matters", "A nuisance", "Does harm", "Grave"),
+    5: ("Hardly matters", "A nuisance", "Does some harm", "Does harm", "Grave"),
+}
+SINGLY = 10
+"""Up to so many classes every mistake is a card of its own."""
+
+Mistake = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class PileCard:
+    """One card: a mistake, or a group of them that goes together.
+
+    Parameters
+    ----------
+    mistakes : tuple of (true, predicted)
+        What is on it.
+    title : str
+        "Ventricular tachycardia called SVT", "VT called anything slower, 6".
+    detail : str
+        Of how many cases of the truth, and what they are called.
+    consequence : str
+        What follows; may be empty.
+    """
+
+    mistakes: tuple[Mistake, ...]
+    title: str
+    detail: str
+    consequence: str
+
+
+def cards_of(study: Study) -> tuple[PileCard, ...]:
+    """Return the cards of a study, in study order."""
+    wording, k = study.wording, study.n_classes
+    shown = _cases(study)
+    cards = []
+    for true in range(k):
+        groups: dict[str, list[Mistake]] = {}
+        for predicted in (at for at in range(k) if at != true):
+            said = wording.mistakes[true, predicted].consequence.strip()
+            groups.setdefault(said if k > SINGLY else str(predicted), []).append((true, predicted))
+        for own in groups.values():
+            first = wording.mistakes[own[0]]
+            called = wording.class_one[own[0][1]] if len(own) == 1 else _listed(study, own)
+            title = first.name if len(own) == 1 else f"{wording.class_one[true]} called {called}"
+            detail = f"of {shown[true]:,} {wording.class_many[true]} → called {called}"
+            cards.append(PileCard(tuple(own), title[:1].upper() + title[1:], detail, first.consequence))
+    return tuple(cards)
+
+
+def _listed(study: Study, own: list[Mistake]) -> str:
+    names = [study.wording.class_one[predicted] for _, predicted in own]
+    if len(own) == study.n_classes - 1:
+        return f"anything else, {len(own)}"
+    return ", ".join(names) if len(names) <= 2 else f"{names[0]} or {len(names) - 1} others"
+
+
+def _cases(study: Study) -> list[int]:
+    if not study.models:
+        return [0] * study.n_classes
+    y_true = study.models[0].y_true
+    return [int((y_true == at).sum()) for at in range(study.n_classes)]
+
+
+def _said(text: str) -> str:
+    """Return what is compared of a consequence: its words, without signs."""
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+@dataclass
+class Piles:
+    """Which card lies in which pile; every change can be taken back.
+
+    Parameters
+    ----------
+    cards : tuple of PileCard
+        All of them.
+    names : list of str
+        Of the piles, the mildest first.
+    """
+
+    cards: tuple[PileCard, ...]
+    names: list[str] = field(default_factory=lambda: list(NAMES[MOST]))
+    lies: dict[int, int] = field(default_factory=dict)
+    guessed: dict[int, int] = field(default_factory=dict)
+    _later: list[int] = field(default_factory=list)
+    _before: list[tuple[dict[int, int], list[int]]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, study: Study, guesses: Sequence[Guess] = ()) -> Piles:
+        """Return empty piles for a study; first guesses propose where some cards go."""
+        piles = cls(cards_of(study))
+        ratios = {(guess.true, guess.predicted): guess.ratio for guess in guesses if guess.predicted is not None}
+        if len(set(ratios.values())) > 1:
+            ranked = sorted(set(ratios.values()))
+            for at, card in enumerate(piles.cards):
+                own = [ratios[mistake] for mistake in card.mistakes if mistake in ratios]
+                if own:
+                    piles.guessed[at] = round(ranked.index(own[0]) * (MOST - 1) / (len(ranked) - 1))
+        return piles
+
+    @property
+    def left(self) -> list[int]:
+        """Return the cards that lie in no pile, those put off last."""
+        free = [at for at in range(len(self.cards)) if at not in self.lies]
+        return [at for at in free if at not in self._later] + [at for at in self._later if at in free]
+
+    @property
+    def can_undo(self) -> bool:
+        """Tell whether there is a step to take back."""
+        return bool(self._before)
+
+    def in_pile(self, pile: int) -> list[int]:
+        """Return the cards of a pile, in the order in which they were put there, the last first."""
+        return [at for at in reversed(list(self.lies)) if self.lies[at] == pile]
+
+    def mistakes_in(self, cards: Sequence[int]) -> int:
+        """Return how many mistakes are on some cards."""
+        return sum(len(self.cards[at].mistakes) for at in cards)
+
+    def proposals(self) -> dict[int, int]:
+        """Return where the cards that are left would go: by words said of one in a pile, else by a first guess."""
+        said: dict[str, int] = {}
+        for at, pile in self.lies.items():
+            words = _said(self.cards[at].consequence)
+            if words:
+                said[words] = pile
+        found = {}
+        for at in self.left:
+            proposed = said.get(_said(self.cards[at].consequence), self.guessed.get(at))
+            if proposed is not None:
+                found[at] = min(proposed, len(self.names) - 1)
+        return found
+
+    def alike(self, card: int) -> list[int]:
+        """Return the cards left that say the same words as `card`, itself included."""
+        words = _said(self.cards[card].consequence)
+        return [at for at in self.left if at == card or (words and _said(self.cards[at].consequence) == words)]
+
+    def put(self, cards: Sequence[int], pile: int) -> None:
+        """Put cards into a pile, as one step."""
+        if not 0 <= pile < len(self.names):
+            return
+        self._keep()
+        for at in cards:
+            self.lies.pop(at, None)
+            self.lies[at] = pile
+
+    def later(self, card: int) -> None:
+        """Put a card under the others that are left."""
+        self._keep()
+        self._later = [at for at in self._later if at != card] + [card]
+
+    def use_proposals(self) -> int:
+        """Put every card where it is proposed to go, as one step, and return how many that were."""
+        proposed = self.proposals()
+        if proposed:
+            self._keep()
+            self.lies |= proposed
+        return len(proposed)
+
+    def undo(self) -> bool:
+        """Take the last step back."""
+        if not self._before:
+            return False
+        self.lies, self._later = self._before.pop()
+        return True
+
+    def resize(self, n: int) -> None:
+        """Have so many piles; cards keep their rank as nearly as there is one."""
+        if not FEWEST <= n <= MOST or n == len(self.names):
+            return
+        before = len(self.names)
+        usual = list(self.names) == list(NAMES[before])
+        scale = (n - 1) / (before - 1)
+        self._before = []
+        self.lies = {at: round(pile * scale) for at, pile in self.lies.items()}
+        self.guessed = {at: round(pile * scale) for at, pile in self.guessed.items()}
+        self.names = list(NAMES[n]) if usual else [*self.names, *NAMES[MOST]][:n]
+
+    def stated(self, study: Study) -> tuple[StatedPile, ...] | None:
+        """Return the piles as a setting has them; None where nothing was put anywhere."""
+        if not self.lies:
+            return None
+        return tuple(
+            StatedPile(
+                name.strip() or f"Pile {number + 1}",
+                tuple(
+                    StatedMistake(study.classes[true], study.classes[predicted])
+                    for at in sorted(self.in_pile(number))
+                    for true, predicted in self.cards[at].mistakes
+                ),
+            )
+            for number, name in enumerate(self.names)
+            if self.in_pile(number)
+        )
+
+    def _keep(self) -> None:
+        self._before.append((dict(self.lies), list(self._later)))

@@ -1,0 +1,530 @@
+"""Piles: a card on top, and below it the piles it may go to, mild left and grave right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from PySide6.QtCore import QMimeData, QModelIndex, QPersistentModelIndex, QPoint, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QDrag,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QFontMetricsF,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QShortcut,
+    QStandardItem,
+    QStandardItemModel,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QBoxLayout,
+    QButtonGroup,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QListView,
+    QSizePolicy,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import (
+    Card,
+    Divider,
+    KeyCap,
+    Label,
+    LinkButton,
+    Look,
+    MinorButton,
+    OutlineButton,
+    PrimaryButton,
+    ProgressBar,
+    Surface,
+    box,
+    elided,
+)
+from elicit_app.gui.elements.fields import Field
+from elicit_app.gui.elements.page import Header, QuietScrollBar, ScrolledPage
+from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.texts import tell, tooltip_text
+from elicit_app.gui.setup.begin_page import Beginning
+from elicit_app.gui.setup.piles import FEWEST, MOST, PileCard, Piles
+from elicit_app.gui.setup.reading_order import follow_the_eye
+
+_MIME = "application/x-elicit-card"
+_CARD, _PROPOSED = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+_CHIP = 36
+
+
+def _drag(source: QWidget, card: int) -> None:
+    data = QMimeData()
+    data.setData(_MIME, str(card).encode())
+    drag = QDrag(source)
+    drag.setMimeData(data)
+    drag.exec(Qt.DropAction.MoveAction)
+
+
+class _Chip(QStyledItemDelegate):
+    """One card in a pile; dashed while it is only proposed, outlined in ink where the keys stand."""
+
+    def __init__(self, view: QListView) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        return QSize(theme.em(60), theme.em(_CHIP))
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        colours, room = theme.tokens(self._view), QRectF(option.rect).adjusted(0, 3, 0, -3)
+        proposed = bool(index.data(_PROPOSED))
+        painter.fillRect(QRectF(option.rect), colours.surface)
+        current = self._view.hasFocus() and index == self._view.currentIndex()
+        border = colours.ink if current else colours.line2 if proposed else colours.line
+        fill = None if proposed else colours.surface
+        box(painter, room, 6, fill=fill, border=border, width=2 if current else 1, dashed=proposed and not current)
+        painter.setFont(theme.font(theme.Role.NOTE))
+        painter.setPen(colours.ink2 if proposed else colours.ink)
+        text = room.adjusted(10, 0, -8, 0)
+        said = elided(str(index.data()), QFontMetricsF(painter.font()), text.width())
+        painter.drawText(text, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, said)
+
+
+class _Chips(QListView):
+    """The cards of one pile. Emits `moved` with a card and a pile, and `left` with -1 or 1 for a pile beside it."""
+
+    moved = Signal(int, int)
+    left = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cards = QStandardItemModel(self)
+        self.setModel(self.cards)
+        self.setItemDelegate(_Chip(self))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setUniformItemSizes(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollBar(QuietScrollBar(on_card=True))
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTabKeyNavigation(False)
+        self._pressed: QPoint | None = None
+
+    def show_cards(self, own: Sequence[tuple[int, PileCard, bool]]) -> None:
+        """Show cards with their numbers, and whether each is only proposed."""
+        kept = self.current_card()
+        self.cards.clear()
+        for number, card, proposed in own:
+            item = QStandardItem(card.title)
+            item.setData(number, _CARD)
+            item.setData(proposed, _PROPOSED)
+            item.setToolTip(tooltip_text(f"{card.title}\n{card.detail}\n{card.consequence}"))
+            item.setAccessibleText(f"{card.title}, proposed" if proposed else card.title)
+            self.cards.appendRow(item)
+        rows = [number for number, _, _ in own]
+        if rows:
+            self.setCurrentIndex(self.cards.index(rows.index(kept) if kept in rows else 0, 0))
+
+    def current_card(self) -> int | None:
+        """Return the number of the card under the cursor."""
+        found = self.currentIndex().data(_CARD) if self.currentIndex().isValid() else None
+        return None if found is None else int(found)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            self.left.emit(-1 if event.key() == Qt.Key.Key_Left else 1)
+            return
+        super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed = event.position().toPoint()
+        super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        card = self.current_card()
+        far = QApplication.startDragDistance()
+        if self._pressed is None or card is None:
+            return
+        if (event.position().toPoint() - self._pressed).manhattanLength() >= far:
+            self._pressed = None
+            _drag(self, card)
+
+
+class PileColumn(Card):
+    """One pile: its number, its name, how many mistakes, and its cards.
+
+    Emits `dropped` with a card that is put here, and `renamed` with the name.
+    """
+
+    dropped = Signal(int)
+    renamed = Signal(str)
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.setAcceptDrops(True)
+        self.name, self.chips = Field(), _Chips()
+        self._count = Label(role=theme.Role.CAPTION, ink=theme.INK2)
+        tell(self.name, name=f"Name of pile {number}")
+        tell(self.chips, name=f"Pile {number}")
+        column, head = QVBoxLayout(self), QHBoxLayout()
+        column.setContentsMargins(10, 10, 10, 10)
+        column.setSpacing(6)
+        head.setSpacing(theme.S)
+        head.addWidget(KeyCap(str(number)))
+        head.addWidget(self.name, 1)
+        column.addLayout(head)
+        column.addWidget(self._count)
+        column.addWidget(Divider())
+        column.addWidget(self.chips, 1)
+        self.name.textEdited.connect(self.renamed)
+
+    def show_pile(self, name: str, mistakes: int, own: Sequence[tuple[int, PileCard, bool]]) -> None:
+        """Show what lies here."""
+        if self.name.text() != name:
+            self.name.setText(name)
+            self.name.setCursorPosition(0)
+        self._count.setText("1 mistake" if mistakes == 1 else f"{mistakes:,} mistakes")
+        self.chips.show_cards(own)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasFormat(_MIME):
+            self.set_surface(Surface.IMPORTANT)
+            event.acceptProposedAction()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.set_surface(Surface.PLAIN)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.set_surface(Surface.PLAIN)
+        event.acceptProposedAction()
+        self.dropped.emit(int(bytes(event.mimeData().data(_MIME).data())))
+
+
+class _TopCard(Card):
+    """The card to place: what it is, how many are left, and what is proposed. Emits `dragged`."""
+
+    dragged = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(Surface.IMPORTANT)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.OpenHandCursor)
+        middle = Qt.AlignmentFlag.AlignHCenter
+        self._left, self._bar = Label(role=theme.Role.STRONG), ProgressBar()
+        self._title = Label(role=theme.Role.TITLE, align=middle)
+        self._detail = Label(role=theme.Role.FLOW, ink=theme.INK2, align=middle)
+        self._follows = Label(role=theme.Role.BODY, ink=theme.INK2, align=middle)
+        self._proposed = Label(ink=theme.INK2)
+        self.later, self.accept = OutlineButton("Later", keys=("L",)), OutlineButton("Put it there", keys=("Enter",))
+        self._asks = Label("Which pile?", theme.Role.NOTE, theme.INK2, align=Qt.AlignmentFlag.AlignRight)
+        self._or = Label("a digit, or drag the card", theme.Role.CAPTION, theme.INK2, align=Qt.AlignmentFlag.AlignRight)
+        self.across = QGridLayout()
+        self._pressed: QPoint | None = None
+        self._build()
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 14, 24, 12)
+        column.setSpacing(theme.S)
+        left, words, right = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
+        for layout, widgets in (
+            (left, (self._left, self._bar)),
+            (words, (self._title, self._detail, self._follows)),
+            (right, (self._asks, self._or)),
+        ):
+            layout.setSpacing(4)
+            for widget in widgets:
+                layout.addWidget(widget)
+            layout.addStretch(1)
+        for at, (layout, share) in enumerate(((left, 1), (words, 2), (right, 1))):
+            self.across.addLayout(layout, 0, at)
+            self.across.setColumnStretch(at, share)
+        column.addLayout(self.across)
+        column.addWidget(Divider())
+        row = QHBoxLayout()
+        row.setSpacing(theme.S)
+        row.addWidget(self._proposed, 1)
+        row.addWidget(self.later)
+        row.addWidget(self.accept)
+        column.addLayout(row)
+
+    def show_left(self, piles: Piles) -> None:
+        """Show the next card that lies in no pile."""
+        left = piles.left
+        every, free = piles.mistakes_in(range(len(piles.cards))), piles.mistakes_in(left)
+        self._left.setText(f"{free:,} of {every:,} are left" if free else f"All {every:,} are in a pile")
+        self._bar.set_share(1 - free / every, f"{every - free:,} of {every:,} mistakes are in a pile")
+        for widget in (self.later, self.accept, self._asks, self._or):
+            widget.setVisible(bool(left))
+        if not left:
+            self._say("Every mistake is in a pile", "Go on, or move a card by its digit.", "")
+            self._proposed.setText("")
+            return
+        card = piles.cards[left[0]]
+        self._say(card.title, card.detail, card.consequence)
+        pile = piles.proposals().get(left[0])
+        alike = piles.alike(left[0])
+        self.accept.setEnabled(pile is not None)
+        if pile is None:
+            self._proposed.setText("No proposal yet: those that say the same will be proposed to go where this goes.")
+            return
+        others = piles.mistakes_in(alike) - len(card.mistakes)
+        more = f", with {others:,} more that say “{card.consequence}”" if others else ""
+        self._proposed.setText(f"Proposed: pile {pile + 1}{more}")
+        self.accept.setText(f"Put all {piles.mistakes_in(alike):,} there" if others else "Put it there")
+
+    def _say(self, title: str, detail: str, follows: str) -> None:
+        self._title.setText(title)
+        self._detail.setText(detail)
+        self._follows.setText(follows)
+        self._follows.setVisible(bool(follows))
+        tell(self, name=". ".join(part for part in (title, detail, follows) if part))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed = event.position().toPoint()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._pressed is None:
+            return
+        if (event.position().toPoint() - self._pressed).manhattanLength() >= QApplication.startDragDistance():
+            self._pressed = None
+            self.dragged.emit()
+
+
+class _SizeButton(MinorButton):
+    """How many piles there are; the one chosen is outlined in ink."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setCheckable(True)
+
+    def look(self, colours: theme.Tokens) -> Look:
+        look = super().look(colours)
+        return look._replace(border=colours.ink, border_width=2.0, ink=colours.ink) if self.isChecked() else look
+
+
+class PilesPage(ScrolledPage):
+    """Puts mistakes into piles. Emits `finished` with the `Beginning` that has the piles, and `back_requested`."""
+
+    notice: Notice
+    finished = Signal(object)
+    back_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._beginning: Beginning | None = None
+        self._piles: Piles | None = None
+        self.header, self.notice = Header(), Notice()
+        self.skip, self.go_on = OutlineButton("Skip"), PrimaryButton("Go on", keys=("Ctrl+Enter",))
+        self.top = _TopCard()
+        self.columns = [PileColumn(number + 1) for number in range(MOST)]
+        self.sizes = {n: _SizeButton(str(n)) for n in range(FEWEST, MOST + 1)}
+        self.back, self.undo = LinkButton("Back"), OutlineButton("Undo", keys=("Ctrl+Z",))
+        self._build()
+        self._connect()
+        self.settle()
+
+    def _build(self) -> None:
+        for button in (self.skip, self.go_on):
+            self.header.add_action(button)
+        self.head.addWidget(self.header)
+        self.head.addWidget(self.notice)
+        self.body.addWidget(self.top)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(12)
+        for column in self.columns:
+            column.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+            self._row.addWidget(column, 1)
+        self.body.addLayout(self._row, 1)
+        row, group = QHBoxLayout(), QButtonGroup(self)
+        row.setSpacing(theme.S)
+        row.addWidget(self.back)
+        row.addWidget(Label("Piles", theme.Role.LABEL, wrap=False))
+        for n, size in self.sizes.items():
+            tell(size, name=f"{n} piles")
+            group.addButton(size)
+            row.addWidget(size)
+        said = "Names may be changed. Dashed: proposed, not yet yours. In a pile arrows go, a digit moves the card."
+        row.addWidget(Label(said, theme.Role.NOTE, theme.INK2), 1)
+        self.undo.tall = 34
+        row.addWidget(self.undo)
+        self.foot.addLayout(row)
+
+    def _connect(self) -> None:
+        self.skip.clicked.connect(lambda: self._finish(None))
+        self.go_on.clicked.connect(self._go_on)
+        self.back.clicked.connect(self.back_requested)
+        self.undo.clicked.connect(self._undo)
+        self.notice.pressed.connect(self._use_proposals)
+        self.top.later.clicked.connect(self._later)
+        self.top.accept.clicked.connect(self._accept)
+        self.top.dragged.connect(lambda: _drag(self.top, self._left[0]) if self._left else None)
+        for n, size in self.sizes.items():
+            size.clicked.connect(lambda _=False, n=n: self._resize(n))
+        for at, column in enumerate(self.columns):
+            column.dropped.connect(lambda card, at=at: self._put([card], at))
+            column.renamed.connect(lambda name, at=at: self._rename(at, name))
+            column.chips.left.connect(lambda step, at=at: self._go_beside(at, step))
+        acts: dict[str, Callable[[], None]] = {
+            "L": self._later,
+            "Ctrl+Z": self._undo,
+            "Return": self._enter,
+            "Enter": self._enter,
+        }
+        acts |= {"Ctrl+Return": self._go_on, "Ctrl+Enter": self._go_on}
+        acts |= {str(n + 1): partial(self._digit, n) for n in range(MOST)}
+        for keys, act in acts.items():
+            shortcut = QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.setAutoRepeat(False)
+            shortcut.activated.connect(act)
+
+    @property
+    def first_focus(self) -> QWidget:
+        return self.top
+
+    @property
+    def piles(self) -> Piles | None:
+        """Return what lies where."""
+        return self._piles
+
+    def show_beginning(self, beginning: Beginning) -> None:
+        """Ask about the mistakes of a study; piles made for the same study before stay."""
+        before, self._beginning = self._beginning, beginning
+        if before is None or self._piles is None or before.study.digest != beginning.study.digest:
+            self._piles = Piles.of(beginning.study, beginning.guesses)
+        elif before.study.wording != beginning.study.wording or before.guesses != beginning.guesses:
+            lies, names = self._piles.lies, self._piles.names
+            fresh = Piles.of(beginning.study, beginning.guesses)
+            same = len(fresh.cards) == len(self._piles.cards)
+            self._piles = fresh
+            if same:
+                fresh.lies, fresh.names = lies, names
+        k = beginning.study.n_classes
+        self.header.say(
+            "Which mistakes are about as bad?",
+            f"{k} classes, {k * (k - 1):,} mistakes. Put each into a pile; the questions then know what belongs "
+            "together.",
+        )
+        self._show()
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.header.arrange(breakpoint_)
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(down if breakpoint_.large else across)
+        self._row.setSpacing(theme.S if breakpoint_.compact else 12)
+        for column in self.columns:
+            column.chips.setMinimumHeight(theme.em(_CHIP * (3 if breakpoint_.low else 5)))
+        QTimer.singleShot(0, self, lambda: follow_the_eye(self))
+
+    @property
+    def _left(self) -> list[int]:
+        return [] if self._piles is None else self._piles.left
+
+    def _show(self) -> None:
+        piles = self._piles
+        if piles is None:
+            return
+        proposed = piles.proposals()
+        for at, column in enumerate(self.columns):
+            column.setVisible(at < len(piles.names))
+            if at < len(piles.names):
+                own = [(card, piles.cards[card], False) for card in piles.in_pile(at)]
+                own += [(card, piles.cards[card], True) for card, pile in proposed.items() if pile == at]
+                column.show_pile(piles.names[at], piles.mistakes_in(piles.in_pile(at)), own)
+        self.top.show_left(piles)
+        self.undo.setEnabled(piles.can_undo)
+        self.sizes[len(piles.names)].setChecked(True)
+
+    def _changed(self) -> None:
+        self.notice.say("")
+        self.go_on.setText("Go on")
+        self._show()
+
+    def _put(self, cards: Sequence[int], pile: int) -> None:
+        if self._piles is not None and cards:
+            self._piles.put(cards, pile)
+            self._changed()
+
+    def _digit(self, pile: int) -> None:
+        """Move the card under the cursor in a pile, else place the one on top."""
+        for column in self.columns:
+            card = column.chips.current_card()
+            if column.chips.hasFocus() and card is not None:
+                self._put([card], pile)
+                return
+        self._put(self._left[:1], pile)
+
+    def _accept(self) -> None:
+        if self._piles is None or not self._left:
+            return
+        pile = self._piles.proposals().get(self._left[0])
+        if pile is not None:
+            self._put(self._piles.alike(self._left[0]), pile)
+
+    def _enter(self) -> None:
+        """Press what has the focus; where that is no button, take the proposal."""
+        focused = self.focusWidget()
+        if focused is not None and hasattr(focused, "click"):
+            focused.click()
+        else:
+            self._accept()
+
+    def _later(self) -> None:
+        if self._piles is not None and self._left:
+            self._piles.later(self._left[0])
+            self._changed()
+
+    def _undo(self) -> None:
+        if self._piles is not None and self._piles.undo():
+            self._changed()
+
+    def _resize(self, n: int) -> None:
+        if self._piles is not None:
+            self._piles.resize(n)
+            self._changed()
+
+    def _rename(self, pile: int, name: str) -> None:
+        if self._piles is not None:
+            self._piles.names[pile] = name
+
+    def _go_beside(self, at: int, step: int) -> None:
+        beside = self.columns[max(0, min(len(self.columns) - 1, at + step))]
+        if beside.isVisibleTo(self):
+            beside.chips.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _use_proposals(self) -> None:
+        if self._piles is not None:
+            self._piles.use_proposals()
+            self._changed()
+            self._go_on()
+
+    def _go_on(self) -> None:
+        piles = self._piles
+        if piles is None or self._beginning is None:
+            return
+        proposed = piles.mistakes_in(list(piles.proposals()))
+        if proposed and not self.notice.isVisibleTo(self):
+            left = piles.mistakes_in(piles.left)
+            sentence = f"{left:,} mistakes lie in no pile; for {proposed:,} of them one is proposed."
+            self.notice.say(sentence, button=f"Use the proposals for {proposed:,}")
+            self.go_on.setText("Go on without")
+            return
+        self._finish(piles)
+
+    def _finish(self, piles: Piles | None) -> None:
+        if self._beginning is None:
+            return
+        stated = None if piles is None else piles.stated(self._beginning.study)
+        setting = self._beginning.setting.model_copy(update={"piles": stated})
+        self.finished.emit(self._beginning._replace(setting=setting))

@@ -1,0 +1,405 @@
+"""The report on a conclusion, which a board can sign: what to do and why, and every answer behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import elicit_app
+from elicit_app.elicitation.questions import Purpose
+from elicit_app.session.results.trusting import contradictions
+from elicit_app.session.session import Session
+from elicit_app.session.view_builders import answered_views
+from elicit_app.session.views.asked import AnsweredView
+from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.words.policy_words import information_texts, policy_texts
+from elicit_app.session.words.sentences import preference_of
+from elicit_app.study.model import Study
+from elicit_app.study.writing import write_whole
+from metrics import ElicitedMetric
+from metrics.display.numbers import day, probability, total_cost, two_digits
+from metrics.elicited.exchange import called, exchange_rates, headline_of
+from metrics.elicited.metric_parts import ANSWERS_FOR
+from metrics.exports.drawings import DifferenceAxis, Picture, difference_mark, difference_numbers
+from metrics.exports.html_page import page_as_html
+from metrics.exports.markdown_page import page_as_markdown
+from metrics.exports.page import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Facts,
+    Finding,
+    Findings,
+    Page,
+    Paragraph,
+    RatePlot,
+    Section,
+    Signatures,
+    Table,
+    one_line,
+)
+from metrics.exports.typst_page import page_as_pdf
+from metrics.policies.changes import what_would_change
+from metrics.policies.recommendation import Piece
+
+if TYPE_CHECKING:
+    from metrics.elicited.family import MistakeKey
+    from metrics.policies.judgement import Judgement
+
+_MOST_POLICIES = 9
+_FITS = {
+    "fits": "",
+    "check": "one side plainly better",
+    "does not fit": "does not fit the rest",
+    "two answers": "answered twice, differently",
+    "asked again": "",
+    "left open": "left open",
+    "taken out": "taken out",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a session adds to a metric and a judgement; everything in words.
+
+    Parameters
+    ----------
+    title : str
+        The study.
+    about : str
+        "569 patients, 2 models".
+    day : str
+        Of the last answer.
+    trust_sentence, findings
+        How far the answers can be trusted, every reservation of it.
+    guesses : mapping
+        First guesses of ratios, by mistake.
+    how, shown : str
+        How it was asked, and what was shown.
+    answers : tuple of (int, str, str)
+        Number, answer in words, and what there is to say about it.
+    """
+
+    title: str
+    about: str
+    day: str
+    trust_sentence: str
+    findings: tuple[Finding, ...]
+    guesses: Mapping[MistakeKey, float]
+    how: str
+    shown: str
+    answers: tuple[tuple[int, str, str], ...]
+
+
+def report_of(session: Session, view: ResultView) -> Page:
+    """Return the report on the result of a session.
+
+    Parameters
+    ----------
+    session : Session
+        With at least one answer.
+    view : ResultView
+        Its result, as the window and the terminal show it.
+    """
+    return report_page(view.metric, view.judgement, _asked(session, view))
+
+
+def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
+    """Write a report by the ending of the file (.html, .md, else PDF), whole or not at all, and return where.
+
+    Raises
+    ------
+    Problem
+        Where the file cannot be written.
+    """
+    format = {".html": "html", ".htm": "html", ".md": "markdown"}.get(path.suffix.lower(), "pdf")
+    content = render_report(page, metric, format)
+    write_whole(path, content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def render_report(page: Page, metric: ElicitedMetric, format: str) -> str | bytes:
+    """Return a report in a format: "html", "markdown" or "pdf"."""
+    if format == "pdf":
+        return page_as_pdf(page, metric.created)
+    return page_as_html(page) if format == "html" else page_as_markdown(page)
+
+
+def report_page(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None = None) -> Page:
+    """Return the report: two sheets, and every answer where there is a session.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        What mistakes cost.
+    judgement : Judgement or None
+        What one could do; None without models.
+    asked : Asked, optional
+        What the session knows.
+    """
+    title = one_line(metric.name if asked is None else asked.title) or "Report"
+    who = metric.provenance.expert or "one person"
+    models = [] if judgement is None else _models(judgement)
+    subtitle = f"What the answers of {who} say about what mistakes cost"
+    if models:
+        subtitle += f", and what to do with {models[0] if len(models) == 1 else f'{len(models)} models'}"
+    sections = [
+        *_head(metric, judgement, asked),
+        *([] if judgement is None else _conclusion(judgement)),
+        *_costs(metric, asked),
+        *([] if asked is None else [_trust(asked)]),
+        *_method(metric, judgement, asked),
+        *([] if asked is None else [_answers(asked)]),
+    ]
+    when = day(metric.created) if asked is None else asked.day
+    return Page(title, subtitle, tuple(sections), foot=f"{title}, report of {when}")
+
+
+def _models(judgement: Judgement) -> list[str]:
+    return list(dict.fromkeys(one.policy.model for one in judgement.policies if one.policy.model is not None))
+
+
+def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> list[Section]:
+    """Return who was asked, when, about what, what for; then what to do."""
+    number, quality = metric.provenance.questions, metric.quality
+    who = metric.provenance.expert or "one person"
+    by = "a program, not a person" if quality.simulated else who
+    cases = "" if judgement is None else f"{judgement.n_cases:,} {judgement.words.cases}"
+    left = [("Asked", f"{by}, {_plural(number, 'answer')}"), ("About", asked.about if asked else cases)]
+    right = [("On", asked.day if asked else day(metric.created))]
+    if quality.purpose is not None:
+        right.append(("For", ANSWERS_FOR[quality.purpose]))
+    facts = [Section("", (Facts(tuple(row for row in rows if row[1])),), half=True) for rows in (left, right)]
+    if judgement is None:
+        return facts
+    said = judgement.recommendation
+    lines = [Paragraph(said.pieces and tuple(said.pieces), "lead")]
+    lines += [Paragraph(text) for text in (said.spares, said.sureness) if text]
+    lines += [Paragraph((Piece(quality.caveat, True),))] if quality.caveat else []
+    return [*facts, Section("", (Card(tuple(lines)),))]
+
+
+def _conclusion(judgement: Judgement) -> list[Section]:
+    """Return what one can do, how sure that is, and what would change it."""
+    sections = [Section("What one can do", _policies(judgement))]
+    texts = information_texts(judgement)
+    if texts is not None:
+        told = f"{texts.advice}. {texts.loss}"
+        if texts.more:
+            told += f" {_sentence('; '.join(f'{one.number} would {one.spares}' for one in texts.more))}"
+        sections.append(Section("How sure, and what would help", (Paragraph(told),)))
+        doubts = _doubts(judgement)
+        sections += [Section(head, (Paragraph(text),), half=True, level=3) for head, text in doubts]
+    changes = Bullets(what_would_change(judgement))
+    signed = Signatures(("Answered by", "Decided by", "Date"))
+    return [*sections, Section("What would change the conclusion", (changes, signed))]
+
+
+def _policies(judgement: Judgement) -> tuple[Block, ...]:
+    """Return the table of what one can do, and what to know to read it."""
+    texts = policy_texts(judgement)
+    shown = [*zip(judgement.policies, texts.rows, strict=True)][:_MOST_POLICIES]
+    axis = DifferenceAxis.around([one for one, _ in shown])
+    drawn = bool(judgement.n_draws)
+    heads = ["Rank", "What", *("\n".join(two).strip() for two in texts.heads), "Cost"]
+    heads += ["Above the first", "Probably\nbest"] if drawn else []
+    rows: list[tuple[Cell | Picture, ...]] = []
+    for one, row in shown:
+        cells: list[Cell | Picture] = [Cell(str(row.rank), strong=row.shared), Cell(row.name, row.manner, strong=True)]
+        cells += [Cell(count) for count in row.counts] + [Cell(total_cost(row.cost), strong=True)]
+        cells += [difference_mark(one, axis), Cell(probability(one.probability_best))] if drawn else []
+        rows.append(tuple(cells))
+    right = frozenset({0, *range(2, 3 + len(texts.heads)), *({len(heads) - 1} if drawn else ())})
+    table = Table(tuple(heads), tuple(rows), right, widest=1, foot=difference_numbers(axis) if drawn else None)
+    notes = [f"Per {texts.per}; costs in {texts.unit}.", *texts.notes]
+    if drawn:
+        notes.append("Line: 90 % plausible; dark bar above: doubt from the answers; open bar below: from the cases.")
+    if len(judgement.policies) > len(shown):
+        notes.append(f"{len(judgement.policies) - len(shown)} more cost more.")
+    return table, Paragraph(" ".join(notes), "quiet"), *(Paragraph(note, "quiet") for note in judgement.notes)
+
+
+def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
+    """Return both doubts in words."""
+    found, words = judgement.information, judgement.words
+    assert found is not None
+    head = headline_of(exchange_rates(judgement.metric))
+    answers = _plural(judgement.metric.provenance.questions, "answer")
+    if head.rate.ninety is None:
+        first = "The metric has no ranges: what the answers leave open was not counted."
+    else:
+        first = (
+            f"{answers[:1].upper()}{answers[1:]} leave {head.rate.columns()[1]} {head.yardstick.mistake.many} for one "
+            f"{head.rate.mistake.one}."
+        )
+        if found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
+            first += " Every value in it gives the same first choice, or nearly."
+    stated = " at the stated prevalence" if judgement.stated else ""
+    second = f"{judgement.n_cases:,} {words.cases} were counted{stated}; others like them would give other counts."
+    return ("Doubt from the answers", first), ("Doubt from the cases", second)
+
+
+def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
+    """Return what the answers say: the exchange rates with the first guesses."""
+    rates = exchange_rates(metric)
+    head = headline_of(rates, metric.quality.provisional)
+    guesses = {} if asked is None else asked.guesses
+    said = head.in_words()
+    if head.rate.key in guesses:
+        said += f" First guess, before the questions: {two_digits(guesses[head.rate.key])}."
+    unasked = set(metric.quality.never_asked)
+    names = []
+    for rate in rates:
+        flow = called(metric.classes, rate.key)
+        mistake = metric.classes[rate.true], None if rate.predicted is None else metric.classes[rate.predicted]
+        beneath = [] if flow.casefold() == rate.mistake.name.casefold() else [flow]
+        beneath += ["never asked about"] if mistake in unasked else []
+        names.append((rate.mistake.name, ", ".join(beneath)))
+    plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates))
+    legend = "Dot: best estimate; bar: 50 %, line: 90 % plausible, dashed where it is only bounded"
+    legend += "; diamond: first guess." if guesses else "."
+    if unasked:
+        legend += " What no question was about rests on the other answers alone."
+    blocks = (Paragraph(said), plot, Paragraph(legend, "quiet"))
+    return [Section("What the answers say", blocks, new_sheet=True)]
+
+
+def _trust(asked: Asked) -> Section:
+    return Section("Can the answers be trusted?", (Paragraph(asked.trust_sentence), Findings(asked.findings)))
+
+
+def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> list[Section]:
+    told = [] if asked is None else [asked.how]
+    if metric.samples is not None:
+        told.append(
+            "Costs have a Student t prior on log ratios; slips, ties and noise that grows with the amounts are learned "
+            f"with them; {len(metric.samples):,} posterior draws by elliptical slice sampling (Nishihara, Murray and "
+            "Adams 2014)."
+        )
+    elif metric.provenance.procedure in ("dlpm", "lpm"):
+        told.append("The questions halve intervals (Hiranandani and others 2019).")
+    if judgement is not None:
+        if judgement.positive is not None:
+            told.append(
+                "A policy with these costs calls a case positive where its probability is at least 1 / (1 + ratio) "
+                "(Elkan 2001; Vickers and Elkin 2006)."
+            )
+        if judgement.n_draws:
+            told.append(
+                "Doubt from the cases: Bayesian bootstrap, paired over policies (Rubin 1981). What more would bring: "
+                "expected value of partial perfect information (Claxton 1999)."
+            )
+    sections = [Section("How it was done", (Paragraph(" ".join(told)),))] if told else []
+    if asked is not None and asked.shown:
+        sections.append(Section("What was shown", (Paragraph(asked.shown),)))
+    return [*sections, Section("To do it again", (Facts(_again(metric, judgement, asked)),))]
+
+
+def _again(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> tuple[tuple[str, str], ...]:
+    source, quality = metric.provenance, metric.quality
+    study = asked.about if asked is not None else "" if judgement is None else f"{judgement.n_cases:,} cases"
+    answers = f"{source.questions}, digest {_start(source.answers_digest)}" if source.answers_digest else "none"
+    state = "in order" if quality.provisional is None else f"provisional: {quality.provisional}"
+    if quality.never_asked:
+        state += f"; {_plural(len(quality.never_asked), 'mistake')} never asked about"
+    rows = [
+        ("Study", f"{study}, digest {_start(source.study_digest)}" if source.study_digest else study),
+        ("Answers", answers),
+        ("Metric file", f"{metric.name}, {state}"),
+        ("Program", f"elicit {source.version or elicit_app.__version__}, procedure {source.procedure}"),
+        ("Seed", "" if source.seed is None else str(source.seed)),
+    ]
+    if judgement is not None:
+        command = f"elicit score {_file(metric.name)}.metric.json PREDICTIONS --draws {judgement.n_draws}"
+        rows.append(("Command", f"{command}, with the predictions of {', '.join(_models(judgement))}"))
+    return tuple(row for row in rows if row[1])
+
+
+def _answers(asked: Asked) -> Section:
+    rows = tuple((Cell(str(number)), Cell(said), Cell(remark)) for number, said, remark in asked.answers)
+    table = Table(("Number", "Answer", "Remark"), rows, frozenset({0}), widest=1)
+    return Section("Every answer, in words", (table,), new_sheet=True)
+
+
+def _asked(session: Session, view: ResultView) -> Asked:
+    study, family = session.study, session.procedure().family
+    answers = answered_views(session, contradictions(session.state))
+    findings = [Finding(found.good, found.headline, found.detail) for found in view.trust]
+    if view.held_out:
+        told = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
+        findings = [_with_detail(one, told) if one.detail.endswith(":") else one for one in findings]
+    return Asked(
+        title=study.title,
+        about=_about(study),
+        day=view.date,
+        trust_sentence=view.trust_sentence,
+        findings=tuple(findings),
+        guesses=view.guesses,
+        how=_how(answers, study),
+        shown=_shown(session),
+        answers=tuple((one.number, *_in_words(one, study, family)) for one in answers),
+    )
+
+
+def _with_detail(finding: Finding, told: str) -> Finding:
+    return Finding(finding.good, finding.headline, f"{finding.detail} {told}.")
+
+
+def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str]:
+    said = preference_of(answer, study.wording, family)  # type: ignore[arg-type]
+    rather = f" rather than {said.rather_than}" if said.rather_than else ""
+    strength = f" ({answer.strength.value})" if answer.strength else ""
+    text = f"Preferred {said.preferred}{rather}{strength}" if said.is_preference else said.preferred
+    reason = f"“{answer.reason}”" if answer.reason else ""
+    return f"{text}.", "; ".join(one for one in (_FITS[answer.fit], reason) if one)
+
+
+def _about(study: Study) -> str:
+    if not study.models:
+        return f"{study.title}, a synthetic study"
+    cases = f"{len(study.models[0].y_true):,} {study.wording.cases}"
+    return f"{cases}, {_plural(len(study.models), 'model')}"
+
+
+def _how(answers: Sequence[AnsweredView], study: Study) -> str:
+    moved = sum(one.moved is not None for one in answers)
+    chosen = len(answers) - moved
+    told = f"{_plural(len(answers), 'pair')} of results for {study.population:,} {study.wording.cases} were compared"
+    if not moved:
+        return f"{told} by choosing."
+    mixed = "Choosing and matching are mixed because they differ (Tversky, Sattath and Slovic 1988)."
+    return f"{told}, {chosen} by choosing and {moved} by moving one number until both were equally bad. {mixed}"
+
+
+def _shown(session: Session) -> str:
+    pairs = [entry.event.pair for entry in session.state.entries]
+    imagined = sum(pair.hypothetical and pair.purpose is not Purpose.CHECK for pair in pairs)
+    repeats = sum(pair.purpose is Purpose.REPEAT for pair in pairs)
+    told = []
+    if imagined:
+        of = f"{_plural(imagined, 'pair')} of {len(pairs)}"
+        told.append(f"{of} had a result that no model of the study gives; it was marked.")
+    if repeats:
+        told.append(f"{_plural(repeats, 'pair')} came twice.")
+    told.append("Sides, order and the start of each moved number were random; all are in the file of answers.")
+    return " ".join(told)
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _start(digest: str | None) -> str:
+    return "" if digest is None else f"{digest[:4]} {digest[4:8]} {digest[8:12]} {digest[12:16]}"
+
+
+def _file(name: str) -> str:
+    plain = "".join(letter if letter.isalnum() else "-" for letter in name.lower())
+    return "-".join(part for part in plain.split("-") if part) or "model"

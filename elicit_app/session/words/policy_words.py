@@ -1,0 +1,251 @@
+"""What one could do, as the rows of a table and the sentences around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from metrics.display.numbers import amount, probability, total_cost
+from metrics.policies.information import More
+from metrics.policies.recommendation import what_one_does
+
+if TYPE_CHECKING:
+    from elicit_app.session.views.outcome import ResultView
+    from metrics.policies.information import Information
+    from metrics.policies.judgement import JudgedPolicy, Judgement, Range
+
+_TIMES = ("never", "once", "twice", "three times", "four times", "five times", "six times")
+# What more would spare is hardly there below this share of the loss.
+_NOTHING = 0.03
+# A doubt whose range is so many times narrower than the other is hardly there.
+_HARDLY = 3.0
+_FEW_ANSWERS = 10
+
+
+@dataclass(frozen=True)
+class PolicyRow:
+    """One thing that one could do.
+
+    Parameters
+    ----------
+    rank : int
+        Shared where `shared`.
+    shared : bool
+        Whether the difference to the first may be 0 for this row and for others.
+    name, manner, short_manner : str
+        "Size and texture", "cancer from 22 % (16 to 29)", "cancer from 22 %".
+    counts : tuple of str
+        Cases in the population, as the heads of `PolicyTexts` say.
+    cost : float
+        Per population, in units of the yardstick.
+    difference : float
+        To the first row.
+    both, answers, cases : tuple of float or None
+        90 % ranges of the difference: of both doubts, of each alone.
+    best : float or None
+        Probability of costing least.
+    sentence : str
+        The row for a screen reader.
+    """
+
+    rank: int
+    shared: bool
+    name: str
+    manner: str
+    short_manner: str
+    counts: tuple[str, ...]
+    cost: float
+    difference: float
+    both: Range | None
+    answers: Range | None
+    cases: Range | None
+    best: float | None
+    sentence: str
+
+
+@dataclass(frozen=True)
+class PolicyTexts:
+    """A judgement as a table.
+
+    Parameters
+    ----------
+    rows : tuple of PolicyRow
+        The recommended one first.
+    heads : tuple of (str, str)
+        The heads of the counts, in two lines.
+    unit : str
+        What costs are counted in: "needless biopsies".
+    per : str
+        How many cases: "1,000 patients".
+    notes : tuple of str
+        What stands beneath the table.
+    """
+
+    rows: tuple[PolicyRow, ...]
+    heads: tuple[tuple[str, str], ...]
+    unit: str
+    per: str
+    notes: tuple[str, ...]
+
+
+def policy_texts(judgement: Judgement, counts_as: str = "") -> PolicyTexts:
+    """Return a judgement as a table.
+
+    Parameters
+    ----------
+    judgement : Judgement
+        What one could do.
+    counts_as : str
+        The sentence that says what the costs rest on.
+    """
+    shared = sum(one.rank == 1 for one in judgement.policies) > 1
+    heads = _heads(judgement)
+    rows = tuple(_row(judgement, one, heads, shared and one.rank == 1) for one in judgement.policies)
+    return PolicyTexts(
+        rows=rows,
+        heads=tuple(_two_lines(head) for head in heads),
+        unit=judgement.mistake(*judgement.unit).many,
+        per=f"{judgement.population:,} {judgement.words.cases}",
+        notes=tuple(note for note in (_shared_note(judgement), counts_as) if note),
+    )
+
+
+def _row(judgement: Judgement, one: JudgedPolicy, heads: tuple[str, ...], shared: bool) -> PolicyRow:
+    name, manner = what_one_does(one, judgement.words, judgement.positive)
+    counts = tuple(f"{count:,}" for count in _counts(judgement, one))
+    return PolicyRow(
+        rank=one.rank,
+        shared=shared,
+        name=name,
+        manner=manner,
+        short_manner=manner.split(" (")[0],
+        counts=counts,
+        cost=one.cost_per_population,
+        difference=one.difference_to_best,
+        both=one.difference_interval,
+        answers=one.difference_answers,
+        cases=one.difference_cases,
+        best=one.probability_best,
+        sentence=_sentence(one, f"{name}, {manner}", dict(zip(heads, counts, strict=True)), shared),
+    )
+
+
+def _sentence(one: JudgedPolicy, what: str, counts: dict[str, str], shared: bool) -> str:
+    told = ", ".join(f"{count} {head}" for head, count in counts.items())
+    said = f"Rank {one.rank}{', shared' if shared else ''}. {what}: {told}, cost {total_cost(one.cost_per_population)}"
+    if one.difference_to_best:
+        said += f", {total_cost(one.difference_to_best)} more than the first"
+        if one.difference_interval is not None:
+            said += ", plausible " + " to ".join(_more_or_less(end) for end in one.difference_interval)
+    return said + (f"; best with {probability(one.probability_best)}." if one.probability_best is not None else ".")
+
+
+def _more_or_less(difference: float) -> str:
+    return f"{total_cost(abs(difference))} {'less' if difference < 0 else 'more'}"
+
+
+def _heads(judgement: Judgement) -> tuple[str, ...]:
+    """Return what is counted: both mistakes of two classes, else the cases that are decided rightly."""
+    if judgement.positive is None:
+        return (f"{judgement.words.cases} right",)
+    positive, negative = judgement.positive, 1 - judgement.positive
+    return judgement.mistake(positive, negative).many, judgement.mistake(negative, positive).many
+
+
+def _counts(judgement: Judgement, one: JudgedPolicy) -> tuple[int, ...]:
+    if judgement.positive is None:
+        return (int(np.trace(one.counts)),)
+    positive, negative = judgement.positive, 1 - judgement.positive
+    return int(one.counts[positive, negative]), int(one.counts[negative, positive])
+
+
+def _two_lines(head: str) -> tuple[str, str]:
+    first, _, rest = head.partition(" ")
+    return first[:1].upper() + first[1:], rest
+
+
+def _shared_note(judgement: Judgement) -> str:
+    tied = [one for one in judgement.policies if one.rank == 1]
+    if len(tied) < 2:
+        return ""
+    times = _TIMES[len(tied)] if len(tied) < len(_TIMES) else f"{len(tied)} times"
+    cases = f"{judgement.n_cases:,} {judgement.words.cases}"
+    if not judgement.n_draws:
+        return f"Rank 1 {times}: these cost the same."
+    of_answers, of_cases = _width(tied[1].difference_answers), _width(tied[1].difference_cases)
+    if of_cases > _HARDLY * of_answers:
+        return f"Rank 1 {times}: {cases} cannot tell these apart."
+    if of_answers > _HARDLY * of_cases:
+        return f"Rank 1 {times}: your answers cannot tell these apart."
+    return f"Rank 1 {times}: your answers and {cases} together cannot tell these apart."
+
+
+def _width(range_: Range | None) -> float:
+    return 0.0 if range_ is None else range_[1] - range_[0]
+
+
+def chooses(view: ResultView) -> bool:
+    """Tell whether the answers are for choosing and nothing else: then a report is what is due."""
+    return view.metric.quality.purpose == "choose"
+
+
+def costs_sentence(view: ResultView) -> str:
+    """Return what to know of the costs beside the recommendation; empty where they can be relied on."""
+    return view.metric.quality.caveat
+
+
+@dataclass(frozen=True)
+class MoreText:
+    """What so many more answers or cases would spare: "900 more cases", "spare 1 of 4", and the share of the loss."""
+
+    number: str
+    spares: str
+    share: float
+
+
+@dataclass(frozen=True)
+class InformationTexts:
+    """Whether more would help: the advice, what is lost by deciding now, and up to three amounts of more."""
+
+    advice: str
+    loss: str
+    more: tuple[MoreText, ...]
+
+
+def information_texts(judgement: Judgement) -> InformationTexts | None:
+    """Return in words what more answers or more cases would bring; None without draws."""
+    found = judgement.information
+    if found is None:
+        return None
+    unit = judgement.mistake(*judgement.unit)
+    loss = total_cost(found.expected_loss)
+    per = f"{judgement.population:,} {judgement.words.cases}"
+    said = (
+        f"What is not known costs {loss} {unit.one if loss == '1' else unit.many} per {per} on average."
+        if found.expected_loss > 0
+        else "What is not known costs nothing: whatever is true, the first stays the best."
+    )
+    more = tuple(_more_text(found, one, judgement.words.cases) for one in _chosen(found))
+    return InformationTexts(found.advice, said, more)
+
+
+def _chosen(found: Information) -> tuple[More, ...]:
+    """Return the amount of answers, and a small and a large one of cases, that say most."""
+    answers = [one for one in found.more if one.of == "answers"]
+    if answers and found.of_values == 0:
+        answers = [More("answers", _FEW_ANSWERS, 0.0)]
+    cases = [one for one in found.more if one.of == "cases"]
+    few = [cases[len(cases) // 2]] if len(cases) > 1 else []
+    return (*answers[-1:], *few, *cases[-1:])
+
+
+def _more_text(found: Information, one: More, cases: str) -> MoreText:
+    share = one.spares / found.expected_loss if found.expected_loss > 0 else 0.0
+    noun = "answer" if one.of == "answers" else cases
+    plural = "s" if one.of == "answers" and one.number != 1 else ""
+    spares = "spare nothing"
+    if share >= _NOTHING:
+        spares = f"spare {total_cost(one.spares)} of {total_cost(found.expected_loss)}"
+    return MoreText(f"{amount(one.number)} more {noun}{plural}", spares, share)

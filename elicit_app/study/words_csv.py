@@ -1,0 +1,111 @@
+"""The words of all mistakes as a table in a CSV file, to be filled in elsewhere and read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+
+from elicit_app.problem import Finding, Problem
+from elicit_app.study.model import Mistake, Study
+from metrics.files import write_atomically
+
+HEADS = ("truth", "called", "name", "one", "several", "what follows")
+ANYTHING_ELSE = "(anything else)"
+
+Key = tuple[int, int | None]
+"""(true, predicted); None stands for any wrong answer for that truth."""
+
+
+def keys_of(study: Study) -> tuple[Key, ...]:
+    """Return every mistake that has words: by true class, then by predicted class, then any wrong answer."""
+    k = study.n_classes
+    pairs: list[Key] = [(i, j) for i in range(k) for j in range(k) if i != j]
+    return (*pairs, *((i, None) for i in range(k)))
+
+
+def with_mistakes(study: Study, said: dict[Key, Mistake]) -> Study:
+    """Return the study with other words for some mistakes."""
+    wording = study.wording
+    pairs = {(true, predicted): mistake for (true, predicted), mistake in said.items() if predicted is not None}
+    named = tuple(said.get((at, None), mistake) for at, mistake in enumerate(wording.any_mistake))
+    return replace(study, wording=replace(wording, mistakes={**wording.mistakes, **pairs}, any_mistake=named))
+
+
+def words_csv(study: Study) -> str:
+    """Return the words of all mistakes as CSV, one line each, classes by their names in the predictions."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(HEADS)
+    for true, predicted in keys_of(study):
+        called = ANYTHING_ELSE if predicted is None else study.classes[predicted]
+        wording = study.wording
+        mistake = wording.any_mistake[true] if predicted is None else wording.mistakes[true, predicted]
+        rows.writerow([study.classes[true], called, mistake.name, mistake.one, mistake.many, mistake.consequence])
+    return text.getvalue()
+
+
+def write_words(study: Study, path: Path) -> Path:
+    """Write the words of all mistakes; the file begins with a mark that spreadsheets know UTF-8 by.
+
+    Raises
+    ------
+    Problem
+        When it cannot be written.
+    """
+    try:
+        write_atomically(path, words_csv(study).encode("utf-8-sig"))
+    except OSError as error:
+        raise Problem(f"{path} could not be written ({error.strerror or error}). Choose another place.") from error
+    return path
+
+
+def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
+    """Return the words that a CSV file has for mistakes of `study`; an empty cell leaves what there is.
+
+    Raises
+    ------
+    Problem
+        When it cannot be read, has no columns "truth" and "called", or names a class that there is not.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Problem(f"{path} cannot be read as text in UTF-8 ({error}). Save it as CSV UTF-8.") from error
+    first = text.partition("\n")[0]
+    lines = list(csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count)))
+    rows = [{(name or "").strip().lower(): cell for name, cell in line.items() if name} for line in lines]
+    if not rows or not {"truth", "called"} <= set(rows[0]):
+        raise Problem(f"{path.name} has no columns “truth” and “called”. Save the words as CSV, and fill that in.")
+    found: dict[Key, Mistake] = {}
+    findings = []
+    for number, row in enumerate(rows, start=2):
+        key = _key(study, row.get("truth") or "", row.get("called") or "")
+        if key is None:
+            what = f"line {number} is about “{row.get('truth')}” called “{row.get('called')}”, no mistake of this study"
+            findings.append(Finding(what, "Write the classes as the predictions file does."))
+            continue
+        found[key] = _filled(study, key, row)
+    if findings:
+        raise Problem(f"{path.name}: {findings[0].what}.", tuple(findings))
+    return found
+
+
+def _key(study: Study, truth: str, called: str) -> Key | None:
+    truth, called = truth.strip(), called.strip()
+    if truth not in study.classes or truth == called:
+        return None
+    if called == ANYTHING_ELSE:
+        return study.classes.index(truth), None
+    return (study.classes.index(truth), study.classes.index(called)) if called in study.classes else None
+
+
+def _filled(study: Study, key: Key, row: dict[str, str | None]) -> Mistake:
+    true, predicted = key
+    before = study.wording.any_mistake[true] if predicted is None else study.wording.mistakes[true, predicted]
+    cells = {part: (row.get(head) or "").strip() for part, head in _PARTS.items()}
+    return replace(before, **{part: text for part, text in cells.items() if text})
+
+
+_PARTS = {"name": "name", "one": "one", "many": "several", "consequence": "what follows"}

@@ -1,0 +1,202 @@
+"""The page about a metric: headline, exchange rates, costs, release factors, weights, and where it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metrics.display.numbers import cost_text, day, span, two_digits
+from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
+from metrics.elicited.family import family_of
+from metrics.elicited.metric_parts import ANSWERS_FOR, Floats
+from metrics.elicited.release import factors_within_rows, ranges_of_draws
+from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
+
+if TYPE_CHECKING:
+    from metrics.elicited.elicited_metric import ElicitedMetric
+
+# Parameters with a line of their own.
+_SAID = ("of", "never_worse")
+
+
+def metric_page(metric: ElicitedMetric) -> Page:
+    """Return the page about a metric: headline, exchange rates, costs, release factors, weights, where it comes from.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        What the page is about.
+    """
+    rates, names = exchange_rates(metric), tuple(map(one_line, metric.classes))
+    k = len(names)
+    sections = (
+        Section("", (Paragraph(headline(metric).in_words(), "lead"),)),
+        Section(_rates_question(metric), (RatePlot(rates, tuple(_names(metric, rate) for rate in rates)),)),
+        Section(
+            "Cost matrix",
+            (
+                Paragraph("Rows: truth. Columns: what the model says. 1 = the worst mistake.", "quiet"),
+                Matrix(names, _cost_texts(metric), f"The costs of {k} classes are in the metric file."),
+            ),
+            half=True,
+        ),
+        Section(
+            "Release factors for MPCS",
+            (
+                Paragraph("How much each wrong name is of concern, within one truth. 1 = fully.", "quiet"),
+                Matrix(names, _factor_texts(metric), "Each row of costs divided by its largest cost."),
+                Paragraph(_release_sentence(metric), "quiet"),
+            ),
+            half=True,
+        ),
+        Section(
+            "Class weights",
+            (
+                Paragraph("They weigh the truths against each other. Their mean is 1.", "quiet"),
+                _class_weights(metric),
+            ),
+            half=True,
+        ),
+        Section(
+            "Where this comes from",
+            (Facts(tuple((what, one_line(value)) for what, value in _provenance(metric))),),
+            half=True,
+        ),
+    )
+    return Page(one_line(metric.name) or "Elicited metric", f"What each mistake costs. {day(metric.created)}", sections)
+
+
+def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
+    name, flow = one_line(rate.mistake.name), one_line(called(metric.classes, rate.key))
+    return name, "" if name.casefold() == flow.casefold() else flow
+
+
+def _cost_texts(metric: ElicitedMetric) -> Cells:
+    """Return every cost and its 90 % interval as people read them; the second may be empty."""
+    return [
+        [
+            cost_text(cost, None if metric.intervals is None or i == j else metric.intervals[i, j])
+            for j, cost in enumerate(row)
+        ]
+        for i, row in enumerate(metric.cost_matrix.tolist())
+    ]
+
+
+def _factor_texts(metric: ElicitedMetric) -> Cells:
+    """Return every release factor with its 90 % range, and "worst" for the worst mistakes of a true class."""
+    draws = metric.cost_samples
+    ranges = None if draws is None else ranges_of_draws(factors_within_rows(draws))
+    return [
+        [
+            ("–", "")
+            if i == j
+            else (two_digits(factor), _beneath(metric, i, j, factor, None if ranges is None else ranges[i, j]))
+            for j, factor in enumerate(row)
+        ]
+        for i, row in enumerate(metric.release_factors().tolist())
+    ]
+
+
+def _beneath(metric: ElicitedMetric, i: int, j: int, factor: float, ends: Floats | None) -> str:
+    if factor == 1 and metric.cost_matrix[i].any():
+        return "worst"
+    return "" if ends is None or ends[0] == ends[1] else span(*map(float, ends))
+
+
+def _class_weights(metric: ElicitedMetric) -> Facts:
+    """Return every class weight, with its 90 % range where there are draws."""
+    ranges = None
+    if metric.samples is not None:
+        ranges = ranges_of_draws(family_of(metric.family).class_weight(metric.samples))
+    told = []
+    for at, (name, weight) in enumerate(zip(metric.classes, metric.class_weight.values(), strict=True)):
+        beside = "" if ranges is None else f" ({span(*map(float, ranges[at]))})"
+        told.append((one_line(name), f"{two_digits(weight)}{beside}"))
+    return Facts(tuple(told))
+
+
+def _rates_question(metric: ElicitedMetric) -> str:
+    """Return the heading of the exchange rates: "How bad is each mistake, compared with one needless excision?"."""
+    unit = next(rate for rate in exchange_rates(metric) if rate.is_yardstick)
+    return f"How bad is each mistake, compared with one {unit.mistake.one}?"
+
+
+def _release_sentence(metric: ElicitedMetric) -> str:
+    """Return the two-level form of the release factors as a sentence."""
+    releases, factor, error = metric.release_list()
+    if not releases:
+        return "No mistake is discounted: within each true class every one is of full concern."
+    names = metric.classes
+    parts = [f"{names[true]} called {' or '.join(names[j] for j in released)}" for true, *released in releases]
+    off = f"; the best two-level fit, off by {two_digits(error)} on average" if error > 1e-9 else ""
+    return f"Release {'; '.join(parts)}, with factor {two_digits(factor)}{off}."
+
+
+def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
+    """Return (what, value) for everything known about where the metric comes from; unknown things are left out."""
+    source, quality = metric.provenance, metric.quality
+    known = [
+        ("Made", f"{day(metric.created)}, {metric.created:%H:%M} UTC"),
+        ("How", _how(metric)),
+        ("Expert", source.expert),
+        ("Rule", family_of(metric.family).rule),
+        ("Repeats with the same answer", quality.repeats_agreed),
+        ("Answers these numbers explain", quality.answers_explained),
+        ("Answers kept aside, predicted", quality.held_out_agreement),
+        ("Answered by", "a program, not a person" if quality.simulated else None),
+        ("For", "" if quality.purpose is None else ANSWERS_FOR[quality.purpose]),
+        ("Provisional", quality.provisional),
+        ("Never asked about", "; ".join(f"{true} called {to or 'something else'}" for true, to in quality.never_asked)),
+        ("Prevalence", _shares(metric)),
+        ("Population", None if metric.population is None else f"{metric.population:,} cases"),
+        ("Program", f"elicit {source.version}" if source.version else None),
+        ("Seed", source.seed),
+        ("Settings", ", ".join(f"{name} {value}" for name, value in source.parameters.items() if name not in _SAID)),
+        ("Stated for certain", _stated_orders(source.parameters.get("never_worse"))),
+        ("Pooled of", _pooled_of(source.parameters.get("of"))),
+        ("Study, SHA-256", _start(source.study_digest)),
+        ("Answers, SHA-256", _start(source.answers_digest)),
+    ]
+    return [(what, str(value)) for what, value in known if value not in (None, "")]
+
+
+def _stated_orders(orders: object) -> str:
+    """Return the orders that were stated: "naevus as melanoma never worse than melanoma as naevus"."""
+    if not isinstance(orders, list):
+        return ""
+    ends = [[order.get(end) for end in ("mistake", "than")] for order in orders if isinstance(order, dict)]
+    return ", ".join(" never worse than ".join(map(_stated_mistake, both)) for both in ends)
+
+
+def _stated_mistake(mistake: object) -> str:
+    if not isinstance(mistake, dict):
+        return "?"
+    return f"{mistake.get('true')} as {mistake.get('predicted', 'anything else')}"
+
+
+def _pooled_of(parts: object) -> str:
+    """Return the metrics that were pooled into one: "Ada (22 answers, ada.metric.json)"."""
+    if not isinstance(parts, list):
+        return ""
+    named = [(part.get("expert") or part.get("name"), part) for part in parts if isinstance(part, dict)]
+    return ", ".join(f"{name} ({part.get('questions')} answers, {part.get('source')})" for name, part in named)
+
+
+def _how(metric: ElicitedMetric) -> str:
+    source = metric.provenance
+    if source.procedure == "pooled":
+        return f"several experts pooled, {source.questions} answers"
+    if source.procedure == "stated":
+        return "costs stated, not elicited"
+    return f"{source.questions} answers, procedure {source.procedure}"
+
+
+def _start(digest: str | None) -> str:
+    """Return the start of a digest, which is enough to compare by eye; the metric file has all of it."""
+    return "" if digest is None else f"{digest[:16]}…" if len(digest) > 16 else digest
+
+
+def _shares(metric: ElicitedMetric) -> str:
+    if metric.prevalence is None:
+        return ""
+    named = zip(metric.classes, metric.prevalence.tolist(), strict=True)
+    return ", ".join(f"{name} {two_digits(100 * share)}\N{NO-BREAK SPACE}%" for name, share in named)

@@ -1,0 +1,260 @@
+"""The page as a tagged PDF (PDF/UA-1) on sheets of A4, by Typst.
+
+Every text goes into the source as a string of Typst, in which only backslash and quotation mark mean anything.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metrics.exports.drawings import Picture
+from metrics.exports.metric_page import metric_page
+from metrics.exports.page import (
+    Block,
+    Bullets,
+    Card,
+    Cell,
+    Facts,
+    Finding,
+    Findings,
+    Matrix,
+    Page,
+    Paragraph,
+    RatePlot,
+    Section,
+    Signatures,
+    Table,
+    one_line,
+    pieces_of,
+)
+
+if TYPE_CHECKING:
+    import typst
+
+    from metrics.elicited.elicited_metric import ElicitedMetric
+
+_STYLE = """
+#let ink = rgb("#161A20")
+#let quiet = rgb("#48505E")
+#let hair = rgb("#D8DCE3")
+#let sunken = rgb("#E9ECF0")
+#set page(paper: "a4", margin: (x: 52pt, top: 48pt, bottom: 54pt), footer: context {
+  line(length: 100%, stroke: 0.5pt + hair)
+  v(-6pt)
+  text(9pt, fill: quiet, foot + h(1fr) + counter(page).display())
+})
+#set text(font: ("Inter", "DejaVu Sans"), size: 10pt, fill: ink, lang: "en", number-width: "tabular")
+#set par(leading: 0.5em, spacing: 0.75em)
+#show heading: set block(sticky: true)
+#show heading.where(level: 1): set text(22pt, weight: "semibold")
+#show heading.where(level: 2): set text(13pt, weight: "semibold")
+#show heading.where(level: 2): set block(above: 1.15em, below: 0.6em)
+#show heading.where(level: 3): set text(10pt, weight: "semibold")
+#show heading.where(level: 3): set block(above: 0.8em, below: 0.5em)
+#set table(stroke: none, inset: (x: 3pt, y: 3pt))
+#let small(body) = text(9pt, fill: quiet, body)
+"""
+
+_FEW_CLASSES, _MOST_CLASSES, _MOST_FACTS, _MOST_RATES = 5, 12, 26, 10
+_JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+_PLOT = 0.75  # points for a unit of a drawing
+_LONG, _PIECE = re.compile(r"([^\s\-]{24,})"), 8
+_GOOD, _BAD = "\N{CHECK MARK}", "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
+
+
+def pdf_page(metric: ElicitedMetric) -> bytes:
+    """Return the page as PDF."""
+    return page_as_pdf(metric_page(metric), metric.created)
+
+
+def page_as_pdf(page: Page, created: datetime) -> bytes:
+    """Return a page as a tagged PDF; the same page and time give the same file on one machine.
+
+    Parameters
+    ----------
+    page : Page
+        What it says.
+    created : datetime
+        When, for the properties of the file; with a time zone.
+    """
+    import typst
+
+    source = page_as_typst(page).encode()
+    return bytes(typst.compile(source, font_paths=_fonts(), pdf_standards=["ua-1"], timestamp=int(created.timestamp())))
+
+
+def page_as_typst(page: Page) -> str:
+    """Return the source of a page."""
+    parts = [
+        f"#set document(title: {_quoted(page.title)})",
+        f"#let foot = {_quoted(page.foot or page.title)}",
+        _STYLE,
+        f"#heading(level: 1, {_said(page.title)})",
+        "#v(-0.5em)",
+        f"#text(fill: quiet, {_said(page.subtitle)})",
+    ]
+    for half, sections in groupby(page.sections, key=lambda section: section.half):
+        made = [_section(section) for section in sections]
+        if half:
+            made = [_beside(made[at : at + 2]) for at in range(0, len(made), 2)]
+        parts += made
+    return "\n".join(parts) + "\n"
+
+
+def _beside(sections: list[str]) -> str:
+    return f"#grid(columns: (1fr, 1fr), gutter: 18pt, {', '.join(f'[{one}]' for one in sections)})"
+
+
+@cache
+def _fonts() -> typst.Fonts:
+    """Return the fonts of the system, and those of matplotlib for where these are not there."""
+    import matplotlib as mpl
+    import typst
+
+    return typst.Fonts(font_paths=[str(Path(mpl.get_data_path()) / "fonts" / "ttf")])
+
+
+def _section(section: Section) -> str:
+    start = ["#pagebreak(weak: true)"] if section.new_sheet else []
+    title = [f"#heading(level: {section.level}, {_said(section.title)})"] if section.title else []
+    return "\n".join([*start, *title, *map(_block, section.blocks)])
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph():
+            return f"#par({_paragraph(block)})"
+        case Card(paragraphs):
+            inside = "; ".join(f"par({_paragraph(line)})" for line in paragraphs)
+            return f"#block(width: 100%, stroke: 1.2pt + ink, radius: 6pt, inset: 12pt, breakable: false, {{{inside}}})"
+        case Facts(rows):
+            return _facts(rows)
+        case Table():
+            return _table(block)
+        case Matrix(names, _, more) if len(names) > _MOST_CLASSES:
+            return f"#par({_said(more)})"
+        case Matrix(names, cells, _):
+            return _matrix(names, cells)
+        case Findings(found):
+            told = ", ".join(_finding(one) for one in found)
+            return f"#grid(columns: (16pt, 1fr), row-gutter: 6pt, {told})" if found else ""
+        case Bullets(items):
+            told = ", ".join(f"[#strong({_said(lead)}) #{_said(text)}]" for lead, text in items)
+            return f"#list(spacing: 0.7em, {told})"
+        case Signatures(signed):
+            told = ", ".join(f"[#line(length: 100%, stroke: 0.8pt) #v(-3pt) #small({_said(name)})]" for name in signed)
+            return f"#v(26pt)\n#grid(columns: (1fr,) * {len(signed)}, gutter: 20pt, {told})"
+        case RatePlot():
+            return _rates(block)
+
+
+def _finding(one: Finding) -> str:
+    detail = f" #linebreak() #small({_said(one.detail)})" if one.detail else ""
+    return f"{_said(_GOOD if one.good else _BAD)}, [#strong({_said(one.headline)}){detail}]"
+
+
+def _paragraph(paragraph: Paragraph) -> str:
+    pieces = " + ".join(
+        f"strong({_said(one.text)})" if one.strong else _said(one.text) for one in pieces_of(paragraph.text)
+    )
+    if paragraph.kind == "plain":
+        return f"[#({pieces})]"
+    look = "size: 15pt" if paragraph.kind == "lead" else "size: 9pt, fill: quiet"
+    return f"text({look}, [#({pieces})])"
+
+
+def _facts(rows: tuple[tuple[str, str], ...]) -> str:
+    """Place one fact a line; very many short ones one after the other."""
+    if len(rows) > _MOST_FACTS:
+        said = "; ".join(f"{name}: {value}" for name, value in rows[:_MOST_FACTS])
+        return f"#par(small({_said(f'{said}; the others are in the metric file.')}))"
+    cells = ", ".join(f"small({_said(what)}), text(9pt, {_quoted(one_line(value))})" for what, value in rows)
+    return f"#grid(columns: (auto, 1fr), column-gutter: 12pt, row-gutter: 5pt, {cells})"
+
+
+def _table(table: Table) -> str:
+    columns = ["auto"] * len(table.heads)
+    columns[table.widest] = "1fr"
+    plot = table.plot
+    if plot is not None:
+        columns[plot] = f"{_PLOT * table.plot_width:.0f}pt"
+    align = ", ".join("right + horizon" if at in table.right else "left + horizon" for at in range(len(columns)))
+    heads = ", ".join(f"[#small[{_lines(head)}]]" for head in table.heads)
+    rows = [", ".join(map(_cell, row)) for row in table.rows]
+    if table.foot is not None and plot is not None:
+        rows.append(", ".join(_image(table.foot) if at == plot else "[]" for at in range(len(columns))))
+    inset = "inset: (x, y) => (x: 3pt, y: if x == PLOT { 0pt } else { 2.5pt }), ".replace("PLOT", str(plot))
+    return (
+        f"#table(columns: ({', '.join(columns)},), align: ({align},), "
+        f"{inset if plot is not None else ''}stroke: (x, y) => if y > 0 {{ (top: 0.5pt + hair) }}, "
+        f"table.header({heads}), {', '.join(rows)})"
+    )
+
+
+def _lines(text: str) -> str:
+    return " #linebreak() ".join(f"#{_said(line)}" for line in text.split("\n"))
+
+
+def _cell(cell: Cell | Picture) -> str:
+    if isinstance(cell, Picture):
+        return _image(cell)
+    said = f"strong({_said(cell.text)})" if cell.strong else _said(cell.text)
+    return f"[#{said} #linebreak() #small({_said(cell.beneath)})]" if cell.beneath else f"[#{said}]"
+
+
+def _image(picture: Picture) -> str:
+    return f'image(bytes({_quoted(picture.svg)}), format: "svg", width: 100%, alt: {_quoted(picture.alt)})'
+
+
+def _rates(plot: RatePlot) -> str:
+    """Draw the exchange rates, the worst ones where there are many."""
+    shown = plot.worst(_MOST_RATES)
+    made = _table(shown.table(plot.axis))
+    if len(shown.rates) == len(plot.rates):
+        return made
+    more = f"The mistakes that count most, and the yardstick; all {len(plot.rates)} are in the metric file."
+    return f"{made}\n#par(small({_said(more)}))"
+
+
+def _matrix(names: tuple[str, ...], cells: list[list[tuple[str, str]]]) -> str:
+    """Draw a matrix, the truth in rows."""
+    k = len(names)
+    size = "9pt" if k <= _FEW_CLASSES else "6.5pt"
+    heads = ", ".join(['[#small("truth")]', *(f"strong({_said(name)})" for name in names)])
+    rows = []
+    for i, (name, row) in enumerate(zip(names, cells, strict=True)):
+        boxes = [f"strong({_said(name)})"]
+        for j, (number, beneath) in enumerate(row):
+            under = f" #linebreak() #text(0.8em, fill: quiet, {_said(beneath)})" if beneath else ""
+            boxes.append(f"table.cell(fill: {'sunken' if i == j else 'none'}, [#{_said(number)}{under}])")
+        rows.append(", ".join(boxes))
+    return (
+        f"#text({size}, table(columns: (auto, {'1fr, ' * k}), align: (x, y) => if x == 0 {{ left + horizon }} "
+        f"else {{ center + horizon }}, stroke: (x, y) => if x > 0 and y > 0 {{ 0.5pt + hair }}, "
+        f"table.header({heads}), {', '.join(rows)}))"
+    )
+
+
+def _said(text: str) -> str:
+    """Return an expression of Typst that is shown as text; a word too long for a column may break anywhere."""
+    pieces = [piece for word in _LONG.split(text) for piece in _broken(word)]
+    return f"({' + h(0pt) + '.join(map(_quoted, pieces))})"
+
+
+def _broken(part: str) -> list[str]:
+    return [part[at : at + _PIECE] for at in range(0, len(part), _PIECE)] if _LONG.fullmatch(part) else [part]
+
+
+def _quoted(text: str) -> str:
+    r"""Return a string of Typst.
+
+    >>> print(_quoted('a "b" \\ #c'))
+    "a \"b\" \\ #c"
+    """
+    shown = "".join(letter if letter.isprintable() or letter in _JOINERS else " " for letter in text)
+    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'

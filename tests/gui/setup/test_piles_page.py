@@ -1,0 +1,162 @@
+"""Piles: put by keys, proposed, taken back, put off, and handed on as stated groups."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from elicit_app.gui.setup.begin_page import BeginPage
+from elicit_app.gui.setup.piles import NAMES, Piles, cards_of
+from elicit_app.gui.setup.piles_page import PilesPage
+from elicit_app.session.journal.events import Guess
+from elicit_app.session.session import Session
+from elicit_app.study import open_study
+from elicit_app.study.words_csv import with_mistakes
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+DIGITS = open_study("digits")
+
+
+def beginning(qtbot, study, tmp_path):
+    page = BeginPage()
+    qtbot.addWidget(page)
+    begun = []
+    page.begin_requested.connect(begun.append)
+    page.show_study(study, str(tmp_path), 3)
+    page.begin.click()
+    return begun[0]
+
+
+@pytest.fixture
+def page(shown, qtbot, tmp_path):
+    page = PilesPage()
+    page.done = []
+    page.finished.connect(page.done.append)
+    page.show_beginning(beginning(qtbot, DIGITS, tmp_path))
+    shown(page)
+    page.top.setFocus()
+    return page
+
+
+def press(page, key, modifier=Qt.KeyboardModifier.NoModifier):
+    QTest.keyClick(page.focusWidget() or page, key, modifier)
+
+
+def test_a_digit_puts_the_card_and_undo_takes_it_back(page):
+    first, second = page.piles.left[:2]
+    press(page, Qt.Key.Key_4)
+    assert page.piles.lies == {first: 3}
+    assert page.piles.left[0] == second
+    press(page, Qt.Key.Key_Z, CTRL)
+    assert page.piles.lies == {}
+    assert page.piles.left[0] == first
+
+
+def test_later_puts_a_card_under_the_others(page):
+    first = page.piles.left[0]
+    press(page, Qt.Key.Key_L)
+    assert page.piles.left[-1] == first
+    assert first not in page.piles.left[:-1]
+
+
+def test_enter_puts_all_that_say_the_same_where_the_first_of_them_went(page):
+    press(page, Qt.Key.Key_2)
+    said = page.piles.cards[0].consequence
+    alike = [at for at, card in enumerate(page.piles.cards) if card.consequence == said]
+    while page.piles.left[0] not in alike:
+        press(page, Qt.Key.Key_L)
+    press(page, Qt.Key.Key_Return)
+    assert all(page.piles.lies[at] == 1 for at in alike)
+    assert set(page.piles.lies) == set(alike)
+
+
+def test_in_a_pile_a_digit_moves_the_card_under_the_cursor(page):
+    first = page.piles.left[0]
+    press(page, Qt.Key.Key_1)
+    page.columns[0].chips.setFocus()
+    press(page, Qt.Key.Key_5)
+    assert page.piles.lies == {first: 4}
+
+
+def test_arrows_go_from_pile_to_pile(page):
+    page.columns[0].chips.setFocus()
+    press(page, Qt.Key.Key_Right)
+    assert page.columns[1].chips.hasFocus()
+    press(page, Qt.Key.Key_Left)
+    press(page, Qt.Key.Key_Left)
+    assert page.columns[0].chips.hasFocus()
+
+
+def test_a_digit_typed_into_a_name_is_a_digit(page):
+    page.columns[0].name.setFocus()
+    page.columns[0].name.clear()
+    QTest.keyClicks(page.columns[0].name, "3 days")
+    assert page.piles.lies == {}
+    assert page.piles.names[0] == "3 days"
+
+
+def test_go_on_asks_once_whether_the_proposals_are_meant(page):
+    press(page, Qt.Key.Key_2)
+    press(page, Qt.Key.Key_Return, CTRL)
+    assert page.done == []
+    assert "lie in no pile" in page.notice.sentence
+    page.notice.button.click()
+    (pile,) = page.done[0].setting.piles
+    assert pile.name == NAMES[5][1]
+    assert len(pile.mistakes) > 1
+
+
+def test_skipped_piles_are_none(page):
+    press(page, Qt.Key.Key_2)
+    page.skip.click()
+    assert page.done[0].setting.piles is None
+
+
+def test_from_the_page_to_the_belief_of_the_session(page, tmp_path):
+    for key in (Qt.Key.Key_1, Qt.Key.Key_5, Qt.Key.Key_5):
+        press(page, key)
+    page.go_on.click()
+    page.go_on.click()
+    begun = page.done[0]
+    with Session.create(begun.study, begun.setting, tmp_path / "one.session.jsonl") as session:
+        prior = session.procedure().prior
+    with Session.look(tmp_path / "one.session.jsonl") as again:
+        assert again.setting.piles == begun.setting.piles
+    (first, second, third) = (prior.index(0, predicted) for predicted in (1, 2, 3))
+    assert prior.covariance[second, third] > prior.covariance[first, third]
+
+
+def test_fewer_piles_keep_the_ranks(page):
+    press(page, Qt.Key.Key_1)
+    press(page, Qt.Key.Key_5)
+    page.sizes[3].click()
+    assert list(page.piles.lies.values()) == [0, 2]
+    assert page.piles.names == list(NAMES[3])
+    assert not page.columns[3].isVisibleTo(page)
+
+
+def test_first_guesses_propose_where_cards_go():
+    guesses = [Guess(true=0, predicted=1, ratio=1), Guess(true=0, predicted=2, ratio=50)]
+    plain = {key: replace(mistake, consequence="") for key, mistake in DIGITS.wording.mistakes.items()}
+    piles = Piles.of(with_mistakes(DIGITS, plain), guesses)
+    assert piles.proposals() == {0: 0, 1: 4}
+
+
+@pytest.mark.parametrize("k", [5, 20, 50])
+def test_every_mistake_is_on_one_card_and_many_go_as_groups(many_classes, k):
+    study = many_classes(k)
+    cards = cards_of(study)
+    on_cards = [mistake for card in cards for mistake in card.mistakes]
+    assert sorted(on_cards) == sorted(study.wording.mistakes)
+    assert len(cards) == (k * (k - 1) if k <= 10 else k)
+
+
+def test_fifty_classes_are_shown_and_stated(shown, qtbot, many_classes, tmp_path):
+    page = PilesPage()
+    page.show_beginning(beginning(qtbot, many_classes(50), tmp_path))
+    shown(page)
+    page.top.setFocus()
+    press(page, Qt.Key.Key_3)
+    (pile,) = page.piles.stated(many_classes(50))
+    assert len(pile.mistakes) == 49

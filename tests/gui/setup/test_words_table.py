@@ -1,0 +1,181 @@
+"""The words of a study as a table: typed, pasted, filled down, taken back and searched, by keys alone."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from elicit_app.gui.setup.grid import block_of
+from elicit_app.gui.setup.nouns import following
+from elicit_app.gui.setup.study_page import StudyPage
+from elicit_app.problem import Problem
+from elicit_app.study import open_study
+from elicit_app.study.words_csv import read_words, with_mistakes, words_csv, write_words
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+NAME, ONE, SEVERAL, FOLLOWS = range(2, 6)
+
+
+@pytest.fixture
+def page(shown, tmp_path):
+    page = StudyPage()
+    page.show_study(open_study("wine"), tmp_path / "wine")
+    shown(page)
+    page.resize(1280, 800)
+    return page
+
+
+@pytest.fixture
+def table(page):
+    page.mistakes.table.setFocus()
+    return page.mistakes.table
+
+
+def go(table, row, column):
+    table.setCurrentIndex(table.grid.index(row, column))
+
+
+def paste(table, text):
+    QGuiApplication.clipboard().setText(text)
+    QTest.keyClick(table, Qt.Key.Key_V, CTRL)
+
+
+def test_a_block_from_a_spreadsheet_is_pasted_from_the_current_cell_on_and_taken_back_at_once(page, table):
+    before = page.study.wording.mistakes[0, 1]
+    go(table, 0, NAME)
+    paste(table, "Fraud\tfraud\tfrauds\nSlip\tslip\tslips\n")
+    assert page.study.wording.mistakes[0, 1] == replace(before, name="Fraud", one="fraud", many="frauds")
+    assert page.study.wording.mistakes[0, 2].many == "slips"
+    assert page._done.text() == "6 cells pasted from the clipboard."
+    assert len(table.grid.fresh) == 6
+    QTest.keyClick(table, Qt.Key.Key_Z, CTRL)
+    assert page.study.wording == open_study("wine").wording
+
+
+def test_pasted_cells_stay_marked_until_the_next_key(table):
+    go(table, 0, NAME)
+    paste(table, "Fraud")
+    assert table.grid.fresh == {(0, NAME)}
+    QTest.keyClick(table, Qt.Key.Key_Down)
+    assert not table.grid.fresh
+
+
+def test_what_does_not_fit_is_said(page, table):
+    go(table, table.grid.rowCount() - 1, SEVERAL)
+    paste(table, "a\tb\tc\nd\te\tf")
+    assert page._done.text() == "2 cells pasted from the clipboard. 4 cells did not fit."
+
+
+def test_a_sentence_with_a_comma_stays_one_cell(page, table):
+    go(table, 0, FOLLOWS)
+    paste(table, "A scar, two worried weeks.")
+    assert page.study.wording.mistakes[0, 1].consequence == "A scar, two worried weeks."
+
+
+@pytest.mark.parametrize(
+    ("text", "split", "block"),
+    [
+        ("a\tb\nc\td\n", True, [["a", "b"], ["c", "d"]]),
+        ('"a\nb"\tc', True, [["a\nb", "c"]]),
+        ("a, b\nc, d", True, [["a", "b"], ["c", "d"]]),
+        ("a, b\nc", True, [["a, b"], ["c"]]),
+        ("a, b", False, [["a, b"]]),
+        ("", True, [[""]]),
+    ],
+)
+def test_blocks_are_read_as_spreadsheets_write_them(text, split, block):
+    assert block_of(text, split=split) == block
+
+
+def test_fill_down_takes_the_topmost_or_the_one_above(page, table):
+    go(table, 0, FOLLOWS)
+    paste(table, "Sold too dear.")
+    go(table, 1, FOLLOWS)
+    QTest.keyClick(table, Qt.Key.Key_D, CTRL)
+    assert page.study.wording.mistakes[0, 2].consequence == "Sold too dear."
+    go(table, 1, FOLLOWS)
+    for _ in range(2):
+        QTest.keyClick(table, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(table, Qt.Key.Key_D, CTRL)
+    assert {page.study.wording.mistakes[key].consequence for key in ((0, 2), (1, 0), (1, 2))} == {"Sold too dear."}
+
+
+def test_enter_takes_what_was_typed_and_goes_down_and_f2_edits(page, table, qtbot):
+    go(table, 0, FOLLOWS)
+    QTest.keyClick(table, Qt.Key.Key_F2)
+    editor = QApplication.focusWidget()
+    assert editor is not table
+    editor.selectAll()
+    QTest.keyClicks(editor, "Nothing follows.")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: table.currentIndex().row() == 1)
+    assert page.study.wording.mistakes[0, 1].consequence == "Nothing follows."
+    assert (table.currentIndex().row(), table.currentIndex().column()) == (1, FOLLOWS)
+
+
+def test_empty_consequences_are_counted_and_never_block(page, table, qtbot):
+    go(table, 0, FOLLOWS)
+    QTest.keyClick(table, Qt.Key.Key_Delete)
+    assert page.mistakes.sentence.text() == "1 of 6 has no consequence yet"
+    with qtbot.waitSignal(page.save_requested):
+        page.save.click()
+
+
+def test_the_preview_reads_the_row_under_the_cursor(page, table):
+    go(table, 3, NAME)
+    paste(table, "Fraud\tfraud\tfrauds\tSomebody pays too much.")
+    assert page.preview._name.text() == "Fraud"
+    assert page.preview._change.accessibleName() == "“… 12 fewer frauds than A”"
+
+
+def test_twenty_classes_have_a_field_to_search_in(shown, many_classes, tmp_path):
+    page = StudyPage()
+    page.show_study(many_classes(20), tmp_path / "many")
+    shown(page)
+    assert page.mistakes.search.isVisibleTo(page)
+    page.mistakes.search.setText("kind 3 called kind 17")
+    table = page.mistakes.table
+    assert [row for row in range(table.grid.rowCount()) if not table.isRowHidden(row)]
+    paste(table, "Only this one")
+    names = [mistake.name for mistake in page.study.wording.mistakes.values()]
+    assert names.count("Only this one") == 1
+    assert page.study.wording.mistakes[3, 17].name == "Only this one"
+
+
+def test_class_words_follow_the_case_word():
+    assert following(("red lights", "crimson"), ("red", "x"), "lights", new=("red", "x"), now="lamps") == (
+        "red lamps",
+        "crimson",
+    )
+    assert following(("red lights",), ("red",), "lights", new=("ruby",), now="lights") == ("ruby lights",)
+
+
+def test_words_come_back_from_a_csv_file_as_they_were(tmp_path):
+    wine = open_study("wine")
+    changed = with_mistakes(wine, {(0, 1): replace(wine.wording.mistakes[0, 1], consequence="Dear, and sour.")})
+    assert (
+        with_mistakes(wine, read_words(wine, write_words(changed, tmp_path / "words.csv"))).wording == changed.wording
+    )
+    assert words_csv(wine).splitlines()[0] == "truth,called,name,one,several,what follows"
+
+
+def test_a_csv_file_of_other_classes_is_refused_in_words(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("truth,called,name\ncat,dog,Bite\n")
+    with pytest.raises(Problem, match="line 2 is about “cat” called “dog”"):
+        read_words(open_study("wine"), path)
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(Problem, match="no columns “truth” and “called”"):
+        read_words(open_study("wine"), path)
+
+
+def test_words_from_a_file_are_one_step_to_take_back(page, tmp_path):
+    wine = open_study("wine")
+    changed = replace(wine.wording.mistakes[0, 1], name="Fraud", consequence="Dear, and sour.")
+    page.take_words({(0, 1): changed}, "words.csv")
+    assert page.study.wording.mistakes[0, 1].name == "Fraud"
+    page.undo.click()
+    assert page.study.wording == wine.wording

@@ -1,0 +1,96 @@
+import re
+
+import pytest
+
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.session.journal.events import Guess
+from elicit_app.session.report import report_of, report_page, save_report
+from elicit_app.session.results.result import result_view
+from elicit_app.session.session import Session
+from elicit_app.session.view_builders import question_view
+from elicit_app.session.words.sentences import preference_of
+from elicit_app.study import open_study
+from metrics.exports.html_page import page_as_html
+from metrics.exports.markdown_page import page_as_markdown
+from metrics.exports.page import Table
+from metrics.exports.typst_page import page_as_typst
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory):
+    study = open_study("breast-cancer")
+    path = tmp_path_factory.mktemp("report") / "s.session.jsonl"
+    setting = BayesSetting(seed=2, questions=8, purpose="choose")
+    miss, alarm = 4, 1
+    with Session.create(
+        study, setting, path, expert="Clinic <1>", guesses=(Guess(true=0, predicted=1, ratio=5),)
+    ) as one:
+        while (view := question_view(one, 0)) is not None:
+            more = view.left - view.right
+            one.answer("left" if miss * more[0, 1] + alarm * more[1, 0] < 0 else "right", seconds=2.0)
+        yield one, result_view(one)
+
+
+def plain(text):
+    return "".join(re.sub(r"\\(.)", r"\1", text).split())
+
+
+def said(page):
+    """Return the texts of a page in each format, without spaces."""
+    html = re.sub(r"<svg.*?</svg>|<[^>]+>", "", page_as_html(page)).replace("&lt;", "<").replace("&gt;", ">")
+    source = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', page_as_typst(page)))
+    return {"html": plain(html), "pdf": plain(source), "markdown": plain(page_as_markdown(page).replace("**", ""))}
+
+
+def test_the_report_says_what_the_window_and_the_terminal_say(answered):
+    session, view = answered
+    best, answer = view.judgement.recommendation, session.state.entries[0]
+    assert answer
+    for shown in said(report_of(session, view)).values():
+        for sentence in (best.sentence, best.spares, best.sureness, view.headline.in_words(), view.trust_sentence):
+            assert plain(sentence) in shown
+        for finding in view.trust:
+            assert plain(finding.headline) in shown
+        for one in view.judgement.policies:
+            assert plain(f"{one.cost_per_population:,.0f}") in shown
+        assert "Firstguess,beforethequestions:5." in shown
+        assert "Clinic<1>" in shown
+
+
+def test_every_answer_is_in_it_in_words(answered):
+    from elicit_app.session.view_builders import review_view
+
+    session, view = answered
+    page, study = report_of(session, view), session.study
+    (table,) = [block for block in page.sections[-1].blocks if isinstance(block, Table)]
+    answers = review_view(session).answers
+    assert [row[0].text for row in table.rows] == [str(answer.number) for answer in answers]
+    for row, answer in zip(table.rows, answers, strict=True):
+        assert preference_of(answer, study.wording, "lpm").preferred in row[1].text
+
+
+def test_no_setting_is_named(answered):
+    session, view = answered
+    for shown in said(report_of(session, view)).values():
+        for name in BayesSetting.model_fields:
+            if "_" in name:
+                assert name not in shown
+
+
+@pytest.mark.parametrize("ending", [".pdf", ".html", ".md"])
+def test_it_is_saved_by_the_ending_and_the_same_twice(answered, tmp_path, ending):
+    session, view = answered
+    page = report_of(session, view)
+    first, second = (save_report(page, view.metric, tmp_path / f"{name}{ending}").read_bytes() for name in "ab")
+    assert first == second
+    if ending == ".pdf":
+        assert len(re.findall(rb"/Type/Page\b", first)) == 3
+        assert b"/StructTreeRoot" in first
+
+
+def test_without_a_session_it_still_concludes(answered):
+    _, view = answered
+    shown = said(report_page(view.metric, view.judgement))["html"]
+    assert plain(view.judgement.recommendation.sentence) in shown
+    assert "Everyanswer" not in shown
+    assert plain(view.headline.in_words()) in said(report_page(view.metric, None))["html"]
