@@ -1,4 +1,4 @@
-"""Laws of pooling: identical experts, order, scale and yardstick do not matter; without draws ratios are geometric means."""
+"""Laws of pooling: experts of one mind, order, scale and yardstick do not matter; else ratios are geometric means."""
 
 from dataclasses import replace
 
