@@ -62,11 +62,6 @@ class UnitCosts:
             draws = draws / draws[:, *unit, None, None] if len(draws) else None
         return cls(unit, metric.cost_matrix / metric.cost_matrix[unit], draws)
 
-    @property
-    def mean(self) -> Floats:
-        """Return the mean of the draws, or the estimate without them."""
-        return self.estimate if self.draws is None else np.asarray(self.draws.mean(axis=0))
-
 
 @dataclass(frozen=True, eq=False)
 class PolicyCosts:
@@ -85,7 +80,8 @@ class PolicyCosts:
     shares : ndarray of shape (b, k)
         Drawn shares of the true classes; empty without draws.
     both, from_cases : ndarray of shape (b, k, p)
-        Drawn from both doubts; from the cases alone, the costs at their mean.
+        Drawn from both doubts; from the cases alone, the costs as estimated (the mean of heavy-tailed draws lies far
+        from what is reported).
     from_answers : ndarray of shape (b, k, p) or None
         Drawn from the costs alone, the cases as counted; None where the metric has no draws.
     grouped : bool
@@ -174,7 +170,7 @@ def policy_costs(
         start = 0
         for part in _drawn_rates(table, true, fixed[:, true], counts[:, true], draws, seed):
             stop = start + len(part)
-            from_cases[start:stop, true] = part @ costs.mean[true]
+            from_cases[start:stop, true] = part @ costs.estimate[true]
             if drawn is not None:
                 both[start:stop, true] = np.einsum("bpj,bj->bp", part, drawn[start:stop, true])
             start = stop

@@ -1,5 +1,7 @@
 """Who can be trusted: findings on simulated people, and what a sitting asks so that there are findings."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -207,3 +209,12 @@ class TestStoppingEarly:
         procedure = Bayes([TWO], family="lpm", seed=0, population=1000, questions=60, stop=True)
         _, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
         assert {one.question.purpose for one in asked} == {Purpose.INFORMATIVE}
+
+
+@pytest.mark.parametrize(("again", "right"), [(Choice.SECOND, 1), (Choice.FIRST, 0)])
+def test_a_repeat_with_its_sides_exchanged_agrees_where_the_same_result_is_chosen(again, right):
+    first = Question.of_rates(np.array([[0.4, 0.1], [0.2, 0.3]]), np.array([[0.3, 0.2], [0.1, 0.4]]), 1000)
+    repeat = replace(first.swapped(), purpose=Purpose.REPEAT, repeat_of=1)
+    history = [Asked(first, Answer(Choice.FIRST)), Asked(repeat, Answer(again))]
+    procedure = Bayes([counted(2)], family="lpm", seed=0, population=1000)
+    assert trust_report(procedure, history).repeats == Count(right, 1)
