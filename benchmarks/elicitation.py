@@ -2,6 +2,7 @@
 
     uv run python benchmarks/elicitation.py [--only TEXT] [--runs N] [--jobs J] [--seed S]
 
+`bayes` is asked with the freedom that the searches have: choices alone, about anything that can be had or imagined.
 Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); their rows are
 left out where it is absent.
 """
@@ -62,7 +63,7 @@ class AtRandom(Laboratory):
     def procedure(self, seed: int) -> Procedure:
         procedure = super().procedure(seed)
         assert isinstance(procedure, Bayes)
-        procedure.choose = first_of
+        procedure.asker.choose = first_of
         return procedure
 
 
@@ -151,7 +152,11 @@ def opened(name: str, folder: Path) -> Study | None:
 
 def measured(row: Row, study: Study, seed: int, jobs: int) -> Simulation:
     name = "bayes" if row.procedure == "random pairs" else row.procedure
-    setting = setting_of(name, seed=seed, **row.asks)
+    asks = dict(row.asks)
+    if name == "bayes" and asks.get("space") != "sphere":
+        # As the published searches: sides are chosen, and anything may be asked about.
+        asks = {"worst_error": 1.0, "answers": "choice"} | asks
+    setting = setting_of(name, seed=seed, **asks)
     strength = bool(row.asks.get("strength"))
     experts = Experts(noise=Noise.parse(row.noise), truth=row.truth, votes=row.votes, strength=strength)  # type: ignore[arg-type]
     if name != row.procedure:

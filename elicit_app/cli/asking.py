@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from elicit_app.cli.metric import require_new
 from elicit_app.cli.terminal import Read, Terminal, read_line
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import Family
@@ -26,7 +27,6 @@ from elicit_app.session.words.purposes import purpose_words
 from elicit_app.session.words.sentences import stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
-from elicit_app.study.writing import require_new
 from metrics.display.numbers import day
 from metrics.elicited.metric_parts import AnswersFor
 

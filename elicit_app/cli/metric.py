@@ -68,7 +68,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
     """Write a metric for another tool, or as a page or a report; the ending of --out can stand for --format."""
-    from elicit_app.study.writing import require_new, write_whole
+    from elicit_app.study.writing import write_whole
     from metrics.exports import FORMATS
 
     if format is None:
@@ -102,6 +102,28 @@ def _content(metric: ElicitedMetric, format: str, predictions: list[Path]) -> st
 
     judgement = scores_from_files(metric, predictions).judgement
     return render_report(report_page(metric, judgement), metric, format)
+
+
+def require_new(path: Path, force: bool) -> None:
+    """Refuse a file name that cannot be written, or that is taken, unless the user said that it may be replaced.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be written; a device or a pipe is not taken.
+    force : bool
+        An existing file may be replaced; never one with an expert's answers (see `write_atomically`).
+
+    Raises
+    ------
+    Problem
+        It is a folder, lies in something that is none, or exists.
+    """
+    from elicit_app.study.writing import require_writable
+
+    require_writable(path)
+    if path.is_file() and not force:
+        raise Problem(f"{path} exists already. Name another file, or say with --force that this one may be replaced.")
 
 
 def load_metric(path: Path) -> ElicitedMetric:
@@ -140,7 +162,7 @@ def pool(
     from elicit_app.session.experts.comparing import Expert, compare
     from elicit_app.session.experts.pooling import Source
     from elicit_app.session.experts.pooling import pool as pooled_of
-    from elicit_app.study.writing import require_new, write_whole
+    from elicit_app.study.writing import write_whole
 
     if len(metrics) < 2:
         raise typer.BadParameter("two metric files are needed at least.", param_hint="METRIC")
@@ -167,11 +189,7 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
         table.add_column(name, justify="right")
     for row in view.mistakes:
         cells = (*row.rates, row.pooled)
-        said = (
-            ["1" for _ in cells]
-            if row.is_yardstick
-            else [f"{cell.in_words()}\n{cell.range_in_words()}" for cell in cells]
-        )
+        said = ["1" for _ in cells] if row.is_yardstick else ["\n".join(cell.columns()) for cell in cells]
         table.add_row(row.mistake.name, *said)
     _line(console, f"{view.headline}.", style="bold")
     _line(console, view.detail)

@@ -27,7 +27,7 @@ def print_result(console: Console, view: ResultView, study: Study) -> None:
     if said:
         _line(console, f"{said}{stressed}{'.' if stressed else ''}")
     if view.headline.provisional is not None:
-        _line(console, f"Provisional: {view.headline.provisional.rstrip('.')}.")
+        _line(console, view.metric.quality.caveat)
     guess = view.guesses.get(view.headline.rate.key)
     if guess is not None:
         _line(console, f"Your first guess, before the questions: {two_digits(guess)}.")
@@ -50,10 +50,10 @@ def _ratios(console: Console, view: ResultView, study: Study) -> None:
     table = Table(box=None, padding=(0, 2), show_edge=False)
     table.add_column("Mistake")
     table.add_column("counts as", justify="right")
-    table.add_column("")
+    table.add_column("plausible (90 %)")
     for ratio in view.ratios:
         flow = called(study.wording.class_one, ratio.key)
-        table.add_row(f"{ratio.mistake.name} ({flow})", ratio.in_words(), ratio.range_in_words())
+        table.add_row(f"{ratio.mistake.name} ({flow})", *ratio.columns())
     console.print(table)
 
 

@@ -198,6 +198,7 @@ def _as_json(metric: ElicitedMetric, scores: Scores) -> str:
     found = judgement.information
     printed = {
         "metric": metric.name,
+        "purpose": metric.quality.purpose,
         "provisional": metric.quality.provisional,
         "models": [_model(one) for one in scores.models],
         "unit": judgement.unit_name,

@@ -38,7 +38,7 @@ from metrics.elicited.family import error_cells
 Answers = Literal["choice", "equal", "mixed"]
 
 CHOICES_FIRST = 3  # informative questions before a count is asked for
-FAR_AFTER = 6  # informative questions before a pair far from the models may come
+FAR_AFTER = 4  # informative questions before a pair far from the models may come
 _FEW_WEIGHTS = 20  # with more, two counts may be asked for in a row
 _SECONDS = {"choice": 14.0, "equal": 22.0}  # what an answer takes before anything is known about the person
 _SECONDS_KNOWN = 3  # answers that this is worth

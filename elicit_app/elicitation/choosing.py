@@ -21,7 +21,7 @@ Goal = Literal["order", "closeness"]
 Row = Literal["grave", "slight"]  # of two mistakes, by what is believed
 Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # as `best_pair`
 
-_FAR_WORTH = 0.7  # what is learned from a pair far from the models, set against a near one
+_FAR_WORTH = 0.9  # what is learned from a pair far from the models, set against a near one
 _GLANCE = 4  # one draw in so many says which pairs deserve all of them
 _LOOKED_INTO = 600  # pairs that all draws are asked about
 _SHORTLIST = 150

@@ -27,9 +27,9 @@ CLEAR = 10  # cases that the larger amount of a trade must reach, where the clas
 
 _THREE = 0.25  # share of pairs in which three mistakes differ
 _THREE_UP_TO = 5  # classes: with more, two mistakes are enough to read
-_READING = 1.0  # effort of reading a question, in mistakes that differ: people find a third mistake hard
+_READING = 4.0  # effort of reading a question, in mistakes that differ: people find a third mistake hard
 _FAR = 1 / 3  # share of pairs that may go beyond what is near
-_USED = 0.7  # share of the mistakes that are drawn by how much the models' decisions differ in them
+_USED = 0.5  # share of the mistakes that are drawn by how much the models' decisions differ in them
 _LOOKED_AT = 4_000_000  # numbers computed to find plausible pairs among the models' own decisions
 _POOLS = 8  # studies whose pairs are kept
 _REDRAWN = 20  # rounds in which mistakes that were drawn twice are drawn again

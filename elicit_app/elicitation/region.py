@@ -18,7 +18,7 @@ _SHARE_OF_WORST = 0.5  # models that are wrong on more of a class than this shar
 _ONE_MISTAKE = 0.8  # share of the worst error that one kind of mistake may make up
 _SMALLER = (1.0, 0.5, 1 / 3, 0.25)  # amounts of a trade that is asked again, where there is no room for a base
 _LEAST_AMOUNT = 3  # cases that a smaller amount keeps
-_NEAR_TIMES, _NEAR_SHARE = 3.0, 0.15  # near: at most three times a model's own mistakes, or 15 % of the class
+_NEAR_TIMES, _NEAR_SHARE = 3.0, 0.25  # near: at most three times a model's own mistakes, or a quarter of the class
 
 
 @dataclass(frozen=True, eq=False)

@@ -292,7 +292,7 @@ class RowCheck:
             return f"Row {row}: {name} is “{shortened(str(value))}”, not a number"
         ends = {"nan": "not a finite number", "negative": "below 0", "high": "above 1"}
         number = float(str(value))
-        return f"Row {row}: {name} is {'NaN' if number != number else f'{number:.4g}'}, {ends[kind]}"
+        return f"Row {row}: {name} is {'NaN' if number != number else f'{number:.7g}'}, {ends[kind]}"
 
     def _empty_message(self, row: int, name: str) -> str:
         return self._table.why_empty(row) or f"Row {row}: {name} is empty"

@@ -61,26 +61,6 @@ def require_writable(path: Path) -> None:
             raise Problem(f"{path} cannot be written: {folder} is a file, not a folder. Choose another place.")
 
 
-def require_new(path: Path, force: bool) -> None:
-    """Refuse a file name that cannot be written, or that is taken, unless the user said that it may be replaced.
-
-    Parameters
-    ----------
-    path : Path
-        The file to be written; a device or a pipe is not taken.
-    force : bool
-        An existing file may be replaced; never one with an expert's answers (see `write_atomically`).
-
-    Raises
-    ------
-    Problem
-        It is a folder, lies in something that is none, or exists.
-    """
-    require_writable(path)
-    if path.is_file() and not force:
-        raise Problem(f"{path} exists already. Name another file, or say with --force that this one may be replaced.")
-
-
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
     """Give a temporary folder that becomes `path` at the end; after an error nothing of it is left.

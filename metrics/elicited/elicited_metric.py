@@ -112,14 +112,8 @@ class ElicitedMetric:
             checked["prevalence"] = parts.checked_prevalence(self.prevalence, k)
         if self.population is not None:
             checked["population"] = whole_number(self.population, "population", 1, _LARGEST_POPULATION)
-        if not isinstance(self.name, str):
-            raise TypeError(f"name: a text was expected, found {self.name!r}")
-        if not isinstance(self.created, datetime) or self.created.tzinfo is None:
-            raise InputError("created: a time with a time zone was expected, such as datetime.now(UTC)")
-        for mistake in self.consequences:
-            parts.checked_mistake(mistake.true, mistake.predicted, self.classes, "consequences")
-        if self.yardstick is not None:
-            parts.checked_mistake(*self.yardstick, self.classes, "yardstick")
+        parts.check_name_and_time(self.name, self.created)
+        parts.check_mistakes(self.consequences, self.yardstick, self.classes)
         checked.update(created=self.created.astimezone(UTC), labels=self.labels or self.classes)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -127,10 +121,9 @@ class ElicitedMetric:
     def __repr__(self) -> str:
         """Return a line that says which metric this is."""
         classes = ", ".join(self.classes[:6]) + (", ..." if len(self.classes) > 6 else "")
-        answers = f" from {self.provenance.questions} answers" if self.provenance.questions else ""
-        return (
-            f"<ElicitedMetric {self.name!r}: {self.family} by {self.provenance.procedure}{answers}, classes {classes}>"
-        )
+        source = self.provenance
+        answers = f" from {source.questions} answers" if source.questions else ""
+        return f"<ElicitedMetric {self.name!r}: {self.family} by {source.procedure}{answers}, classes {classes}>"
 
     @classmethod
     def from_weights(
@@ -274,10 +267,7 @@ class ElicitedMetric:
         return None if self.samples is None else family_of(self.family).costs(self.samples)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the cost matrix with its 90 % intervals.
-
-        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_cost_matrix`.
-        """
+        """Draw the costs with their 90 % intervals on `ax` or a new figure; see `metrics.plots.plot_cost_matrix`."""
         from metrics.display.matrices import plot_cost_matrix
 
         return plot_cost_matrix(self, ax)

@@ -309,3 +309,21 @@ def checked_mistake(true: str, predicted: str | None, classes: Sequence[str], na
             raise InputError(f"{name}: {label!r} is no class of the metric (classes: {', '.join(classes)})")
     if true == predicted:
         raise InputError(f"{name}: {true!r} called {predicted!r} is a right answer, a mistake was expected")
+
+
+def check_mistakes(
+    consequences: Sequence[Consequence], yardstick: tuple[str, str] | None, classes: Sequence[str]
+) -> None:
+    """Refuse words for, or a yardstick of, something that is no mistake."""
+    for mistake in consequences:
+        checked_mistake(mistake.true, mistake.predicted, classes, "consequences")
+    if yardstick is not None:
+        checked_mistake(*yardstick, classes, "yardstick")
+
+
+def check_name_and_time(name: object, created: object) -> None:
+    """Refuse a name that is no text, and a time without a time zone."""
+    if not isinstance(name, str):
+        raise TypeError(f"name: a text was expected, found {name!r}")
+    if not isinstance(created, datetime) or created.tzinfo is None:
+        raise InputError("created: a time with a time zone was expected, such as datetime.now(UTC)")

@@ -53,11 +53,37 @@ def release_factors(cost_matrix: ArrayLike) -> NDArray[np.float64]:
     InputError
         For a matrix that is not a cost matrix.
     """
-    costs = checked_cost_matrix(cost_matrix)
-    worst = costs.max(axis=1, keepdims=True)
+    return factors_within_rows(checked_cost_matrix(cost_matrix))
+
+
+def factors_within_rows(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the release factors of checked cost matrices, shape (..., k, k); see `release_factors`."""
+    worst = costs.max(axis=-1, keepdims=True)
     factors: NDArray[np.float64] = np.divide(costs, worst, out=np.ones_like(costs), where=worst > 0)
-    np.fill_diagonal(factors, 1.0)
+    factors[..., np.arange(costs.shape[-1]), np.arange(costs.shape[-1])] = 1.0
     return factors
+
+
+def ranges_of_draws(draws: ArrayLike) -> NDArray[np.float64]:
+    """Return the 90 % range of each number over draws.
+
+    Parameters
+    ----------
+    draws : array-like of shape (draws, ...)
+        Such as release factors or class weights, one of a draw of the costs each.
+
+    Returns
+    -------
+    ndarray of shape (..., 2)
+        The 5 and 95 % quantiles.
+
+    Examples
+    --------
+    >>> ranges_of_draws([[1.0, 2.0], [1.0, 4.0]])
+    array([[1. , 1. ],
+           [2.1, 3.9]])
+    """
+    return np.moveaxis(np.quantile(np.asarray(draws, dtype=np.float64), (0.05, 0.95), axis=0), 0, -1)
 
 
 def release_list(factors: ArrayLike) -> ReleaseList:

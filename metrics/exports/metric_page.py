@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metrics.display.numbers import cost_text, day, two_digits
+from metrics.display.numbers import cost_text, day, span, two_digits
 from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
 from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import ANSWERS_FOR
+from metrics.elicited.metric_parts import ANSWERS_FOR, Floats
+from metrics.elicited.release import factors_within_rows, ranges_of_draws
 from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def metric_page(metric: ElicitedMetric) -> Page:
             "Release factors for MPCS",
             (
                 Paragraph("How much each wrong name is of concern, within one truth. 1 = fully.", "quiet"),
-                Matrix(names, _factor_texts(metric), "Each row of costs divided by its largest cost."),
+                Matrix(names, factor_texts(metric), "Each row of costs divided by its largest cost."),
                 Paragraph(_release_sentence(metric), "quiet"),
             ),
             half=True,
@@ -51,7 +52,7 @@ def metric_page(metric: ElicitedMetric) -> Page:
             "Class weights",
             (
                 Paragraph("They weigh the truths against each other. Their mean is 1.", "quiet"),
-                Facts(tuple(zip(names, map(two_digits, metric.class_weight.values()), strict=True))),
+                _class_weights(metric),
             ),
             half=True,
         ),
@@ -80,17 +81,41 @@ def _cost_texts(metric: ElicitedMetric) -> Cells:
     ]
 
 
-def _factor_texts(metric: ElicitedMetric) -> Cells:
-    """Return every release factor as people read it, and "worst" for the worst mistakes of a true class."""
+def factor_texts(metric: ElicitedMetric) -> Cells:
+    """Return every release factor with its 90 % range, and "worst" for the worst mistakes of a true class."""
+    draws = metric.cost_samples
+    ranges = None if draws is None else ranges_of_draws(factors_within_rows(draws))
     return [
         [
             ("–", "")
             if i == j
-            else (two_digits(factor), "worst" if factor == 1 and metric.cost_matrix[i].any() else "")
+            else (two_digits(factor), _beneath(metric, i, j, factor, None if ranges is None else ranges[i, j]))
             for j, factor in enumerate(row)
         ]
         for i, row in enumerate(metric.release_factors().tolist())
     ]
+
+
+def _beneath(metric: ElicitedMetric, i: int, j: int, factor: float, ends: Floats | None) -> str:
+    if factor == 1 and metric.cost_matrix[i].any():
+        return "worst"
+    return "" if ends is None or ends[0] == ends[1] else span(*map(float, ends))
+
+
+def weight_texts(metric: ElicitedMetric) -> list[tuple[str, str]]:
+    """Return every class weight, and its 90 % range, empty where there are no draws."""
+    weights = list(metric.class_weight.values())
+    if metric.samples is None:
+        return [(two_digits(weight), "") for weight in weights]
+    ranges = ranges_of_draws(family_of(metric.family).class_weight(metric.samples))
+    return [(two_digits(weight), span(*map(float, ends))) for weight, ends in zip(weights, ranges, strict=True)]
+
+
+def _class_weights(metric: ElicitedMetric) -> Facts:
+    told = zip(metric.classes, weight_texts(metric), strict=True)
+    return Facts(
+        tuple((one_line(name), f"{weight} ({range_})" if range_ else weight) for name, (weight, range_) in told)
+    )
 
 
 def _rates_question(metric: ElicitedMetric) -> str:

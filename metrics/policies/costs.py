@@ -43,11 +43,15 @@ class UnitCosts:
         What the metric says.
     draws : ndarray of shape (s, k, k) or None
         Posterior draws, where the metric has any.
+    worth : ndarray of shape (s,) or None
+        What one yardstick mistake is worth in each draw, compared with the estimate, when the worst mistake always
+        counts the same.
     """
 
     unit: tuple[int, int]
     estimate: Floats
     draws: Floats | None
+    worth: Floats | None = None
 
     @classmethod
     def of(cls, metric: ElicitedMetric) -> UnitCosts:
@@ -56,16 +60,12 @@ class UnitCosts:
         Draws in which the yardstick costs nothing say nothing in its units and are left out.
         """
         unit = family_of(metric.family).cell(yardstick_of(metric))
-        draws = metric.cost_samples
-        if draws is not None:
-            draws = draws[draws[:, *unit] > 0]
-            draws = draws / draws[:, *unit, None, None] if len(draws) else None
-        return cls(unit, metric.cost_matrix / metric.cost_matrix[unit], draws)
-
-    @property
-    def mean(self) -> Floats:
-        """Return the mean of the draws, or the estimate without them."""
-        return self.estimate if self.draws is None else np.asarray(self.draws.mean(axis=0))
+        estimate, draws = metric.cost_matrix / metric.cost_matrix[unit], metric.cost_samples
+        counts = np.zeros(0) if draws is None else draws[:, *unit]
+        if draws is None or not counts.any():
+            return cls(unit, estimate, None)
+        draws, counts = draws[counts > 0], counts[counts > 0]
+        return cls(unit, estimate, draws / counts[:, None, None], counts / metric.cost_matrix[unit])
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +85,12 @@ class PolicyCosts:
     shares : ndarray of shape (b, k)
         Drawn shares of the true classes; empty without draws.
     both, from_cases : ndarray of shape (b, k, p)
-        Drawn from both doubts; from the cases alone, the costs at their mean.
+        Drawn from both doubts; from the cases alone, the costs as estimated (the mean of heavy-tailed draws lies far
+        from what is reported).
     from_answers : ndarray of shape (b, k, p) or None
         Drawn from the costs alone, the cases as counted; None where the metric has no draws.
+    worth : ndarray of shape (b,)
+        As in `UnitCosts`, of the same draws; ones without draws of the costs.
     grouped : bool
         See `CaseTable`.
     """
@@ -100,6 +103,7 @@ class PolicyCosts:
     both: Floats
     from_cases: Floats
     from_answers: Floats | None
+    worth: Floats
     grouped: bool
 
     @property
@@ -164,7 +168,7 @@ def policy_costs(
     k, policies = table.n_classes, (*others, *columns)
     fixed = np.array([_rates_of(policy, practice, k) for policy in others]).reshape(len(others), k, k)
     rates = np.concatenate([fixed.transpose(1, 0, 2), table.rates], axis=1)
-    drawn = _drawn_costs(costs, draws, seed)
+    drawn, worth = _drawn_costs(costs, draws, seed)
     both = np.empty((draws, k, len(policies)))
     from_cases = np.empty_like(both)
     counts = np.zeros_like(fixed)
@@ -174,7 +178,7 @@ def policy_costs(
         start = 0
         for part in _drawn_rates(table, true, fixed[:, true], counts[:, true], draws, seed):
             stop = start + len(part)
-            from_cases[start:stop, true] = part @ costs.mean[true]
+            from_cases[start:stop, true] = part @ costs.estimate[true]
             if drawn is not None:
                 both[start:stop, true] = np.einsum("bpj,bj->bp", part, drawn[start:stop, true])
             start = stop
@@ -187,6 +191,7 @@ def policy_costs(
         both=from_cases if drawn is None else both,
         from_cases=from_cases,
         from_answers=None if drawn is None else np.einsum("ipj,bij->bip", rates, drawn, optimize=True),
+        worth=worth,
         grouped=table.grouped,
     )
 
@@ -200,12 +205,12 @@ def _rates_of(policy: Policy, practice: Practice | None, k: int) -> Floats:
     return always
 
 
-def _drawn_costs(costs: UnitCosts, draws: int, seed: int) -> Floats | None:
+def _drawn_costs(costs: UnitCosts, draws: int, seed: int) -> tuple[Floats | None, Floats]:
     """Return as many draws of the costs as are wanted, each posterior draw as often as the others but for one."""
-    if costs.draws is None:
-        return None
-    order = _generator(seed, _COSTS).permutation(len(costs.draws))
-    return costs.draws[np.resize(order, draws)]
+    if costs.draws is None or costs.worth is None:
+        return None, np.ones(draws)
+    order = np.resize(_generator(seed, _COSTS).permutation(len(costs.draws)), draws)
+    return costs.draws[order], costs.worth[order]
 
 
 def _drawn_shares(cases: NDArray[np.int64], draws: int, seed: int) -> Floats:

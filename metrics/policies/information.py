@@ -9,7 +9,7 @@ What n more answers or cases would spare follows from how far they would narrow 
 draws, the mean after n more varies, before they are seen, like the draws pulled to their mean by sqrt(n / (n_0 + n));
 the interval that is left is narrower by sqrt(n_0 / (n_0 + n)) (H. Jalal and F. Alarid-Escudero, "A Gaussian
 approximation approach for value of information analysis", Medical Decision Making 38, 2018). That takes further answers
-to be as telling as those so far.
+to be as telling as those so far. Costs are in one scale over all draws.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _advice(loss: float, cost: float, of_values: float, of_cases: float, more: l
     perfect = of_values if kind == "answers" else of_cases
     enough = [one.number for one in more if one.of == kind and one.spares >= _MOST_OF_IT * perfect]
     if not enough:
-        return "decide", f"Decide now: {_FURTHEST} times the {kind} would not settle it"
+        return "decide", f"Decide now: more {kind} would hardly settle it"
     if kind == "answers":
         return kind, f"Answer about {amount(enough[0])} more question{'s' if enough[0] > 1 else ''}"
     return kind, f"Collect about {amount(enough[0])} more case{'s' if enough[0] > 1 else ''}"

@@ -89,19 +89,20 @@ class JudgedPolicy:
 class Drawn:
     """Costs of p policies per population: the estimate (p,), and paired draws (b, p) of both doubts and of each alone.
 
-    `answers` is None where the metric has no draws.
+    `answers` is None where the metric has no draws; `worth` (b,) is that of `UnitCosts`.
     """
 
     estimate: Floats
     both: Floats
     answers: Floats | None
     cases: Floats
+    worth: Floats
 
     def of(self, places: Sequence[int]) -> Drawn:
         """Return those of some of the policies."""
         at = list(places)
         answers = None if self.answers is None else self.answers[:, at]
-        return Drawn(self.estimate[at], self.both[:, at], answers, self.cases[:, at])
+        return Drawn(self.estimate[at], self.both[:, at], answers, self.cases[:, at], self.worth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,8 +233,19 @@ def compared(policies: Sequence[JudgedPolicy], drawn: Drawn, n_cases: int, n_ans
         judged.append(replace(one, probability_best=None if best is None else float(best[place]), **figures))
     loss = None
     if n_draws:
-        loss = information(0, float(drawn.estimate[0]), drawn.both, drawn.answers, drawn.cases, n_answers, n_cases)
+        loss = _information(drawn, n_answers, n_cases)
     return {"policies": tuple(judged), "information": loss, "drawn": drawn}
+
+
+def _information(drawn: Drawn, n_answers: int, n_cases: int) -> Information:
+    """Return the value of information about the first policy.
+
+    A mean of ratios to a mistake that may be slight is ruled by the few draws in which it is: the means are taken with
+    the worst mistake always counting the same, and are then put in units of the yardstick as estimated.
+    """
+    worth = drawn.worth[:, None]
+    answers = None if drawn.answers is None else worth * drawn.answers
+    return information(0, float(drawn.estimate[0]), worth * drawn.both, answers, drawn.cases, n_answers, n_cases)
 
 
 def _by_cost(estimate: Floats) -> list[int]:

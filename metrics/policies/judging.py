@@ -184,6 +184,7 @@ class Judge:
             if costs.from_answers is None
             else self.population * np.einsum("bkp,k->bp", costs.from_answers, own),
             cases=self.population * np.einsum("bkp,bk->bp", costs.from_cases, shares),
+            worth=costs.worth,
         )
         unit = self.unit_costs.unit
         positive = unit[1] if len(self.metric.classes) == 2 else None

@@ -147,7 +147,7 @@ def _content(path: Path, folder: Path) -> str:
         return "missing\n"
     data = path.read_bytes()
     if path.suffix == ".pdf":
-        return f"pages: {len(re.findall(rb'/Type /Page ', data))}\n"
+        return f"pages: {len(re.findall(rb'/Type ?/Page[^s]', data))}\n"
     if path.suffix == ".parquet":
         return "Parquet\n" if data.startswith(b"PAR1") else "no Parquet\n"
     return _normal(data.decode(), folder)

@@ -194,7 +194,8 @@ class TestQuestions:
             np.testing.assert_array_equal(np.round(a).sum(axis=1), np.round(b).sum(axis=1))
             differ = np.round(np.abs(a - b))[~np.eye(3, dtype=bool)]
             assert (better_side(*question.rates) is None) == (question.purpose is not Purpose.CHECK)
-            assert differ.max() >= 10
+            if question.purpose is Purpose.INFORMATIVE and not question.asks_equal:  # a count starts anywhere
+                assert differ.max() >= 10
             if question.purpose is not Purpose.CHECK:
                 assert 2 <= (differ > 0).sum() <= 4
         assert [one.question.purpose for one in asked].count(Purpose.CHECK) == 1

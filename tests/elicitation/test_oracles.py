@@ -77,6 +77,12 @@ def test_bounded_noise_is_a_coin_within_the_bound_and_right_beyond():
     assert share_right(BoundedNoiseOracle(hits, 0.05, rng)) == 1
 
 
+def test_a_difference_as_large_as_the_bound_is_still_within_it():
+    oracle = BoundedNoiseOracle(lambda rates: rates[0, 0], 0.25, np.random.default_rng(0))
+    first, second = np.array([[0.5, 0], [0.25, 0.25]]), np.array([[0.25, 0.25], [0.25, 0.25]])
+    assert {oracle.answer(Question(first, second)).choice for _ in range(40)} == {Choice.FIRST, Choice.SECOND}
+
+
 def test_a_majority_of_three_is_right_more_often():
     rng = np.random.default_rng(0)
     oracle = MajorityOracle(FlipOracle(LinearOracle(HITS), 0.2, rng), 3)

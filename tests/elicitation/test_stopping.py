@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_app.elicitation.belief import ParticlePosterior, Posterior
+from elicit_app.elicitation.choosing import best_pair
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, run
 from elicit_app.elicitation.prior import WeightPrior
@@ -243,3 +244,25 @@ class TestPurpose:
         outcome, asked = run(procedure, LinearOracle(-costs))
         assert outcome.stopped in ("best-model", "known", "budget")
         assert len(asked) >= FEWEST_ANSWERS
+
+    def test_for_a_choice_questions_are_about_what_can_be_chosen(self):
+        rng = np.random.default_rng(5)
+        y_true = np.arange(300) % 3
+        proba = rng.dirichlet(np.ones(3), 300) + np.eye(3)[y_true]
+        cases = [Cases.counted(y_true, proba / proba.sum(axis=1, keepdims=True))]
+        about = {"family": "lpm", "seed": 1, "population": 1000, "questions": 6, "answers": "choice"}
+        seen = {}
+        for purpose in ("costs", "choose"):
+            procedure = Bayes(cases, **about, purpose=purpose)
+
+            def seeing(belief, pairs, goal, targets, graded, purpose=purpose):
+                seen[purpose] = targets, goal
+                return best_pair(belief, pairs, goal, targets, graded)
+
+            procedure.asker.choose = seeing
+            run(procedure, LinearOracle(COSTS - 1))
+        everybody = np.eye(3)[:, None, :] * cases[0].prevalence[None, :, None]
+        between = procedure.prior.gain(everybody[0], everybody[1])
+        assert len(seen["choose"][0]) < len(seen["costs"][0])
+        assert np.abs(np.abs(seen["choose"][0]) - np.abs(between)).max(axis=1).min() < 1e-9
+        assert seen["choose"][1] == "order"

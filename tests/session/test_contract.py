@@ -10,9 +10,9 @@ from rich.console import Console
 from elicit_app.cli.terminal import Terminal
 from elicit_app.elicitation.oracles import LinearOracle, run
 from elicit_app.elicitation.questions import Choice, Question
-from elicit_app.registry import for_person, procedure_for
+from elicit_app.problem import Problem
+from elicit_app.registry import entries, for_person, procedure_for
 from elicit_app.registry.bayes import BayesSetting
-from elicit_app.registry.published import DlpmSetting, LpmSetting
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView, SittingOverView
@@ -70,14 +70,18 @@ def by_terminal(study, setting, path, oracle):
     assert Terminal(Session.create(study, setting, path), console, read).run() is not None
 
 
+# Where a procedure is quick; one that is registered later is tried on breast-cancer with eight questions.
+SMALL = {"dlpm": ("traffic-light", {}), "lpm": ("breast-cancer", {"epsilon": 0.1})}
+FOR_PEOPLE = [
+    (SMALL.get(entry.name, ("breast-cancer",))[0], entry.setting(**SMALL.get(entry.name, ("", {"questions": 8}))[1]))
+    for entry in entries()
+    if entry.people
+]
+
+
 @pytest.mark.parametrize(
     ("name", "setting"),
-    [
-        ("traffic-light", DlpmSetting()),
-        ("breast-cancer", LpmSetting(epsilon=0.1)),
-        ("breast-cancer", BayesSetting(questions=8, seed=4)),
-        ("wine", BayesSetting(questions=8, seed=4, answers="equal")),
-    ],
+    [*FOR_PEOPLE, ("wine", BayesSetting(questions=8, seed=4, answers="equal"))],
     ids=lambda value: value if isinstance(value, str) else value.procedure,
 )
 def test_window_terminal_and_oracle_have_equal_transcripts(tmp_path, name, setting):
@@ -93,3 +97,9 @@ def test_window_terminal_and_oracle_have_equal_transcripts(tmp_path, name, setti
             assert transcript(session.state.history) == expected
             assert np.array_equal(session.outcome().weights, outcome.weights)
             assert session.outcome().stopped == outcome.stopped
+
+
+@pytest.mark.parametrize("entry", [entry for entry in entries() if not entry.people], ids=lambda entry: entry.name)
+def test_a_procedure_whose_result_no_metric_file_holds_is_refused_to_people_in_words(entry):
+    with pytest.raises(Problem, match=rf"The procedure {entry.name} is for simulations"):
+        for_person(entry.setting())

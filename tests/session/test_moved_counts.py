@@ -77,6 +77,16 @@ def test_only_the_offered_count_can_be_moved_and_only_within_its_scale(offered, 
     assert offered.state.entries == ()
 
 
+@pytest.mark.parametrize("end", ["least", "most"])
+def test_both_ends_of_the_scale_can_be_said_and_nothing_beyond(offered, end):
+    view = question_view(offered, 0)
+    may = view.proposal
+    with pytest.raises(Problem, match="lies between"):
+        offered.answer("equal", moved=moved_by(view, may.most + 1 - may.start))
+    offered.answer("equal", moved=moved_by(view, getattr(may, end) - may.start))
+    assert offered.state.entries[-1].answer.moved.count == getattr(may, end)
+
+
 def test_a_typed_count_is_an_equal_point_or_a_bound():
     assert read_key("=40")[::3] == ("equal", 40)
     assert read_key("2=1,313")[::3] == ("right", 1313)

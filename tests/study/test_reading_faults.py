@@ -27,6 +27,8 @@ TEXT_FAULTS = {
     "not a number": (HEAD + GOOD + "b,0.5,nan\n", "Row 3: proba_b is NaN, not a finite number"),
     "infinite": (HEAD + GOOD + "b,inf,0.5\n", "Row 3: proba_a is inf, not a finite number"),
     "negative": (HEAD + GOOD + "b,1.5,-0.5\n", "Row 3: proba_b is -0.5, below 0"),
+    "a little below 0": (HEAD + GOOD + "b,1,-0.0005\n", "Row 3: proba_b is -0.0005, below 0"),
+    "a little above 1": (HEAD + GOOD + "b,1.0005,0\n", "Row 3: proba_a is 1.0005, above 1"),
     "above one": (HEAD + GOOD + "b,50,0.5\n", "Row 3: proba_a is 50, above 1"),
     "sum": (HEAD + GOOD + "b,0.37,0.5\n", "Row 3: the probabilities add up to 0.87, not 1"),
     "several rows": (

@@ -139,6 +139,8 @@ def test_costs_are_for_the_prevalence_that_is_stated_else_for_that_of_the_metric
     assert (stated.tolist(), notes) == ([0.3, 0.3, 0.4], ())
     shares, _ = judged_prevalence(metric(prevalence=[0.5, 0.2, 0.3]), np.array([10, 0, 70]), None)
     assert shares == pytest.approx([0.625, 0, 0.375])
+    shares, _ = judged_prevalence(metric(prevalence=[0.5, 0.2, 0.3]), np.array([29, 1, 70]), None)
+    assert shares == pytest.approx([0.5, 0.2, 0.3]), "a class with one case has a share"
 
 
 def test_a_class_of_weight_zero_alone_has_no_concern():

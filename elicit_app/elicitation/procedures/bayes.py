@@ -6,6 +6,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
@@ -58,6 +59,7 @@ SWEEPS = 10  # moves of every particle, before it is looked whether more are nee
 MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
+_POLICIES_TO_OTHERS = 4  # pairs of what can be chosen for one random pair, where the answers are for a choice
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
 _REMEMBERED = 160  # beliefs kept for undo and looking ahead
 _RESULTS_REMEMBERED = 12
@@ -251,6 +253,10 @@ class Bayes:
         """
         if self._purpose in (None, "costs") or n_answered(history) < FEWEST_ANSWERS:
             return self._models
+        return self._policies(history)
+
+    def _policies(self, history: Sequence[Asked]) -> Matrix:
+        """Return the matrices, shape (n, k, k), of each model as it is and by least cost, and of each class for all."""
         key = prefix_digests(history)[-1]
         found = self._choices.get(key)
         if found is None:
@@ -272,8 +278,26 @@ class Bayes:
 
     def _step(self, history: Sequence[Asked]) -> Step:
         belief = self.belief(history)
-        question = self.asker.question(self._item(history), history, belief, self._rng(len(history), _PAIR))
+        question = self._asker_now(history).question(
+            self._item(history), history, belief, self._rng(len(history), _PAIR)
+        )
         return Step(question, self._progress(history, belief), belief.summary(self._targets))
+
+    def _asker_now(self, history: Sequence[Asked]) -> Asker:
+        """Return what makes the next question: where the answers are for a choice, it goes by what can be chosen.
+
+        Some of the random pairs stay among the targets, so that questions go on where the choice is clear.
+        """
+        if self._purpose != "choose" or isinstance(self.source, SpherePairs):
+            return self.asker
+        policies = self._policies(history)
+        first, second = np.triu_indices(len(policies), 1)
+        between = self.prior.gain(policies[first], policies[second])
+        between = between[(between > SAME).any(axis=1) & (between < -SAME).any(axis=1)]
+        if not len(between):
+            return self.asker
+        others = self._targets[: max(1, len(between) // _POLICIES_TO_OTHERS)]
+        return replace(self.asker, targets=np.concatenate([between, others]), goal="order")
 
     def _progress(self, history: Sequence[Asked], belief: Posterior) -> Progress:
         most = questions_left(history, self.questions, self.checks)

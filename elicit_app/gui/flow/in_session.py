@@ -289,8 +289,8 @@ class SessionFlow(QObject):
     # --- files
 
     def _export(self, key: str) -> None:
-        from elicit_app.gui.flow.saving import proposed_name, save_format, sklearn_lines, with_ending
-        from elicit_app.gui.results.files import ANSWERS, COPIED, format_of
+        from elicit_app.gui.flow.saving import proposed_name, sklearn_lines, with_ending
+        from elicit_app.gui.results.files import COPIED, format_of
 
         view, page, session = self._result, self._results_page, self._session
         if view is None or session is None:
@@ -305,12 +305,23 @@ class SessionFlow(QObject):
         if path is None:
             return
         path = with_ending(path, ending)
-        work = (lambda: _export_answers(session, path)) if key == ANSWERS.key else lambda: save_format(view, key, path)
         self._background.run(
-            work,
+            self._saving(key, view, session, path),
             lambda saved: page.notice.say(f"Saved: {saved}", good=True),
             lambda problem: page.notice.say(problem.sentence),
         )
+
+    def _saving(self, key: str, view: ResultView, session: Session, path: Path) -> Callable[[], Path]:
+        """Return the work that writes one format to `path`."""
+        from elicit_app.gui.flow.saving import save_format, save_pictures
+        from elicit_app.gui.results.files import ANSWERS, PICTURES
+
+        curves = self._results_page.seen.curves
+        if key == PICTURES.key and curves is not None:
+            return lambda: save_pictures(curves, path)
+        if key == ANSWERS.key:
+            return lambda: _export_answers(session, path)
+        return lambda: save_format(view, key, path)
 
 
 def _size(path: Path) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from elicit_app.problem import Problem
+from elicit_app.session.views.curves import CurvesView
 from elicit_app.session.views.outcome import ResultView
 from metrics.files import write_atomically
 
@@ -73,6 +74,38 @@ def save_format(view: ResultView, key: str, path: Path) -> Path:
     except OSError as error:
         sentence = f"{path} could not be written ({error.strerror or error}). Choose another place; nothing is lost."
         raise Problem(sentence) from error
+    return path
+
+
+def save_pictures(view: CurvesView, path: Path) -> Path:
+    """Draw the curves of a result beside each other, black on white, and return where.
+
+    Raises
+    ------
+    Problem
+        Where the file cannot be written, or its ending names no kind of picture.
+    """
+    from matplotlib.figure import Figure
+
+    words = view.rate.mistake.one, view.yardstick.mistake.many
+    over_ratio = f"one {words[0]} counts as so many {words[1]}"
+    parts = [(view.cost, f"cost, in {words[1]}", over_ratio), (view.best, "probability of being best", over_ratio)]
+    if view.net_benefit is not None:
+        parts.insert(0, (view.net_benefit, "net benefit", "threshold"))
+    figure = Figure(figsize=(6.4 * len(parts), 4.8), layout="constrained")
+    for axes, (curves, y, x) in zip(figure.subplots(1, len(parts), squeeze=False)[0], parts, strict=True):
+        for line in curves.lines:
+            style = "-" if line.recommended else ":" if line.trivial else "--"
+            axes.plot(curves.at, line.values, style, color="black" if line.recommended else None, label=line.name)
+        if curves.plausible is not None:
+            axes.axvspan(*(min(max(end, curves.at[0]), curves.at[-1]) for end in curves.plausible), color="0.9")
+        axes.axvline(curves.elicited, color="0.4", lw=1)
+        axes.set(xlabel=x, ylabel=y, ylim=(0, None), xscale="linear" if y == "net benefit" else "log")
+        axes.legend(fontsize="small", frameon=False)
+    try:
+        figure.savefig(path, dpi=200)
+    except (OSError, ValueError) as error:
+        raise Problem(f"{path} could not be written ({error}). Choose another place or .png, .pdf, .svg.") from error
     return path
 
 

@@ -174,10 +174,10 @@ class PolicyTable(QLabel):
             cost = name_end + em(8) + cost_width
             return _Columns(name, name_end, (), cost, cost + em(30), end - best - em(20), None, end)
         heads = [
-            min(max(note.horizontalAdvance(word) for word in (*head, "1,000")) + em(20), em(150))
+            min(max(note.horizontalAdvance(word) for word in (*head, "1,000")) + em(20), em(112))
             for head in self._texts.heads
         ]
-        cost_width = max(cost_width, min(note.horizontalAdvance(f"in {self._texts.unit}"), em(130))) + em(14)
+        cost_width = max(cost_width, min(note.horizontalAdvance(f"in {self._texts.unit}"), em(112))) + em(14)
         bar = end - best - em(10) - em(72)
         room = bar - em(24) - em(240) - em(30) - sum(heads) - cost_width - name
         one_line = self._name_width(stacked=False)

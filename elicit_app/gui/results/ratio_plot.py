@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -25,6 +25,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _TOP_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
 _BOTTOM_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom
 _CENTRE = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignVCenter
+NEVER_ASKED = "never asked"
 
 
 @dataclass(frozen=True)
@@ -35,20 +36,39 @@ class PlotRow:
     name: str
     flow: str
     guess: float | None = None
+    asked: bool = True
+
+    @property
+    def below(self) -> str:
+        """Return what stands beneath the number: its range, or that no question was about it."""
+        if self.asked:
+            return self.ratio.range_in_words()
+        range_ = self.ratio.range_in_words()
+        return f"{range_}, {NEVER_ASKED}" if range_ else NEVER_ASKED
 
     @property
     def sentence(self) -> str:
         """Return the row as a sentence for a screen reader."""
         guess = f", first guess {two_digits(self.guess)}" if self.guess is not None else ""
-        return f"{self.name}, {self.flow}: {self.ratio.in_words()}, {self.ratio.range_in_words()}{guess}."
+        return f"{self.name}, {self.flow}: {self.ratio.in_words()}, {self.below}{guess}."
 
 
 def rows_of(
-    rates: Sequence[ExchangeRate], wording: Wording, guesses: Mapping[MistakeKey, float]
+    rates: Sequence[ExchangeRate],
+    wording: Wording,
+    guesses: Mapping[MistakeKey, float],
+    never_asked: Container[MistakeKey] = (),
 ) -> tuple[PlotRow, ...]:
-    """Return the rows of the plot in study order."""
+    """Return the rows of the plot in study order; `never_asked` are the mistakes that no question was about."""
     return tuple(
-        PlotRow(rate, rate.mistake.name, called(wording.class_one, rate.key), guesses.get(rate.key)) for rate in rates
+        PlotRow(
+            rate,
+            rate.mistake.name,
+            called(wording.class_one, rate.key),
+            guesses.get(rate.key),
+            rate.is_yardstick or rate.key not in never_asked,
+        )
+        for rate in rates
     )
 
 
@@ -101,13 +121,13 @@ class RatioPlot(LogPlot):
         names = max(
             (max(strong.horizontalAdvance(r.name), small.horizontalAdvance(r.flow)) for r in self._rows), default=0
         )
-        numbers = max((self._number_width(row.ratio, lead, small) for row in self._rows), default=0)
+        numbers = max((self._number_width(row.ratio, row.below, lead, small) for row in self._rows), default=0)
         names, numbers = min(names + 2, width * 0.34), min(numbers + 2, width * 0.3)
         return PlotColumns(names, names + gap + em(6), width - numbers - gap - em(6), width)
 
     @staticmethod
-    def _number_width(ratio: ExchangeRate, lead: QFontMetricsF, small: QFontMetricsF) -> float:
-        return max(lead.horizontalAdvance(ratio.in_words()), small.horizontalAdvance(ratio.range_in_words()))
+    def _number_width(ratio: ExchangeRate, below: str, lead: QFontMetricsF, small: QFontMetricsF) -> float:
+        return max(lead.horizontalAdvance(ratio.in_words()), small.horizontalAdvance(below))
 
     def _heights(self, columns: PlotColumns) -> list[float]:
         return [max(self._text_height(row, columns.names) + em(8), em(46)) for row in self._rows]
@@ -152,7 +172,7 @@ class RatioPlot(LogPlot):
         painter.drawText(
             QRectF(columns.right, room.top() + half, columns.width - columns.right, half),
             _TOP_RIGHT,
-            row.ratio.range_in_words(),
+            row.below,
         )
         painter.setFont(lead)
         painter.setPen(colours.ink)

@@ -152,7 +152,7 @@ class ShareTrack(Unwheeled, QSlider):
         painter.setFont(font(Role.NOTE))
         painter.setPen(colours.ink2)
         metrics, top, said = QFontMetricsF(painter.font()), self._y() + em(22), self._scale.said
-        taken = [self._label_box(metrics, change.low, self._change_text(change)) for change in self._segments[1:]]
+        taken = list(self._change_boxes(metrics).values())
         for tick in self._scale.axis.ticks(9):
             room = self._label_box(metrics, tick, said(tick)).adjusted(-em(6), 0, em(6), 0)
             if not any(room.intersects(other) for other in taken):
@@ -168,26 +168,27 @@ class ShareTrack(Unwheeled, QSlider):
             x = self._x(change.low)
             painter.setPen(plotting.pen(colours.ink))
             painter.drawLine(QPointF(x, self._y() - em(26)), QPointF(x, self._y() + em(24)))
-            painter.setFont(font(Role.NOTE))
-            said = self._change_text(change)
-            painter.drawText(self._label_box(metrics, change.low, said), _CENTRE, said)
+        painter.setFont(font(Role.NOTE))
+        for said, room in self._change_boxes(metrics).items():
+            painter.drawText(room, _CENTRE, said)
         self._paint_names(painter, colours)
 
     def _paint_names(self, painter: QPainter, colours: Tokens) -> None:
-        """Write who is best beside the changes; a name without room is left out, the sentence below says it."""
+        """Write who is best beside the changes; a name without room there is left out, the description says it."""
         painter.setFont(font(Role.LABEL, weight=600))
         painter.setPen(colours.ink)
-        metrics, gap, free = QFontMetricsF(painter.font()), em(10), float(self.width())
-        last = len(self._segments) - 1
-        for index, segment in reversed(list(enumerate(self._segments))):
+        metrics, gap, taken = QFontMetricsF(painter.font()), em(10), list[QRectF]()
+        order = sorted(self._segments, key=lambda one: self._x(one.low) - self._x(one.high))
+        for segment in order:
             said = f"{segment.name} is best"
             width = metrics.horizontalAdvance(said) + 2
             # The first name ends at its change, the others begin at theirs: both sides of a tick are named.
-            beside = self._x(segment.high) - gap - width if index == 0 else self._x(segment.low) + gap
-            start = min(beside if last else (self.width() - width) / 2, free - width)
-            if start >= 0:
-                painter.drawText(QRectF(start, 0, width, em(24)), _CENTRE, said)
-                free = start - gap
+            beside = self._x(segment.high) - gap - width if segment is self._segments[0] else self._x(segment.low) + gap
+            left = beside if len(self._segments) > 1 else (self.width() - width) / 2
+            room = QRectF(left, 0, width, em(24))
+            if left >= 0 and room.right() <= self.width() and not any(room.intersects(other) for other in taken):
+                painter.drawText(room, _CENTRE, said)
+                taken.append(room.adjusted(-gap, 0, gap, 0))
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
         x, y, radius = self._x(self._number), self._y(), em(10)
@@ -204,6 +205,15 @@ class ShareTrack(Unwheeled, QSlider):
                 radius + 7,
                 colours.ink,
             )
+
+    def _change_boxes(self, metrics: QFontMetricsF) -> dict[str, QRectF]:
+        """Return where each change is said; a change too close to the one before is not."""
+        found: dict[str, QRectF] = {}
+        for change in self._segments[1:]:
+            room = self._label_box(metrics, change.low, self._change_text(change))
+            if not any(room.intersects(other) for other in found.values()):
+                found[self._change_text(change)] = room
+        return found
 
     def _label_box(self, metrics: QFontMetricsF, number: float, text: str) -> QRectF:
         return self._inside(metrics, self._x(number), text, self._y() + em(22))

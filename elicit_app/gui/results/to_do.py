@@ -17,7 +17,6 @@ from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.words.policy_words import (
     InformationTexts,
     MoreText,
-    costs_sentence,
     information_texts,
     policy_texts,
 )
@@ -43,7 +42,7 @@ class RecommendationCard(Card):
 
     def show_result(self, view: ResultView, judgement: Judgement) -> None:
         """Show the recommendation of `judgement`."""
-        said, costs = judgement.recommendation, costs_sentence(view)
+        said, costs = judgement.recommendation, view.metric.quality.caveat
         self.sentence.say(*_alternating(said.pieces))
         self.spares.say(*_stressed(said.spares, ": ", " than "))
         self.spares.setVisible(bool(said.spares))

@@ -18,6 +18,7 @@ from elicit_app.session.views.outcome import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import Headline
+from metrics.elicited.family import MistakeKey
 
 
 class Tally(QLabel):
@@ -186,6 +187,15 @@ class SentenceCard(Card):
         self._below.setDirection(down if breakpoint_.large else across)
 
 
+def _never_asked(view: ResultView, study: Study) -> set[MistakeKey]:
+    """Return the mistakes that no question was about."""
+    place = {name: index for index, name in enumerate(study.classes)}
+    return {
+        MistakeKey(place[true], None if predicted is None else place[predicted])
+        for true, predicted in view.metric.quality.never_asked
+    }
+
+
 class ToldPane(QWidget):
     """The second tab of the result. Emits `look_again_requested` with the number of an answer."""
 
@@ -220,7 +230,7 @@ class ToldPane(QWidget):
         mistake = view.headline.yardstick.mistake
         self._sentence.show_headline(view.headline, view.guesses.get(view.headline.rate.key))
         self._question.setText(f"How bad is each mistake, compared with one {mistake.one}?")
-        self._plot.show_rows(rows_of(view.ratios, study.wording, view.guesses), mistake.one)
+        self._plot.show_rows(rows_of(view.ratios, study.wording, view.guesses, _never_asked(view, study)), mistake.one)
         self._trust.show_result(view)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

@@ -26,7 +26,7 @@ LONG_NAME = 40
 
 _TRUTH, _CALLED, _NAME, _ONE, _SEVERAL, _FOLLOWS = range(6)
 _COLUMNS = (
-    Column("Truth", 90, editable=False),
+    Column("Truth", 110, editable=False),
     Column("Called", 118, editable=False, grey=True),
     Column("Name", 176),
     Column("One of them", 178),

@@ -191,16 +191,6 @@ def chooses(view: ResultView) -> bool:
     return view.metric.quality.purpose == "choose"
 
 
-def costs_sentence(view: ResultView) -> str:
-    """Return what to know of the costs beside the recommendation; empty where they can be relied on."""
-    reason = view.metric.quality.provisional
-    if reason is None:
-        return ""
-    if reason.startswith("the choice was settled"):
-        return "The choice is settled, the costs are not."
-    return f"The costs are provisional: {reason.rstrip('.')}."
-
-
 @dataclass(frozen=True)
 class MoreText:
     """What so many more answers or cases would spare: "900 more cases", "spare 1 of 4", and the share of the loss."""

@@ -115,6 +115,8 @@ def test_the_whole_way_by_keyboard(qtbot, window, dialogs, predictions, tmp_path
     assert stored["title"] == "Skin lesions"
     assert (folder / "lesions.parquet").is_file()
     begin.expert.setText("dermatology")
+    press(begin.purpose.rows["costs"].radio, Qt.Key.Key_Space)
+    assert begin.purpose.purpose == "costs"
     next(iter(begin.guesses.fields.values())).setText("8")
     begin.asking.questions.setValue(24)
     begin.asking.early.box.setChecked(False)

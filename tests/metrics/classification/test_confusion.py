@@ -217,6 +217,11 @@ def test_equal_costs_of_mistakes_decide_for_the_first_most_probable(rng, k):
     np.testing.assert_array_equal(by_cost, by_argmax)
 
 
+def test_costs_that_differ_by_little_are_not_equal():
+    costs = np.array([[0, 1], [1 + 1e-8, 0]])
+    np.testing.assert_array_equal(cost_sensitive_decisions([[0.5, 0.5]], costs), [1])
+
+
 def test_more_than_256_classes():
     rng = np.random.default_rng(1)
     proba = rng.dirichlet(np.ones(300), 70)

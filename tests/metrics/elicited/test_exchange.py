@@ -94,6 +94,17 @@ def test_an_end_that_the_answers_leave_open_stays_open():
             assert headline(metric).number == "at least 2 cases of yellow called something else"
 
 
+def test_in_units_of_a_mistake_that_may_cost_nothing_there_is_no_upper_end():
+    intervals = np.zeros((3, 3, 2))
+    intervals[0, 1:], intervals[1, [0, 2]], intervals[2, :2] = [0.5, 0.7], [0, 0.4], [0.1, 0.1]
+    metric = ElicitedMetric.from_weights(
+        CLASSES, [0.6, 0.3, 0.1], "dlpm", intervals=intervals, yardstick=("yellow", "red")
+    )
+    worst, _, least = exchange_rates(metric)
+    assert worst.ninety == (pytest.approx(0.5 / 0.4), math.inf)
+    assert least.ninety == (pytest.approx(0.1 / 0.4), math.inf)
+
+
 def test_the_headline_goes_by_the_number_that_is_said():
     ratios = {"bounded": [50.0, (3.0, math.inf)], "known": [5.0, (4.0, 6.0)]}
     intervals = np.zeros((3, 3, 2))

@@ -58,7 +58,7 @@ def test_honest_answers_are_trusted_in_words_and_numbers(sitting):
     assert view.trust_sentence == "Yes, as far as the answers can tell."
     assert headlines(view, good=False) == []
     assert headlines(view, good=True) == [
-        "3 of 3 repeats: same answer",
+        "1 of 1 repeat: same answer",
         "22 of 22 answers fit these numbers",
         "It predicts answers it was not shown",
     ]
@@ -66,7 +66,7 @@ def test_honest_answers_are_trusted_in_words_and_numbers(sitting):
     assert [held.name for held in view.held_out] == ["this result", "F1 score", "accuracy"]
     assert {held.total for held in view.held_out} == {18}
     quality = view.metric.quality
-    assert (quality.repeats_agreed.agreed, quality.repeats_agreed.of) == (3, 3)
+    assert (quality.repeats_agreed.agreed, quality.repeats_agreed.of) == (1, 1)
     assert (quality.answers_explained.agreed, quality.answers_explained.of) == (22, 22)
     assert (quality.held_out_agreement.agreed, quality.held_out_agreement.of) == (view.held_out[0].right, 18)
 
@@ -74,7 +74,7 @@ def test_honest_answers_are_trusted_in_words_and_numbers(sitting):
 def test_always_the_same_side_is_said(sitting):
     view = result_view(sitting(lambda _: "left"))
     assert "22 of 22 preferences went to side A" in headlines(view, good=False)
-    assert "0 of 3 repeats: same answer" in headlines(view, good=False)
+    assert "0 of 1 repeat: same answer" in headlines(view, good=False)
     assert view.trust_sentence.startswith("Hardly")
 
 

@@ -1,0 +1,173 @@
+"""The recommendation, the policies, the curves behind them, and what is done today."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+
+from elicit_app.gui.flow.saving import save_pictures
+from elicit_app.gui.results.page import ResultsPage
+from elicit_app.gui.results.policy_table import axis_around
+from elicit_app.gui.results.practice import PracticeDialog
+from elicit_app.problem import Problem
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.session.results.curves import curves_of
+from elicit_app.session.results.result import result_view
+from elicit_app.session.session import Session
+from elicit_app.session.words.policy_words import policy_texts
+from elicit_app.study import open_study
+from metrics.elicited.metric_parts import CHOICE_SETTLED
+
+TODAY = ((167, 45), (150, 207))
+
+
+@pytest.fixture(scope="module")
+def study():
+    return open_study("breast-cancer")
+
+
+@pytest.fixture(scope="module")
+def path(study, tmp_path_factory):
+    """A session of somebody to whom a missed cancer is as bad as four needless biopsies, with today's practice."""
+    path = tmp_path_factory.mktemp("sessions") / "breast.session.jsonl"
+    with Session.create(study, BayesSetting(questions=8, seed=3), path) as session:
+        while (asking := session.asking()) is not None:
+            first, second = (np.array(side) for side in (asking.pair.first, asking.pair.second))
+            better = 4 * (first - second)[0, 1] + (first - second)[1, 0] < 0
+            session.answer("left" if better == (asking.left == "first") else "right")
+        session.finish()
+        session.tell_practice(TODAY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def view(path, study):
+    with Session.open(path, study) as session:
+        return result_view(session)
+
+
+@pytest.fixture(scope="module")
+def curves(study, view):
+    return curves_of(study, view)
+
+
+@pytest.fixture
+def page(qtbot, view, study, curves):
+    page = ResultsPage()
+    qtbot.addWidget(page)
+    page.resize(1280, 800)
+    page.show_result(view, study)
+    page.show()
+    qtbot.waitExposed(page)
+    return page
+
+
+def test_the_page_begins_with_the_recommendation_of_the_judge(page, view):
+    assert page.tabs.currentIndex() == 0
+    assert page.to_do.card.sentence.accessibleName() == view.judgement.recommendation.sentence
+    assert page.to_do.card.costs.text() == view.metric.quality.caveat
+    said = page.to_do.policies.table.accessibleDescription()
+    assert all(row.sentence in said for row in policy_texts(view.judgement).rows)
+
+
+def test_settled_choices_with_open_costs_are_said(page, view, study):
+    quality = replace(view.metric.quality, provisional=CHOICE_SETTLED, purpose="choose")
+    page.show_result(replace(view, metric=replace(view.metric, quality=quality)), study)
+    assert page.to_do.card.costs.text() == "The choice is settled, the costs are not."
+    assert page.save.text() == "Save report…"
+
+
+@pytest.mark.parametrize(("purpose", "button"), [("costs", "Save metric file…"), ("both", "Save metric file…")])
+def test_the_first_button_follows_the_purpose(page, view, study, purpose, button):
+    quality = replace(view.metric.quality, purpose=purpose)
+    page.show_result(replace(view, metric=replace(view.metric, quality=quality)), study)
+    assert page.save.text() == button
+
+
+def test_what_is_far_dearer_does_not_squeeze_the_axis(view):
+    rows = policy_texts(view.judgement).rows
+    far = replace(rows[-1], difference=100 * rows[-1].difference, both=None)
+    axis = axis_around((*rows, far))
+    assert axis == axis_around(rows)
+    assert axis.low <= 0 <= axis.high < far.difference
+    assert all(axis.low <= row.difference <= axis.high for row in rows if row.rank == 1)
+
+
+def test_practice_is_judged_and_there_next_time(view, path, study):
+    assert view.practice == TODAY
+    practice = view.judgement.named("present practice")
+    assert practice.counts.sum(axis=1) == pytest.approx([373, 627], abs=1)
+    with Session.open(path, study) as again:
+        assert again.state.practice == TODAY
+        again.tell_practice(None)
+        assert again.state.practice is None
+        with pytest.raises(ValueError, match="square"):
+            again.tell_practice(((1, 2),))
+        with pytest.raises(Problem, match="classes"):
+            again.tell_practice(np.eye(3).tolist())
+        again.tell_practice(TODAY)
+
+
+def test_practice_is_typed_or_pasted(qtbot, study):
+    dialog = PracticeDialog(study, None)
+    qtbot.addWidget(dialog)
+    told = []
+    dialog.told.connect(told.append)
+    dialog.use.click()
+    assert "cancer" in dialog.notice.sentence
+    dialog.fields[0][0].setText("many")
+    dialog.use.click()
+    assert "no number" in dialog.notice.sentence
+    assert told == []
+    QGuiApplication.clipboard().setText("167\t45\n150\t207\n")
+    QTest.keyClick(dialog.fields[0][0], Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    dialog.use.click()
+    assert told == [TODAY]
+
+
+def test_the_arrows_move_the_line_and_the_sentence_follows(page, curves, qtbot):
+    asked = []
+    page.seen.curves_requested.connect(lambda: asked.append(1))
+    page.tabs.setCurrentIndex(2)
+    assert asked
+    page.show_curves(curves)
+    card = page.seen.right
+    before, at = card.sentence.text(), card.plot.at
+    QTest.keyClick(card.plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert card.plot.at > at
+    assert card.sentence.text() != before
+    assert card.sentence.text() in card.plot.accessibleDescription()
+    QTest.keyClick(card.plot, Qt.Key.Key_Home)
+    assert card.sentence.text() == before
+    QTest.keyClick(card.plot, Qt.Key.Key_T)
+    assert card.numbers.isVisible()
+    assert card.numbers.columnCount() == 1 + len(curves.best.lines)
+
+
+def test_the_curves_agree_with_the_judge(curves, view):
+    best = view.judgement.best
+    recommended = next(line for line in curves.cost.lines if line.recommended)
+    at = {line.name: value for line, value in curves.cost.values(curves.cost.elicited)}
+    assert recommended.name == best.name
+    assert at[best.name] == pytest.approx(best.cost_per_population, rel=0.1)
+    assert all((line.values >= 0).all() and (line.values <= 1 + 1e-9).all() for line in curves.best.lines)
+
+
+def test_roc_and_tables_are_shown_and_left_again(page, curves):
+    page.tabs.setCurrentIndex(2)
+    page.show_curves(curves)
+    for link, part in ((page.roc, "roc"), (page.tables, "tables")):
+        link.click()
+        assert page.seen.part == part
+        assert link.text() == "Back to the curves"
+        link.click()
+        assert page.seen.part == "curves"
+
+
+def test_pictures_are_saved_or_the_reason_said(curves, tmp_path):
+    assert save_pictures(curves, tmp_path / "curves.png").stat().st_size > 1_000
+    with pytest.raises(Problem, match="could not be written"):
+        save_pictures(curves, tmp_path / "curves.nothing")
