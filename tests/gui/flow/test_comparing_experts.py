@@ -53,7 +53,8 @@ def test_the_page_says_where_they_disagree_and_what_pooled_means(page, view):
     assert (page.title.text(), page.detail.text()) == (view.headline, view.detail)
     assert page.choice.isHidden()
     assert "Kardiologie (15 answers, " in page.made_of.text()
-    assert any("geometric mean" in label.text() for label in page.meaning.findChildren(type(page.detail)))
+    assert page.how.text() == view.how
+    assert "geometric mean" in view.how
     said = page.plot.accessibleDescription()
     for row in view.mistakes:
         if not row.is_yardstick:

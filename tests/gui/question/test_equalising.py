@@ -316,3 +316,17 @@ def test_a_question_after_a_page_that_was_left_by_tab_does_not_look_selected(pag
     page.show_question(ask(left, right))
     assert page.card.hasFocus()
     assert page.card.grab().toImage() != selected
+
+
+@pytest.mark.parametrize(("size", "scale"), [((1280, 800), 1.0), ((1280, 800), 2.0), ((800, 600), 1.0)])
+def test_the_two_middle_answers_stand_on_one_line(qtbot, qapp, ask, pairs, skin, size, scale) -> None:
+    theme.apply(qapp, scale=scale)
+    page = QuestionPage(lock_ms=0)
+    qtbot.addWidget(page)
+    page.resize(*size)
+    page.begin(skin, "lpm")
+    page.show()
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right, proposal=RIGHT))
+    for button in (page.answers.level, page.answers.unsure):
+        assert button.text_height(button.width()) == button.text_height(2000)
