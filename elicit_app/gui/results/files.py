@@ -43,7 +43,7 @@ ROWS = (
     ),
     FileRow(
         "Report",
-        "to read, sign and archive: what to do, how sure that is, every answer",
+        "to read, sign and keep",
         (
             REPORT,
             FileFormat("html", "HTML…", ".html"),

@@ -25,7 +25,6 @@ _MOST_ROWS = 8
 _TOO_FAR = 2.3
 _TAIL = 3.0
 _HEAD, _WIDEST_HEAD = 112, 160
-_LEAST_WORDS = 3
 _EMPTY = PolicyTexts((), (), "", "", ())
 
 
@@ -161,12 +160,18 @@ class PolicyTable(QLabel):
 
     def _unit_lines(self) -> tuple[str, ...]:
         """Return the unit of the costs on one line, or on two that are about as long."""
-        metrics, said = QFontMetricsF(font(Role.CAPTION)), f"in {self._texts.unit}"
-        words = said.split()
-        if metrics.horizontalAdvance(said) <= em(_HEAD) or len(words) < _LEAST_WORDS:
+        said = f"in {self._texts.unit}"
+        if QFontMetricsF(font(Role.CAPTION)).horizontalAdvance(said) <= em(_HEAD):
             return (said,)
-        pairs = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(2, len(words))]
-        return min(pairs, key=lambda pair: max(metrics.horizontalAdvance(line) for line in pair))
+        return _on_two_lines(said, least=2)
+
+    def _heads(self) -> tuple[tuple[str, ...], ...]:
+        """Return what heads each count, broken elsewhere where its second line would be too long."""
+        metrics = QFontMetricsF(font(Role.CAPTION))
+        return tuple(
+            head if metrics.horizontalAdvance(head[1]) <= em(_HEAD) else _on_two_lines(" ".join(head))
+            for head in self._texts.heads
+        )
 
     def _row(self, width: int) -> float:
         return float(em(96 if self._stacked(width) else 42 if self._columns(width).two_lines else 34))
@@ -187,8 +192,8 @@ class PolicyTable(QLabel):
             cost = name_end + em(8) + cost_width
             return _Columns(name, name_end, (), cost, cost + em(30), end - best - em(20), None, end)
         heads = [
-            min(max(note.horizontalAdvance(word) for word in (*head, "1,000")) + em(20), em(_HEAD))
-            for head in self._texts.heads
+            min(max(note.horizontalAdvance(word) for word in (*head, "1,000")) + em(20), em(_WIDEST_HEAD))
+            for head in self._heads()
         ]
         lines = self._unit_lines()
         unit = max(em(_HEAD) if len(lines) > 1 else 0, *(note.horizontalAdvance(line) for line in lines))
@@ -259,11 +264,10 @@ class PolicyTable(QLabel):
             _text(painter, at.name_end - em(60), at.end, whole, "Cost", _RIGHT)
             return
         before = at.name_end
-        for (first, second), right in zip(self._texts.heads, at.counts, strict=False):
-            painter.setFont(font(Role.MINOR))
-            _text(painter, before + em(6), right, upper, first, _RIGHT)
-            painter.setFont(font(Role.CAPTION))
-            _text(painter, before + em(6), right, lower, second, _RIGHT)
+        for head, right in zip(self._heads(), at.counts, strict=False):
+            for role, room, line in zip((Role.MINOR, Role.CAPTION), (upper, lower), head, strict=False):
+                painter.setFont(font(role))
+                _text(painter, before + em(6), right, room, line, _RIGHT)
             before = right
         painter.setFont(font(Role.MINOR))
         _text(painter, before, at.cost, whole if compact else QRectF(0, 0, width, em(22)), "Cost", _RIGHT)
@@ -429,6 +433,13 @@ class PolicyTable(QLabel):
             painter.setPen(colours.ink2)
             painter.drawText(QRectF(x + em(38), y - em(12), width, em(24)), _LEFT, words)
             x += em(38) + width + em(16)
+
+
+def _on_two_lines(text: str, least: int = 1) -> tuple[str, ...]:
+    """Return `text` on two lines of letters about as many, at least `least` words on the first."""
+    words = text.split()
+    pairs = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(least, len(words))]
+    return min(pairs, key=lambda pair: max(map(len, pair)), default=(text,))
 
 
 def _face(role: Role, heavy: bool) -> QFont:
