@@ -184,7 +184,8 @@ def answering(page: QuestionPage, study: Study, thought: float, answers: int, se
 
 def resuming(study: Study, seed: int, folder: Path) -> float:
     """Return the seconds from opening a session of 25 answers to its question."""
-    path = folder / f"{study.name}-resumed.session.jsonl"
+    path = (study.folder or folder) / "sessions" / "resumed.session.jsonl"
+    path.parent.mkdir(exist_ok=True)
     views: queue.Queue[View] = queue.Queue()
     with Session.create(study, BayesSetting(family="lpm", questions=RESUMED_AFTER, seed=seed), path) as session:
         rng = np.random.default_rng(seed)

@@ -154,12 +154,16 @@ def pool(
     ],
     out: Annotated[Path | None, typer.Option(help="Where to write the pooled metric file.")] = None,
     name: Annotated[str | None, typer.Option(help="What the pooled metric is called.")] = None,
+    trusted_only: Annotated[
+        bool, typer.Option("--trusted-only", help="Leave out whose answers do not hang together.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
-    """Compare experts and pool their metrics: ratio by ratio the geometric mean, with where it comes from."""
+    """Compare experts and pool their metrics in one belief; where one has no draws, by the geometric mean of ratios."""
     from rich.console import Console
 
     from elicit_app.session.experts.comparing import Expert, compare
+    from elicit_app.session.experts.one_belief import untrusted
     from elicit_app.session.experts.pooling import Source
     from elicit_app.session.experts.pooling import pool as pooled_of
     from elicit_app.study.writing import write_whole
@@ -169,9 +173,13 @@ def pool(
     if out is not None:
         require_new(out, force)
     sources = [Source(path.name, load_metric(path)) for path in metrics]
+    left_out = [source for source in sources if trusted_only and untrusted(source.metric)]
+    sources = [source for source in sources if source not in left_out]
     pooled = pooled_of(sources, name)
     experts = [Expert(source.metric.provenance.expert or source.name, source) for source in sources]
-    print_comparison(Console(markup=False, highlight=False, emoji=False), compare(experts, pooled.name, pooled=pooled))
+    notes = tuple(f"Left out: {source.name}, because the answers do not hang together." for source in left_out)
+    view = compare(experts, pooled.name, pooled=pooled, notes=notes)
+    print_comparison(Console(markup=False, highlight=False, emoji=False), view)
     if out is not None:
         write_whole(out, pooled.to_json().encode())
         print(f"Metric file: {out}")
@@ -180,8 +188,6 @@ def pool(
 def print_comparison(console: Console, view: ComparisonView) -> None:
     """Print where experts disagree, every ratio of each of them, and what pooling means."""
     from rich.table import Table
-
-    from elicit_app.session.experts.comparing import POOLED
 
     table = Table(box=None, padding=(0, 2), show_edge=False)
     table.add_column("Mistake")
@@ -195,7 +201,7 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
     _line(console, view.detail)
     _line(console, f"One of each counts as so many {view.yardstick.mistake.many}:")
     console.print(table)
-    for line in (view.choice, POOLED, view.made_of):
+    for line in (view.choice, view.how, view.made_of, *view.notes):
         if line:
             _line(console, line)
 

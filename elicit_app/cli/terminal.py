@@ -18,7 +18,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, ReviewView, SittingOverView, UnsavedView
 from elicit_app.session.views.outcome import ProblemView, ResultView, View
 from elicit_app.session.words.ledger import branches, ledger
-from elicit_app.session.words.sentences import IMAGINED, preference_of, progress_words
+from elicit_app.session.words.sentences import mark_words, preference_of, progress_words
 from elicit_app.study.model import Wording
 
 if TYPE_CHECKING:
@@ -322,8 +322,8 @@ def print_question(
             console.print(line)
     if view.proposal is not None:
         console.print(_proposal_words(view.proposal, wording, family))
-    if view.hypothetical:
-        console.print(IMAGINED)
+    if mark_words(view):
+        console.print(mark_words(view))
     if view.offer_break:
         console.print(f"{view.number - 1} answers, all kept. Take a break? Ctrl+C stops for now.")
 

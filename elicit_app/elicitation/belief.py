@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Belief, Matrix
@@ -17,10 +18,12 @@ from metrics.elicited.family import error_cells
 
 LEVEL = 0.9  # of all intervals
 ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 3_600.0  # effective draws; ends of ranges take more than means
+KEPT = 1_000  # draws behind a shown result: what is on screen, in a file and in its ranges are the same ones
 _YARDSTICKS = 6  # tried for the estimate
 _SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
-_REFIT_PARTICLES = 160  # enough to predict one side or the other
+_REFIT_PARTICLES = 240  # enough to predict one side or the other
 _REFIT_ROUNDS, _REFIT_SWEEPS = 3, 6  # the sampler adapts itself anew in every round
+_REFIT_WIDENED = 2.0  # fewer answers leave more open, and draws contract faster than they spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +79,22 @@ class Posterior(ABC):
         """Return, less exactly, the belief after some of the answers only."""
 
     @abstractmethod
-    def thinned(self, step: int) -> Posterior:
+    def only(self, rows: NDArray[np.intp], effective: float) -> Self:
+        """Return the belief by some of the draws, which are worth `effective`."""
+
+    def thinned(self, step: int) -> Self:
         """Return the belief by every `step`-th draw."""
+        return self.only(np.arange(0, len(self.log_weights), step), self.effective_draws / step)
+
+    def condensed(self, most: int) -> Self:
+        """Return the belief by at most `most` of the draws, as many from everywhere, so that its ranges hardly move."""
+        n = len(self.log_weights)
+        if n <= most:
+            return self
+        logs = self.log_weights - self.log_weights.mean(axis=1, keepdims=True)
+        places = ((np.arange(most) + 0.5) * n / most).astype(np.intp)
+        rows = np.sort(_neighbours_together(logs, np.arange(n), n // most)[places])
+        return self.only(rows, min(self.effective_draws, float(most)))
 
     @cached_property
     def weights(self) -> Matrix:
@@ -218,14 +235,16 @@ class ParticlePosterior(Posterior):
     def refitted(self, answers: Evidence, rng: np.random.Generator) -> Self:
         """Move some of the draws to where fewer answers want them."""
         some = rng.choice(len(self.draws), min(_REFIT_PARTICLES, len(self.draws)), replace=False)
-        draws = self.draws[some]
+        centre = self.draws.mean(axis=0)
+        # Stated orders hold for every draw, which is not to be moved across them.
+        draws = centre + (1.0 if len(self.prior.order) else _REFIT_WIDENED) * (self.draws[some] - centre)
         for _ in range(_REFIT_ROUNDS):
             draws = moved(draws, self._log_likelihood(answers), rng, _REFIT_SWEEPS)
         return self._with(draws, float(len(draws)))
 
-    def thinned(self, step: int) -> Self:
-        """Return the belief by every `step`-th draw."""
-        return self._with(self.draws[::step], self.effective / step)
+    def only(self, rows: NDArray[np.intp], effective: float) -> Self:
+        """Return the belief by some of the draws, which are worth `effective`."""
+        return self._with(self.draws[rows], effective)
 
     def _with(self, draws: Matrix, effective: float) -> Self:
         return type(self)(self.prior, self.response, draws, effective, self.sweeps)
@@ -254,6 +273,16 @@ class ParticlePosterior(Posterior):
             return np.asarray(fit)
 
         return log_likelihood
+
+
+def _neighbours_together(values: Matrix, rows: NDArray[np.intp], few: int) -> NDArray[np.intp]:
+    """Return rows of values (n, m) so ordered that neighbours are alike: halved along what varies most, down to few."""
+    if len(rows) <= few:
+        return np.sort(rows)
+    here = values[rows]
+    rows = rows[np.argsort(here[:, int(np.argmax(here.std(axis=0)))], kind="stable")]
+    half = len(rows) // 2
+    return np.concatenate([_neighbours_together(values, part, few) for part in (rows[:half], rows[half:])])
 
 
 def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:

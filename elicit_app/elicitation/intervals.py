@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from elicit_app.elicitation.belief import Posterior
@@ -138,14 +139,9 @@ class IntervalPosterior(Posterior):
         """Fit some of the answers from scratch."""
         return self._fitted(answers, rng, _POPULATION // 2, _DRAWS // 2, None)
 
-    def thinned(self, step: int) -> Self:
-        """Return the belief by every `step`-th draw."""
-        return replace(
-            self,
-            log_draws=self.log_draws[::step],
-            people=self.people.every(step),
-            effective=self.effective / step,
-        )
+    def only(self, rows: NDArray[np.intp], effective: float) -> Self:
+        """Return the belief by some of the draws, which are worth `effective`."""
+        return replace(self, log_draws=self.log_draws[rows], people=self.people.only(rows), effective=effective)
 
     def _start(self, answers: Evidence, newest: Evidence) -> Matrix | None:
         """Return the sites so far with an empty one where the newest answer stands: at the end of its kind."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from elicit_app.elicitation.prior import WeightPrior, positive
-from elicit_app.elicitation.questions import Asked, Choice, Matrix, Strength
+from elicit_app.elicitation.questions import Asked, Choice, Matrix, Moved, Question, Strength
 
 N_PARAMETERS = 8  # of a person, see `Person`
 
@@ -173,14 +173,21 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
     if not np.abs(rest).max() > 0:
         return None
     other = moved.count - net  # the count at which the sides do not differ in this mistake
-    side = shown.first if moved.side == "first" else shown.second
-    most = moved.count + int(side[moved.true, moved.true])
-    low, high = rounding_cell(moved.count, most)
+    low, high = rounding_cell(moved.count, _end_of_scale(question, moved))
     with np.errstate(divide="ignore"):
         # Fewer than the other side has cannot be as bad as something: read as the least that can be.
         net_ends = np.maximum(np.array([low, high, moved.start]) - other, [0.0, 0.5, 0.0])
         ends = np.log(net_ends / question.population)
     return cell, rest, float(ends[0]), float(ends[1]), float(ends[2]) if np.isfinite(ends[2]) else np.nan
+
+
+def _end_of_scale(question: Question, moved: Moved) -> int:
+    """Return the count that could not be passed: where the scale ended, or all that the class has."""
+    proposal = question.proposal
+    if proposal is not None and (proposal.true, proposal.predicted) == (moved.true, moved.predicted):
+        return proposal.most
+    side = question.first if moved.side == "first" else question.second
+    return int(side[moved.true, moved.true] + side[moved.true, moved.predicted])
 
 
 def _stacked_points(points: Sequence[tuple[int, Matrix, float, float, float]], m: int) -> EqualPoints:
@@ -246,9 +253,9 @@ class Person(NamedTuple):
     error: Matrix
     pull: Matrix
 
-    def every(self, step: int) -> Person:
-        """Return every `step`-th draw."""
-        return Person(*(column[::step] for column in self))
+    def only(self, rows: NDArray[np.intp]) -> Person:
+        """Return some of the draws."""
+        return Person(*(column[rows] for column in self))
 
 
 @dataclass(frozen=True, eq=False)

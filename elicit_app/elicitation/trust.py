@@ -19,12 +19,12 @@ Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lex
 
 _PAIRS, _SEED = 200, 0x7505  # random pairs that accuracy is judged on
 _SURPRISING = 0.7  # probability of another answer, its own evidence counted, from which on it is a surprise
-_SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.05  # probability of so many on one side by chance
+_SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.01  # probability of so many on one side by chance
 _RANDOM = -2.0  # bits: a coin foretold the answers better than the belief before each of them did
-_INSENSITIVE = 0.75  # answers random pairs rightly with less than this probability
+_INSENSITIVE = 0.55  # answers random pairs rightly with less than this probability: next to a coin
 _CHANGED = 3.0  # bits by which two metrics, one for each half, explain the second half better than one
 _EDGE = 0.5  # probability of a lead that the prior hardly allows
-_NO_BETTER = -2  # answers: fewer predicted by so many is more than the luck of near ties
+_NO_BETTER = -5  # answers: fewer predicted by so many is more than the luck of near ties
 
 
 _FOLDS = 5
@@ -166,7 +166,7 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
         suspicions += _of_belief(belief, history, accuracy, rng)
         if kept_aside is not None:
             better = kept_aside.learned - max(kept_aside.accuracy, kept_aside.f1)
-            poor = better < _NO_BETTER or 2 * kept_aside.learned <= kept_aside.total
+            poor = better < _NO_BETTER
             suspicions.append(Suspicion("no_better", poor, float(better)))
     suspicions += _of_checks(repeats, checks, worse, bits)
     odd = misfits(procedure, history) if told else ()

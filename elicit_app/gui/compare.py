@@ -18,7 +18,7 @@ from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns, log_axis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from elicit_app.session.experts.comparing import POOLED, ComparisonView, MistakeRates
+from elicit_app.session.experts.comparing import ComparisonView, MistakeRates
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import ExchangeRate
 
@@ -250,8 +250,8 @@ class ComparePage(ScrolledPage):
         self.body.addWidget(_card(self.title, self.detail, self.choice))
         self.body.addWidget(_card(self.question, self.plot, self.rest))
         self.meaning = Section("What pooled means")
-        self.made_of, self.notes = Label(ink=theme.INK2), Label(ink=theme.INK2)
-        for label in (Label(POOLED), self.made_of, self.notes):
+        self.how, self.made_of, self.notes = Label(), Label(ink=theme.INK2), Label(ink=theme.INK2)
+        for label in (self.how, self.made_of, self.notes):
             self.meaning.column.addWidget(label)
         self.body.addWidget(self.meaning)
         self.back = LinkButton("Back")
@@ -279,6 +279,7 @@ class ComparePage(ScrolledPage):
         left = [one.factor for one in view.mistakes if not one.is_yardstick and one not in shown]
         self.rest.setText(f"{len(left)} other mistakes: at most {two_digits(max(left))} times apart." if left else "")
         self.rest.setVisible(bool(left))
+        self.how.setText(view.how)
         self.made_of.setText(view.made_of)
         self.notes.setText(" ".join(view.notes))
         self.notes.setVisible(bool(view.notes))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
@@ -25,7 +27,7 @@ from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView, Reply
-from elicit_app.study import open_study
+from elicit_app.study import create_study, open_study
 from elicit_app.study.folder import write_folder
 
 Progress = Callable[[int, int], None]
@@ -41,6 +43,21 @@ _REPLIES: dict[Choice, Reply] = {
     Choice.EQUAL: "equal",
     Choice.UNSURE: "unsure",
 }
+
+
+_NAMES = (
+    ("Herzrhythmusstörungsverdacht", "Lungenentzündungsverdacht", "Nebenschilddrüsenunterfunktion"),
+    ("سرطان الجلد", "ورم حميد", "تقران"),
+    ("黑色素瘤", "良性痣", "角化病"),
+    tuple(f"rhythm {number}" for number in range(1, 21)),
+)
+"""Classes of studies that are made up for their names: long, right to left, without spaces, and many."""
+
+Costs = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+
+def _is_number(number: int, view: QuestionView) -> bool:
+    return view.number == number
 
 
 class Variant(NamedTuple):
@@ -117,9 +134,13 @@ STOPS = (
     "06b-practice-make-them-equal",
     "07-question",
     "08-question-full-picture",
+    "08b-question-make-them-equal",
+    "08c-question-far",
     "09-break",
+    "09b-question-opens-as-make-them-equal",
     "10-sitting-over",
     "11-review",
+    "11b-looked-at-again",
     "12-result-what-to-do",
     "12b-result-what-you-told-us",
     "13-result-what-more-can-be-seen",
@@ -130,6 +151,10 @@ STOPS = (
     "18-piles-ten-classes",
     "18b-question-ten-classes",
     "19-words-ten-classes",
+    "19b-question-long-words",
+    "19c-question-arabic",
+    "19d-question-chinese",
+    "19e-question-twenty-classes",
     "20-start",
     "21-where-you-stopped",
     "22-help",
@@ -206,18 +231,28 @@ class Script:
                 field.setText(f"{truth[true, predicted] / truth[2, 0] * np.exp(self._rng.normal(0.4, 0.5)):.1g}")
         pages.begin.begin.click()
         yield from self._practice()
-        self._answer(truth, until=7)
+        self._answer(truth, lambda view: view.number >= 7 and view.proposal is not None)
         yield
         pages.question.toggle_full_picture()
         yield
         pages.question.toggle_full_picture()
-        self._answer(truth, until=13)
+        yield from self._equal_and_far()
+        self._answer(truth, lambda view: view.offer_break)
         yield
-        self._answer(truth, until=None)
+        pages.question.break_card.go_on.click()
+        self._answer(truth, lambda view: view.proposal is not None and view.proposal.at_once)
+        yield
+        self._answer(truth)
         yield
         pages.sitting_over.stop.click()
         self._until(lambda: pages.shown is pages.review)
         yield
+        moved = next(row.number for row in pages.review.model.rows if " as bad as " in row.preferred)
+        pages.review.look_again_requested.emit(moved)
+        self._until(lambda: pages.shown is pages.question)
+        yield
+        pages.question.undo.click()
+        self._until(lambda: pages.shown is pages.review)
         self._another_expert(self._scratch / "traffic-light")
         pages.review.finish.click()
         self._until(lambda: pages.shown is pages.results)
@@ -246,28 +281,70 @@ class Script:
         pages.practice.skip.click()
         self._until(lambda: self._question() is not None)
 
+    def _equal_and_far(self) -> Iterator[None]:
+        """Show the question that stands with its number being moved, and as one far from what the models do."""
+        page, view = self._pages.question, self._question()
+        assert view is not None
+        page.begin_move()
+        page.card.field.step(12)
+        self._until(page.move_answers.equal.isEnabled)
+        yield
+        page.show_question(replace(view, hypothetical=True, far=True))
+        yield
+        page.show_question(view)
+
     def _other_classes(self) -> Iterator[None]:
         pages = self._pages
-        for name, until in (("breast-cancer", 3), ("digits", 4)):
-            study = open_study(name)
-            truth = np.exp(self._rng.standard_normal((study.n_classes, study.n_classes)))
-            np.fill_diagonal(truth, 0.0)
-            self._flow.open(name)
-            self._until(lambda: pages.shown is pages.begin)
-            pages.begin.begin.click()
-            if study.n_classes >= PILES_FROM:
+        for name, wanted in (("breast-cancer", 3), ("digits", 4)):
+            truth = self._some_costs(open_study(name).n_classes)
+            self._open(name)
+            if len(truth) >= PILES_FROM:
                 yield from self._pile()
-            self._until(lambda: pages.shown is pages.practice)
-            pages.practice.skip.click()
-            self._answer(truth, until=until)
+            self._skip_practice()
+            self._answer(truth, partial(_is_number, wanted))
             yield
-            self._answer(truth, until=_COME_BACK)
+            self._answer(truth, partial(_is_number, _COME_BACK))
         study = write_folder(self._scratch / "digits", open_study("digits"))
         self._flow.open(str(study.folder))
         self._until(lambda: pages.shown is pages.begin)
         pages.begin.words.click()
         pages.study.area.ensureWidgetVisible(pages.study.mistakes)
         yield
+        for classes in _NAMES:
+            self._open(str(self._made_up(classes)))
+            if len(classes) >= PILES_FROM:
+                pages.piles.go_on.click()
+                pages.piles.go_on.click()
+            self._skip_practice()
+            self._answer(self._some_costs(len(classes)), partial(_is_number, 2))
+            yield
+
+    def _open(self, study: str) -> None:
+        """Open a study and begin: the piles follow, or the practice."""
+        pages = self._pages
+        self._flow.open(study)
+        self._until(lambda: pages.shown is pages.begin)
+        pages.begin.begin.click()
+
+    def _skip_practice(self) -> None:
+        self._until(lambda: self._pages.shown is self._pages.practice)
+        self._pages.practice.skip.click()
+
+    def _some_costs(self, k: int) -> Costs:
+        costs = np.exp(self._rng.standard_normal((k, k)))
+        np.fill_diagonal(costs, 0.0)
+        return costs
+
+    def _made_up(self, classes: tuple[str, ...]) -> Path:
+        """Write a study folder whose classes have these names, and return it."""
+        k, n = len(classes), 60 * len(classes)
+        truth = np.arange(n) % k
+        scores = self._rng.standard_normal((n, k)) + 2.0 * np.eye(k)[truth]
+        shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        path = self._scratch / f"{classes[0]}.csv"
+        table = {"y_true": [classes[each] for each in truth]}
+        pl.DataFrame(table | {f"proba_{name}": shares[:, at] for at, name in enumerate(classes)}).write_csv(path)
+        return create_study(self._scratch / f"{classes[0]}-study", [path]).folder or path
 
     def _pile(self) -> Iterator[None]:
         """Put the first twelve mistakes into piles, and go on without the others."""
@@ -301,8 +378,8 @@ class Script:
         page = self._pages.question
         return page._question if self._pages.shown is page else None
 
-    def _answer(self, truth: np.ndarray[tuple[int, int], np.dtype[np.float64]], until: int | None) -> None:
-        """Answer until question number `until` stands, or the sitting is over."""
+    def _answer(self, truth: Costs, until: Callable[[QuestionView], bool] = lambda _: False) -> None:
+        """Answer until a question stands that is waited for, or the sitting is over."""
         scale = float(truth.max())
         oracle = LogitOracle(
             lambda matrix: -float((truth * matrix).sum()) / scale, _SENSITIVITY, self._rng, clear=_CLEARLY
@@ -311,14 +388,14 @@ class Script:
         while True:
             self._until(partial(self._stands_after, answered))
             view = self._question()
-            if view is None or view.number == until:
+            if view is None or until(view):
                 return
-            shown = Question(view.left, view.right, view.population)
-            answer = oracle.answer(shown)
+            answer = oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
             seconds = float(np.exp(self._rng.normal(2.3, 0.5)))
             answered = view.request
             page = self._pages.question
-            page.answered.emit(GivenAnswer(view.request, _REPLIES[answer.choice], answer.strength, seconds, False))
+            reply = _REPLIES[answer.choice]
+            page.answered.emit(GivenAnswer(view.request, reply, answer.strength, seconds, False, answer.moved))
 
     def _another_expert(self, folder: Path) -> None:
         """Let somebody who minds other mistakes finish the same study."""

@@ -76,6 +76,7 @@ def question_view(session: Session, request: int, *, offer_break: bool = False) 
         full_picture=state.full_picture,
         proposal=_proposal(asking.pair, asking.left),
         reversed_rows=asking.reversed_rows,
+        far=asking.pair.far,
     )
 
 
@@ -123,6 +124,7 @@ def looking_again_view(session: Session, request: int, number: int) -> QuestionV
         full_picture=event.full_picture,
         proposal=_proposal(event.pair, event.left),
         reversed_rows=event.reversed_rows,
+        far=event.pair.far,
     )
 
 

@@ -31,6 +31,7 @@ ANSWERS_FOR: Mapping[AnswersFor, str] = {
 """What answers are for -> in words, after "for"."""
 
 CHOICE_SETTLED = "the choice was settled before the costs were known"
+UNTRUSTED = "the answers do not hang together"  # why the costs are provisional
 """Why a metric is provisional whose questions ended with the choice."""
 
 # How the reader of files takes these parts: no unknown field, no text for a number.

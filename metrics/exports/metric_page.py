@@ -43,7 +43,7 @@ def metric_page(metric: ElicitedMetric) -> Page:
             "Release factors for MPCS",
             (
                 Paragraph("How much each wrong name is of concern, within one truth. 1 = fully.", "quiet"),
-                Matrix(names, _factor_texts(metric), "Each row of costs divided by its largest cost."),
+                Matrix(names, factor_texts(metric), "Each row of costs divided by its largest cost."),
                 Paragraph(_release_sentence(metric), "quiet"),
             ),
             half=True,
@@ -81,7 +81,7 @@ def _cost_texts(metric: ElicitedMetric) -> Cells:
     ]
 
 
-def _factor_texts(metric: ElicitedMetric) -> Cells:
+def factor_texts(metric: ElicitedMetric) -> Cells:
     """Return every release factor with its 90 % range, and "worst" for the worst mistakes of a true class."""
     draws = metric.cost_samples
     ranges = None if draws is None else ranges_of_draws(factors_within_rows(draws))
@@ -102,16 +102,20 @@ def _beneath(metric: ElicitedMetric, i: int, j: int, factor: float, ends: Floats
     return "" if ends is None or ends[0] == ends[1] else span(*map(float, ends))
 
 
+def weight_texts(metric: ElicitedMetric) -> list[tuple[str, str]]:
+    """Return every class weight, and its 90 % range, empty where there are no draws."""
+    weights = list(metric.class_weight.values())
+    if metric.samples is None:
+        return [(two_digits(weight), "") for weight in weights]
+    ranges = ranges_of_draws(family_of(metric.family).class_weight(metric.samples))
+    return [(two_digits(weight), span(*map(float, ends))) for weight, ends in zip(weights, ranges, strict=True)]
+
+
 def _class_weights(metric: ElicitedMetric) -> Facts:
-    """Return every class weight, with its 90 % range where there are draws."""
-    ranges = None
-    if metric.samples is not None:
-        ranges = ranges_of_draws(family_of(metric.family).class_weight(metric.samples))
-    told = []
-    for at, (name, weight) in enumerate(zip(metric.classes, metric.class_weight.values(), strict=True)):
-        beside = "" if ranges is None else f" ({span(*map(float, ranges[at]))})"
-        told.append((one_line(name), f"{two_digits(weight)}{beside}"))
-    return Facts(tuple(told))
+    told = zip(metric.classes, weight_texts(metric), strict=True)
+    return Facts(
+        tuple((one_line(name), f"{weight} ({range_})" if range_ else weight) for name, (weight, range_) in told)
+    )
 
 
 def _rates_question(metric: ElicitedMetric) -> str:

@@ -7,7 +7,7 @@ economics (B. van Hout and others, "Costs, effects and C/E-ratios alongside a cl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,9 +18,11 @@ from metrics.classification.costs import cost_sensitive_decisions
 from metrics.elicited.exchange import ExchangeRate, exchange_rates
 from metrics.errors import InputError
 from metrics.inputs.arguments import number_array
-from metrics.policies.cases import Policy, always, case_table, of_model
+from metrics.policies.cases import PRACTICE, Policy, Practice, always, case_table
 from metrics.policies.costs import UnitCosts, policy_costs
 from metrics.policies.judgement import share_best
+from metrics.policies.judging import ModelPolicies
+from metrics.policies.recalibration import recalibration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,10 +87,13 @@ def policy_curves(
     *,
     ratios: ArrayLike | None = None,
     prevalence: ArrayLike | None = None,
+    practice: ArrayLike | None = None,
     draws: int = 1_000,
     seed: int = 0,
 ) -> PolicyCurves:
     """Return what policies cost, and how probably each is best, as one mistake counts less or more.
+
+    The policies are those of `judge`: a badly calibrated model has its recalibrated one too.
 
     Parameters
     ----------
@@ -104,6 +109,8 @@ def policy_curves(
         Ascending, > 0; by default from a tenth of the smallest to ten times the largest plausible ratio.
     prevalence : array-like of shape (k,), optional
         Stated shares of the true classes.
+    practice : array-like of shape (k, k), optional
+        Counts or rates of what is done today, as in `judge`; it is one more policy.
     draws, seed
         Of the cases; see `policy_costs`.
 
@@ -117,22 +124,21 @@ def policy_curves(
     at = _ratios(rate, ratios)
     cells = np.zeros_like(costs.estimate, dtype=bool)
     cells[rate.true, np.arange(len(cells)) != rate.true if rate.predicted is None else rate.predicted] = True
-    columns = tuple(policy for name in y_proba for policy in of_model(name))
+    columns = tuple(found for name, proba in y_proba.items() for found in _columns(name, proba, metric, y_true))
     others = always(metric.classes)
-    decided = {name: proba.argmax(axis=1) for name, proba in y_proba.items()}
+    told = None if practice is None else Practice.of(practice, metric.classes)
+    if told is not None:
+        others = (*others, Policy(PRACTICE, "practice"))
     cost, best = [], []
     for ratio in at:
         matrix = np.where(cells, ratio, costs.estimate)
-        table = case_table(
-            y_true,
-            [
-                made
-                for name, proba in y_proba.items()
-                for made in (decided[name], cost_sensitive_decisions(proba, matrix))
-            ],
-            len(matrix),
-        )
-        judged = policy_costs(UnitCosts(costs.unit, matrix, None), table, columns, others, draws=draws, seed=seed)
+        decided = [
+            proba.argmax(axis=1) if policy.decides == "as-is" else cost_sensitive_decisions(proba, matrix)
+            for policy, proba in columns
+        ]
+        table = case_table(y_true, decided, len(matrix))
+        at_ratio, asked = UnitCosts(costs.unit, matrix, None), [policy for policy, _ in columns]
+        judged = policy_costs(at_ratio, table, asked, others, told, draws=draws, seed=seed)
         own = judged.own_shares if prevalence is None else judged.shares_for(prevalence)
         shares = judged.shares if prevalence is None else np.broadcast_to(own, judged.shares.shape)
         cost.append(own @ judged.estimate)
@@ -140,12 +146,22 @@ def policy_curves(
     return PolicyCurves(
         mistake=rate.mistake.name,
         ratios=at,
-        policies=(*others, *columns),
+        policies=(*others, *(policy for policy, _ in columns)),
         cost=np.array(cost).T,
         probability_best=_smoothed(at, np.array(best).T),
         elicited=rate.ratio,
         plausible=None if rate.low is None or rate.high is None else (rate.low, rate.high),
     )
+
+
+def _columns(
+    name: str, proba: Floats, metric: ElicitedMetric, y_true: NDArray[np.int64]
+) -> Iterator[tuple[Policy, Floats]]:
+    """Yield what one could do with a model, with the probabilities that decide."""
+    model = ModelPolicies.of(name, metric, recalibration(y_true, proba))
+    for policy in model.policies:
+        right = model.recalibration if policy.recalibrated else None
+        yield policy, proba if right is None else right.probabilities(proba, 0)
 
 
 def _rate(rates: Sequence[ExchangeRate], mistake: tuple[int, int | None] | None) -> ExchangeRate:

@@ -104,8 +104,10 @@ def information(
     n_answers, n_cases : int
         What stands behind the draws; without answers nothing can be said about more of them.
     """
-    loss, of_cases = _spared(both, recommended), _spared(cases, recommended)
-    of_values = 0.0 if values is None else _spared(values, recommended)
+    loss = _spared(both, recommended)
+    # less by Jensen's inequality, but for the chance of finitely many draws
+    of_cases = min(_spared(cases, recommended), loss)
+    of_values = 0.0 if values is None else min(_spared(values, recommended), loss)
     more = [*_more("cases", cases, recommended, n_cases, of_cases)]
     if values is not None and n_answers:
         more = [*_more("answers", values, recommended, n_answers, of_values), *more]

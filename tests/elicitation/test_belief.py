@@ -281,6 +281,20 @@ class TestEffectiveDraws:
         apart = np.abs(np.median(shown.log_ratios, axis=0) - np.median(belief.log_ratios, axis=0))
         assert (apart <= 6 * shown.log_ratios.std(axis=0) / np.sqrt(belief.effective_draws) + 1e-9).all()
 
+    def test_fewer_draws_taken_evenly_hardly_move_a_range(self):
+        belief = any_belief("lpm", 3, 1, n=4000)
+        fewer = belief.condensed(1000)
+        assert len(fewer.log_weights) == 1000
+        assert fewer.effective_draws <= 1000
+        np.testing.assert_array_equal(fewer.log_weights, belief.condensed(1000).log_weights)
+        assert {tuple(row) for row in fewer.log_weights} <= {tuple(row) for row in belief.log_weights}
+        spread = belief.log_ratios.std(axis=0) + 1e-12
+        ends = [
+            np.quantile(one.log_weights - one.log_weights[:, [belief.yardstick]], [0.05, 0.95], axis=0)
+            for one in (belief, fewer)
+        ]
+        assert (np.abs(ends[0] - ends[1]) <= 0.2 * spread).all()
+
     def test_draws_that_remember_their_parents_are_worth_less(self):
         before = np.random.default_rng(1).standard_normal((400, 3))
         assert remembered(before, before) == pytest.approx(1)

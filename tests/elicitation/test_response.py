@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from elicit_app.elicitation.prior import WeightPrior
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Purpose, Question, Strength
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Purpose, Question, Strength
 from elicit_app.elicitation.response import (
     N_PARAMETERS,
     Person,
@@ -315,6 +315,14 @@ class TestEqualPoints:
         shown = Asked(asked.question.moved(asked.answer.moved), Answer(Choice.SECOND))
         for mine, other in zip(evidence([bound], PRIOR).choices, evidence([shown], PRIOR).choices, strict=True):
             np.testing.assert_array_equal(mine, other)
+
+    def test_the_end_of_the_scale_is_that_of_the_proposal(self):
+        asked = equal_point(20, 30)
+        moved = asked.answer.moved
+        scale = Proposal(moved.side, moved.true, moved.predicted, moved.start, 0, max(moved.count, moved.start))
+        ended = Asked(replace(asked.question, proposal=scale), asked.answer)
+        assert np.isfinite(evidence([asked], PRIOR).points.high[0])
+        assert np.isinf(evidence([ended], PRIOR).points.high[0]) == (moved.count >= scale.most)
 
     def test_where_nothing_else_differs_an_equal_point_tells_nothing(self):
         asked = equal_point(20, 30)

@@ -164,7 +164,7 @@ class TestPairs:
         rng = np.random.default_rng(seed)
         counts = rng.multinomial(1000 if population is None else population, rng.dirichlet(np.ones(k * k)), size=3)
         rates = counts.reshape(3, k, k) / counts[0].sum()
-        question = dominated(rates, population, rng)
+        question = dominated(rates, population, None, rng)
         side = better_side(*question.rates)
         better, worse = question.rates if side is Choice.FIRST else question.rates[::-1]
         assert side in (Choice.FIRST, Choice.SECOND)

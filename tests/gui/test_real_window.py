@@ -1,4 +1,6 @@
-"""A real window on a real X server, by keyboard alone: killed after answer 9, resumed, undone, finished, exported."""
+"""A real window on a real X server, by keyboard alone: from a CSV, killed and resumed, to a metric file."""
+
+from __future__ import annotations
 
 import json
 import os
@@ -7,30 +9,41 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
+from elicit_app.elicitation.oracles import RecordedOracle
+from elicit_app.elicitation.questions import Strength
+from elicit_app.session.questions import first_step
+from elicit_app.session.session import Session
+from elicit_app.session.view_builders import question_view
+from elicit_app.study import open_study
 from metrics import ElicitedMetric
 
 MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
 ELICIT = [sys.executable, "-c", "from elicit_app.cli.main import run; run()"]
-PATIENCE = 40.0
-LOCKED = 0.5
-STUDY = "wine"
+PATIENCE, AGAIN = 120.0, 8.0
+"""Seconds until the test gives up, and until a key that had no effect is pressed again."""
+
+THOUGHT = 0.45
+"""Seconds between a question and its answer: longer than answers to it are ignored."""
+
+COSTS = np.array([[0, 3, 1], [2, 0, 5], [1, 4, 0]])
+KILLED_AFTER, UNDONE_AT, ENOUGH = 6, 9, 12
 
 
 def until(condition, what, patience=PATIENCE):
     give_up = time.monotonic() + patience
     while not (found := condition()):
         assert time.monotonic() < give_up, f"waited in vain for {what}"
-        time.sleep(0.05)
+        time.sleep(0.04)
     return found
 
 
 class Desk:
-    """An X server, a home of its own, and the app on it."""
+    """An X server, a home of its own, and the app on it; it sees titles of windows and the session file."""
 
     def __init__(self, home, display):
         self.home = home
@@ -41,47 +54,50 @@ class Desk:
 
     def start(self, *arguments):
         with (self.home / "app.log").open("ab") as log:
-            self.app = subprocess.Popen([*ELICIT, *arguments], env=self.env, stdout=log, stderr=log)
-        window = until(lambda: self.xdo("search", "--onlyvisible", "--name", "^elicit$").split(), "the window")[0]
-        self.xdo("windowfocus", "--sync", window)
+            self.app = subprocess.Popen([*ELICIT, *arguments], env=self.env, stdout=log, stderr=log, cwd=self.home)
+        self.focus()
+
+    def focus(self):
+        """Give the window the keyboard: there is no window manager that would."""
+        self.xdo("windowfocus", "--sync", until(lambda: self.windows("[-] elicit$"), "the window")[0])
 
     def xdo(self, *arguments):
-        done = subprocess.run(["xdotool", *arguments], env=self.env, capture_output=True, text=True, timeout=20)
+        done = subprocess.run(["xdotool", *arguments], env=self.env, capture_output=True, text=True, timeout=30)
         return done.stdout
+
+    def windows(self, name):
+        return self.xdo("search", "--onlyvisible", "--name", name).split()
 
     def press(self, *keys):
         self.xdo("key", "--clearmodifiers", *keys)
 
-    def events(self, kind):
-        journals = list((self.home / "data" / "elicit" / "sessions").glob("*/*.session.jsonl"))
-        lines = journals[0].read_bytes().split(b"\n")[:-1] if journals else []
-        return [event for event in map(json.loads, lines) if event["kind"] == kind]
+    @property
+    def title(self):
+        assert self.app.poll() is None, (self.home / "app.log").read_text()
+        shown = self.windows("[-] elicit$")
+        return self.xdo("getwindowname", shown[0]).strip().removesuffix(" - elicit") if shown else ""
 
-    def press_until(self, keys, kind, count, patience=PATIENCE):
-        """Press `keys`, again where nothing came of it, until there are `count` events of `kind`."""
-        give_up = time.monotonic() + patience
-        while len(self.events(kind)) < count:
-            assert time.monotonic() < give_up, f"no {kind} event came of {keys}"
-            assert self.app.poll() is None, (self.home / "app.log").read_text()
+    @property
+    def journal(self):
+        return next(iter(self.home.glob("wine-study/sessions/*.session.jsonl")), None)
+
+    def events(self, *kinds):
+        """Return the events of the session file, of some kinds or of all."""
+        lines = self.journal.read_bytes().split(b"\n")[:-1] if self.journal else []
+        return [event for event in map(json.loads, lines) if not kinds or event["kind"] in kinds]
+
+    def press_until(self, keys, done, what):
+        """Press `keys`, again where nothing came of it for a while, until `done`."""
+        give_up = time.monotonic() + PATIENCE
+        while not done():
+            assert time.monotonic() < give_up, f"{keys} did not lead to {what}: the window shows “{self.title}”"
             self.press(*keys)
-            self.comes(kind, count)
+            again = time.monotonic() + AGAIN
+            while not done() and time.monotonic() < again:
+                time.sleep(0.04)
 
-    def comes(self, kind, count, patience=1.5):
-        give_up = time.monotonic() + patience
-        while len(self.events(kind)) < count and time.monotonic() < give_up:
-            time.sleep(0.03)
-        return len(self.events(kind)) >= count
-
-    def answer_until(self, count):
-        """Answer by arrow keys; Enter goes on after a break, the second button where the sitting is over."""
-        give_up = time.monotonic() + 3 * PATIENCE
-        while (answered := len(self.events("answered"))) < count:
-            assert time.monotonic() < give_up, f"the answers stop at {answered}"
-            time.sleep(LOCKED)
-            for keys in ((("Left", "Right", "Right")[answered % 3],), ("Return",), ("Tab", "Tab", "Return")):
-                self.press(*keys)
-                if self.comes("answered", answered + 1):
-                    break
+    def on(self, *titles):
+        return lambda: self.title.startswith(titles)
 
 
 @pytest.fixture
@@ -104,89 +120,162 @@ def desk(tmp_path):
     server.wait(10)
 
 
+@pytest.fixture
+def predictions(tmp_path):
+    """A CSV of the first model of a bundled study."""
+    study = open_study("wine")
+    model = study.models[0]
+    table = {"y_true": [study.classes[true] for true in model.y_true]}
+    table |= {f"proba_{name}": model.y_proba[:, column] for column, name in enumerate(study.classes)}
+    path = tmp_path / "wine.csv"
+    pl.DataFrame(table).write_csv(path)
+    return path
+
+
 @pytest.mark.long
 @pytest.mark.skipif(bool(MISSING), reason=f"needs an X server and its keyboard: {', '.join(MISSING)} not installed")
-def test_twenty_answers_by_keyboard_survive_a_kill(desk):
-    desk.start("open", STUDY)
-    desk.press_until(("Return",), "begun", 1)
+def test_from_a_csv_to_a_metric_file_by_keys_alone(desk, predictions):
+    desk.start("open", predictions.name)
+    desk.press_until(("ctrl+Return",), desk.on("Before the questions", "Practice 1"), "what is asked before")
+    desk.press_until(("ctrl+Return",), desk.on("Practice 1"), "the practice")
     practise(desk)
-    desk.answer_until(9)
+    expert = Expert(desk)
+    expert.answer_until(KILLED_AFTER)
     desk.app.send_signal(signal.SIGKILL)
     desk.app.wait(10)
-    assert len(desk.events("answered")) == 9
+    assert len(desk.events("answered")) == KILLED_AFTER
     desk.start()
-    go_on(desk)
-    desk.answer_until(20)
-    for undone in (1, 2, 3):
-        desk.press_until(("ctrl+z",), "undone", undone)
-        assert len(desk.events("undone")) == undone
-    finish(desk)
+    desk.press_until(("Return",), desk.on("Where you stopped", "Question"), "where one stopped")
+    desk.press_until(("Return",), desk.on("Question"), "the question that stood")
+    expert.answer_until(UNDONE_AT)
+    expert.undo()
+    expert.answer_until(ENOUGH, most=20)
+    expert.stop()
+    desk.press_until(("ctrl+Return",), lambda: desk.events("finished"), "the result")
     metric = export(desk)
-    assert metric.provenance.procedure == "bayes"
-    assert judged(desk, metric) == 0
+    desk.focus()
+    desk.press("ctrl+q")
+    until(lambda: desk.app.poll() is not None, "the window to close")
+    check_kinds(desk.events("answered"))
+    check_replays(desk, metric)
 
 
 def practise(desk):
-    for better in ("Right", "Left"):
-        desk.press(better)
+    desk.press_until(("Right",), desk.on("You chose B"), "feedback")
+    desk.press_until(("Return",), desk.on("Practice 2"), "the trade")
+    desk.press_until(("Left",), desk.on("You chose A"), "feedback")
+    desk.press_until(("Return",), desk.on("Practice 3"), "making both equal")
+    desk.press_until(("Up", "Return"), desk.on("You made them equal"), "feedback")
+    desk.press_until(("Return",), lambda: desk.events("practised"), "the first question")
+
+
+class Expert:
+    """Minds the mistakes of `COSTS`, and gives every kind of answer in turn, by every way that the keys offer."""
+
+    def __init__(self, desk):
+        self.desk = desk
+        self.moves, self.choices = ["arrows", "typed", "bound"], ["", "shift+", "unsure", "ctrl+", "equal"]
+
+    def answer_until(self, count, most=0):
+        """Answer up to `count` questions, and up to `most` until every kind of answer was given."""
+        while (number := len(self._standing())) < count or (number < most and self.moves):
+            self._ready()
+            self._answer(number + 1)
+
+    def undo(self):
+        self._ready()
+        self.desk.press_until(("ctrl+z",), lambda: self.desk.events("undone"), "undo")
+
+    def stop(self):
+        self._ready()
+        self._choose()
+        self.desk.press_until(("shift+Tab", "Return"), self.desk.on("Look back"), "the review")
+
+    def _standing(self):
+        with Session.look(self.desk.journal) as session:
+            return session.state.entries
+
+    def _ready(self):
+        """Wait for the question, go on after a break, and think."""
+        number = len(self._standing()) + 1
+        if not self.desk.title.startswith(f"Question {number}"):
+            until(lambda: self.desk.title.startswith((f"Question {number}", "Take a break")), f"question {number}")
+        if self.desk.title.startswith("Take a break"):
+            self.desk.press_until(("Return",), self.desk.on("Question"), "the question after the break")
+        time.sleep(THOUGHT)
+
+    def _choose(self):
+        if "equally bad" in self.desk.title:
+            self.desk.press_until(("Escape",), lambda: "equally bad" not in self.desk.title, "the choice")
+
+    def _answer(self, number):
+        with Session.look(self.desk.journal) as session:
+            view = question_view(session, 1)
+        dearer_left = float(((view.left - view.right) * COSTS).sum()) > 0
+        if number == 4:
+            self._reason()
+        if view.proposal is not None and self.moves and number > 1:
+            self._make_equal(number, self.moves.pop(0), view.proposal)
+            return
+        self._choose()
+        kind, side = self.choices.pop(0) if self.choices else "", "Right" if dearer_left else "Left"
+        self._press_answer(number, {"unsure": "s", "equal": "Down"}.get(kind, kind + side))
+
+    def _make_equal(self, number, kind, proposal):
+        if "equally bad" not in self.desk.title:
+            self.desk.press_until(("e",), lambda: "equally bad" in self.desk.title, "making both equal")
+        time.sleep(THOUGHT)
+        middle = (proposal.least + proposal.most + 1) // 2
+        typed = ("Home", *str(middle), "Return")
+        self._press_answer(number, *{"typed": typed, "bound": ("n",)}.get(kind, ("Up", "Up", "Down", "Return")))
+
+    def _press_answer(self, number, *keys):
+        done = len(self.desk.events("answered"))
+        self.desk.press_until(keys, lambda: len(self.desk.events("answered")) > done, f"answer {number}")
+
+    def _reason(self):
+        desk = self.desk
+        desk.press("r")
         time.sleep(0.3)
+        desk.xdo("type", "--delay", "20", "seen it once")
         desk.press("Return")
         time.sleep(0.3)
-    give_up = time.monotonic() + PATIENCE
-    while not desk.events("practised"):
-        assert time.monotonic() < give_up, "the practice does not end"
-        for key in ("Right", "Return", "Left", "Return", "Up", "Return"):
-            desk.press(key)
-            time.sleep(0.3)
-            if desk.events("practised"):
-                break
-
-
-def go_on(desk):
-    """Press Enter on the start page until the question stands there and takes an answer."""
-    give_up = time.monotonic() + PATIENCE
-    before = len(desk.events("answered"))
-    while len(desk.events("answered")) == before:
-        assert time.monotonic() < give_up, "the session does not go on"
-        desk.press("Return")
-        time.sleep(0.6)
-        desk.press("Left")
-        time.sleep(0.3)
-
-
-def finish(desk):
-    """Stop, look back and finish: the last button of the question page, then the second of the review."""
-    desk.press("shift+Tab", "Return")
-    until(lambda: desk.events("stopped"), "the review")
-    time.sleep(0.8)
-    desk.press("Tab", "Tab", "Return")
-    until(lambda: desk.events("finished"), "the result")
 
 
 def export(desk):
-    time.sleep(1.0)
-    desk.press("Tab", "Tab", "Return")
-    dialog = until(lambda: desk.xdo("search", "--onlyvisible", "--name", "^Save").split(), "the dialog")[0]
-    desk.xdo("windowfocus", "--sync", dialog)
-    desk.press("Return")
-    folder = desk.home / "data" / "elicit" / "sessions" / STUDY
-    return ElicitedMetric.load(until(lambda: list(folder.glob("*.metric.json")), "the metric file")[0])
+    until(desk.on("Result"), "the result")
+    desk.press_until(("ctrl+s",), lambda: desk.windows("^Save"), "the dialog")
+    desk.xdo("windowfocus", "--sync", desk.windows("^Save")[0])
+    found = lambda: list(desk.home.glob("wine-study/sessions/*.metric.json"))  # noqa: E731
+    desk.press_until(("Return",), found, "the metric file")
+    return ElicitedMetric.load(found()[0])
 
 
-def judged(desk, metric):
-    """Score the bundled predictions with the file, and use it in cross-validation."""
-    from sklearn.datasets import load_wine
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import cross_val_score
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+def check_kinds(answered):
+    """Every kind of answer came through the window as it was meant."""
+    moved = [event for event in answered if event.get("moved")]
+    choices = {event["choice"] for event in answered if not event.get("moved")}
+    assert {"equal", "unsure"} <= choices
+    assert {"first", "second"} & choices
+    assert {event.get("strength") for event in answered} >= {Strength.SLIGHTLY.value, Strength.CLEARLY.value}
+    assert {event["choice"] == "equal" for event in moved} == {True, False}, "equal points, and a bound"
+    assert [event["reason"] for event in answered if event.get("reason")] == ["seen it once"]
+    assert all(event["seconds"] > 0.3 for event in answered)
 
-    data = load_wine()
-    labels = np.array(metric.classes)[data.target]
-    model = make_pipeline(StandardScaler(), LogisticRegression())
-    scores = cross_val_score(model, data.data, labels, scoring=metric.as_scorer(), cv=3)
-    assert (scores >= -1).all()
-    assert (scores <= 0).all()
-    predictions = next((Path(__file__).parents[2] / "datasets" / STUDY).glob("*.parquet"))
-    path = next((desk.home / "data").glob("elicit/sessions/*/*.metric.json"))
-    return subprocess.run([*ELICIT, "score", str(path), str(predictions)], env=desk.env, timeout=60).returncode
+
+def check_replays(desk, metric):
+    """The recorded answers lead the procedure to the recorded questions, and the terminal to the same result."""
+    with Session.look(desk.journal) as session:
+        asked, procedure, seen = session.state.history, session.procedure(), len(session.state.entries)
+    assert seen >= ENOUGH
+    oracle = RecordedOracle(asked)
+    for place, recorded in enumerate(asked):
+        step = first_step(procedure, asked[:place])
+        assert step.question.same_as(recorded.question, tolerance=1e-9)
+        assert oracle.answer(step.question) == recorded.answer
+    again = desk.home / "again.metric.json"
+    command = [*ELICIT, "ask", "wine-study", "--session", str(desk.journal), "--out", str(again)]
+    done = subprocess.run(command, env=desk.env, cwd=desk.home, input="\n", capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_array_equal(ElicitedMetric.load(again).cost_matrix, metric.cost_matrix)
+    assert metric.provenance.procedure == "bayes"

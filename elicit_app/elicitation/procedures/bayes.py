@@ -21,7 +21,7 @@ from elicit_app.elicitation.agenda import (
     questions_left,
 )
 from elicit_app.elicitation.asking import Answers, Asker
-from elicit_app.elicitation.belief import ParticlePosterior, Posterior, open_ends
+from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, open_ends
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.laws import Cases
@@ -186,7 +186,7 @@ class Bayes:
         belief = self._shown.get(key)
         if belief is None:
             answers = evidence(history, self.prior)
-            belief = self.belief(history).refined(answers, self._rng(answers.n_answers, _RESULT))
+            belief = self.belief(history).refined(answers, self._rng(answers.n_answers, _RESULT)).condensed(KEPT)
             self._shown.put(key, belief)
         return belief
 

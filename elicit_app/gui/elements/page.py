@@ -239,6 +239,14 @@ def leave_by_escape(page: Page, leave: Callable[[], None]) -> None:
     escape.activated.connect(leave)
 
 
+def press_by(page: Page, button: Button, *keys: str) -> None:
+    """Let any of some keys press `button`, wherever on the page the focus is."""
+    for key in keys:
+        shortcut = QShortcut(QKeySequence(key), page, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.setAutoRepeat(False)
+        shortcut.activated.connect(button.click)
+
+
 def go_on_by_enter(page: Page, button: Button) -> None:
     """Let Enter press `button`, or another one of the page where that has the focus."""
 

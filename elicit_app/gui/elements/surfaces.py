@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
@@ -146,13 +147,14 @@ class Section(Card):
 class Notice(Card):
     """Says what could not be done, or that something was done; hidden while there is nothing to say.
 
-    Emits `pressed` when its button is pressed.
+    Emits `pressed` when its button is pressed, unless something else was said to follow.
     """
 
     pressed = Signal()
 
     def __init__(self, button: str = "Try again", parent: QWidget | None = None) -> None:
         super().__init__(Surface.BAND, parent)
+        self._then: Callable[[], object] | None = None
         across = QHBoxLayout(self)
         across.setContentsMargins(theme.M, 10, theme.M, 10)
         across.setSpacing(12)
@@ -162,7 +164,7 @@ class Notice(Card):
         across.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         across.addWidget(self._sentence, 1)
         across.addWidget(self.button)
-        self.button.clicked.connect(self.pressed)
+        self.button.clicked.connect(self._press)
         self.hide()
 
     @property
@@ -170,10 +172,22 @@ class Notice(Card):
         """Return what is said."""
         return self._sentence.text()
 
-    def say(self, sentence: str, *, good: bool = False, button: str = "") -> None:
-        """Show `sentence`, or hide the band where it is empty; without `button` there is nothing to press."""
+    def say(
+        self, sentence: str, *, good: bool = False, button: str = "", then: Callable[[], object] | None = None
+    ) -> None:
+        """Show `sentence`, or hide the band where it is empty; without `button` there is nothing to press.
+
+        `then` is called when the button is pressed, instead of `pressed` being emitted.
+        """
+        self._then = then
         self._sentence.setText(sentence)
         self._sign.set_glyph(Glyph.CHECK if good else Glyph.WARNING)
         self.button.setText(button)
         self.button.setVisible(bool(button))
         self.setVisible(bool(sentence))
+
+    def _press(self) -> None:
+        if self._then is None:
+            self.pressed.emit()
+        else:
+            self._then()

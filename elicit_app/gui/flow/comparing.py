@@ -43,12 +43,11 @@ class Comparing(QObject):
         super().__init__(parent)
         self._pages, self._background, self._dialogs = pages, background, dialogs
         self._before: Page | None = None
-        self._path = Path()
         self._view: ComparisonView | None = None
 
     def compare(self, path: Path) -> None:
         """Compare all experts who finished the study of a session; "Back" leads to the page that is shown now."""
-        self._before, self._path = self._pages.shown, path
+        self._before = self._pages.shown
         self.reading.emit()
         self._background.run(lambda: _compared(path), self._show, self.failed.emit)
 
@@ -71,19 +70,19 @@ class Comparing(QObject):
             self._pages.show(self._before)
 
     def _save(self) -> None:
-        from elicit_app.gui.flow.saving import with_ending
+        from elicit_app.gui.flow.saving import documents, say_saved, with_ending
 
         view, page = self._view, self._page
         if view is None:
             return
         name = re.sub(r"[^\w]+", "-", view.pooled.name.lower()).strip("-")[:80] or "pooled"
-        path = self._dialogs.save(page, self._path.parent / f"{name}{ENDING}")
+        path = self._dialogs.save(page, documents() / f"{name}{ENDING}")
         if path is None:
             return
         target = with_ending(path, ENDING)
         self._background.run(
             lambda: _saved(view, target),
-            lambda saved: page.notice.say(f"Saved: {saved}", good=True),
+            lambda saved: say_saved(page.notice, saved, self._dialogs),
             lambda problem: page.notice.say(problem.sentence),
         )
 

@@ -289,7 +289,7 @@ class SessionFlow(QObject):
     # --- files
 
     def _export(self, key: str) -> None:
-        from elicit_app.gui.flow.saving import proposed_name, sklearn_lines, with_ending
+        from elicit_app.gui.flow.saving import documents, proposed_name, say_saved, sklearn_lines, title_of, with_ending
         from elicit_app.gui.results.files import COPIED, format_of
 
         view, page, session = self._result, self._results_page, self._session
@@ -300,14 +300,13 @@ class SessionFlow(QObject):
             page.costs.files.say_copied()
             return
         ending = format_of(key).ending
-        folder = Path.home() if view.journal is None else view.journal.parent
-        path = self._dialogs.save(page, folder / proposed_name(view, ending))
+        path = self._dialogs.save(page, documents() / proposed_name(view, ending), title_of(view, ending))
         if path is None:
             return
         path = with_ending(path, ending)
         self._background.run(
             self._saving(key, view, session, path),
-            lambda saved: page.notice.say(f"Saved: {saved}", good=True),
+            lambda saved: say_saved(page.notice, saved, self._dialogs),
             lambda problem: page.notice.say(problem.sentence),
         )
 

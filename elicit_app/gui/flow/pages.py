@@ -28,7 +28,7 @@ P = TypeVar("P", bound=Page)
 
 
 class Pages:
-    """All pages, on one stack.
+    """All pages, on one stack; the title of the window names the page that is shown.
 
     Parameters
     ----------
@@ -51,44 +51,51 @@ class Pages:
         if page is self._stack.currentWidget() and page.isVisible():
             return
         self._stack.setCurrentWidget(page)
+        self._say_title()
         page.first_focus.setFocus()
 
-    def _add(self, page: P) -> P:
+    def _add(self, page: P, title: str = "") -> P:
+        if title:
+            page.setWindowTitle(title)
+        page.windowTitleChanged.connect(self._say_title)
         self._stack.addWidget(page)
         return page
+
+    def _say_title(self) -> None:
+        self._stack.window().setWindowTitle(f"{self.shown.windowTitle()} - elicit")
 
     @cached_property
     def start(self) -> StartPage:
         """Return the start page."""
-        return self._add(StartPage())
+        return self._add(StartPage(), "Start")
 
     @cached_property
     def opening(self) -> OpeningPage:
         """Return the page that is shown while something is read."""
         from elicit_app.gui.pages.reading import OpeningPage
 
-        return self._add(OpeningPage())
+        return self._add(OpeningPage(), "Opening")
 
     @cached_property
     def study(self) -> StudyPage:
         """Return the page for the words of a study."""
         from elicit_app.gui.setup.study_page import StudyPage
 
-        return self._add(StudyPage())
+        return self._add(StudyPage(), "Words of the study")
 
     @cached_property
     def begin(self) -> BeginPage:
         """Return the page before the first question."""
         from elicit_app.gui.setup.begin_page import BeginPage
 
-        return self._add(BeginPage())
+        return self._add(BeginPage(), "Before the questions")
 
     @cached_property
     def piles(self) -> PilesPage:
         """Return the page on which mistakes are put into piles."""
         from elicit_app.gui.setup.piles_page import PilesPage
 
-        return self._add(PilesPage())
+        return self._add(PilesPage(), "Piles")
 
     @cached_property
     def practice(self) -> PracticePage:
@@ -109,60 +116,60 @@ class Pages:
         """Return the page of where a session stood."""
         from elicit_app.gui.pages.sitting import RecapPage
 
-        return self._add(RecapPage())
+        return self._add(RecapPage(), "Where you stopped")
 
     @cached_property
     def sitting_over(self) -> SittingOverPage:
         """Return the page at the end of a sitting."""
         from elicit_app.gui.pages.sitting import SittingOverPage
 
-        return self._add(SittingOverPage())
+        return self._add(SittingOverPage(), "Enough for now")
 
     @cached_property
     def review(self) -> ReviewPage:
         """Return the page to look back on."""
         from elicit_app.gui.review.page import ReviewPage
 
-        return self._add(ReviewPage())
+        return self._add(ReviewPage(), "Look back")
 
     @cached_property
     def results(self) -> ResultsPage:
         """Return the page of the result."""
         from elicit_app.gui.results.page import ResultsPage
 
-        return self._add(ResultsPage())
+        return self._add(ResultsPage(), "Result")
 
     @cached_property
     def compare(self) -> ComparePage:
         """Return the page of experts beside each other."""
         from elicit_app.gui.compare import ComparePage
 
-        return self._add(ComparePage())
+        return self._add(ComparePage(), "Experts compared")
 
     @cached_property
     def damaged(self) -> DamagedPage:
         """Return the page of a damaged session."""
         from elicit_app.gui.start.damaged_page import DamagedPage
 
-        return self._add(DamagedPage())
+        return self._add(DamagedPage(), "A damaged session")
 
     @cached_property
     def error(self) -> ErrorPage:
         """Return the page of what cannot be used yet."""
         from elicit_app.gui.pages.reading import ErrorPage
 
-        return self._add(ErrorPage())
+        return self._add(ErrorPage(), "What cannot be read")
 
     @cached_property
     def help(self) -> HelpPage:
         """Return the help page."""
         from elicit_app.gui.pages.aside import HelpPage
 
-        return self._add(HelpPage())
+        return self._add(HelpPage(), "Help")
 
     @cached_property
     def settings(self) -> SettingsPage:
         """Return the settings page."""
         from elicit_app.gui.pages.aside import SettingsPage
 
-        return self._add(SettingsPage())
+        return self._add(SettingsPage(), "Settings")

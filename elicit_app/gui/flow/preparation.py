@@ -97,14 +97,14 @@ class Preparation(QObject):
             )
 
     def _save_words_as(self) -> None:
-        from elicit_app.gui.flow.saving import with_ending
+        from elicit_app.gui.flow.saving import documents, with_ending
         from elicit_app.study.words_csv import write_words
 
         page = self._words_page
         study = page.study
         if study is None:
             return
-        folder = study.folder or Path.home()
+        folder = study.folder or documents()
         path = self._dialogs.save(page, folder / f"{study.name}-words.csv")
         if path is not None:
             to = with_ending(path, ".csv")

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from PySide6.QtCore import QStandardPaths, QUrl
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.problem import Problem
 from elicit_app.session.views.curves import CurvesView
 from elicit_app.session.views.outcome import ResultView
 from metrics.files import write_atomically
 
+METRIC_ENDING = ".metric.json"
+PROVISIONAL = " (provisional)"
 PREDICTIONS = "Predictions (*.csv *.parquet *.npz);;All files (*)"
 
 
@@ -38,16 +43,46 @@ class Dialogs:
         name, _ = QFileDialog.getOpenFileName(parent, "The words of the mistakes", "", "CSV (*.csv);;All files (*)")
         return Path(name) if name else None
 
-    def save(self, parent: QWidget, proposed: Path) -> Path | None:
-        """Return where to save a file."""
-        name, _ = QFileDialog.getSaveFileName(parent, "Save", str(proposed))
+    def save(self, parent: QWidget, proposed: Path, title: str = "Save") -> Path | None:
+        """Return where to save a file; `title` heads the window."""
+        name, _ = QFileDialog.getSaveFileName(parent, title, str(proposed))
         return Path(name) if name else None
+
+    def show(self, path: Path) -> bool:
+        """Open a file with the program that the system has for it, and tell whether there is one."""
+        return QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
+
+
+def documents() -> Path:
+    """Return the folder in which a person looks for their documents."""
+    place = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    return Path(place) if place and Path(place).is_dir() else Path.home()
 
 
 def proposed_name(view: ResultView, ending: str) -> str:
-    """Return a file name for something made from a result: "skin-lesions-dermatology.metric.json"."""
+    """Return a file name for something made from a result: "skin-lesions-dermatology (provisional).metric.json"."""
     plain = re.sub(r"[^\w]+", "-", view.metric.name.lower()).strip("-")
-    return (plain or "result") + ending
+    return (plain or "result") + (PROVISIONAL if is_provisional(view, ending) else "") + ending
+
+
+def is_provisional(view: ResultView, ending: str) -> bool:
+    """Tell whether a file is a metric whose costs are not known well enough to be relied on."""
+    return ending == METRIC_ENDING and bool(view.metric.quality.provisional)
+
+
+def title_of(view: ResultView, ending: str) -> str:
+    """Return what heads the window in which a file is saved."""
+    return "Save: provisional, its costs are not settled yet" if is_provisional(view, ending) else "Save"
+
+
+def say_saved(notice: Notice, path: Path, dialogs: Dialogs) -> None:
+    """Say where a file was saved, with a button that opens it, or else its folder."""
+
+    def show() -> None:
+        if not (dialogs.show(path) or dialogs.show(path.parent)):
+            notice.say(f"There is no program here that opens it. Saved: {path}", good=True)
+
+    notice.say(f"Saved: {path}", good=True, button="Open", then=show)
 
 
 def with_ending(path: Path, ending: str) -> Path:

@@ -28,6 +28,8 @@ KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("Ctrl+Z",), "Undo, as often as you like"),
     (("Ctrl+Shift+Z",), "Put back what was undone"),
     (("F",), "Full picture: every mistake, not only what differs"),
+    (("Ctrl+Enter",), "Begin, and after the questions finish, from any field"),
+    (("Ctrl+S",), "Save the metric file of a result"),
     (("F1",), "This page"),
     (("Ctrl+,",), "Settings"),
     (("F5",), "Read a file again that could not be used"),

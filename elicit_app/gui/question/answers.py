@@ -130,7 +130,16 @@ class Answers(QWidget):
             button.set_keys(*keys)
             if button.width_for(button.text()) > half:
                 button.set_keys()
+        self._fit_middle(answer_spans(plan)[1].width)
         self._place()
+
+    def _fit_middle(self, width: int) -> None:
+        """Leave out the key caps of "Make them equal" and "Cannot say" where the words would be cut beside them."""
+        self.level.set_keys("E")
+        self.unsure.set_keys("S")
+        if not self.level.isHidden() and self.level.sizeHint().width() + self.unsure.sizeHint().width() > width:
+            self.level.set_keys()
+            self.unsure.set_keys()
 
     def needed_height(self) -> int:
         """Return the height of both lines of answers."""

@@ -16,7 +16,7 @@ from elicit_app.gui.question.measures import Plan, plan
 from elicit_app.gui.question.row import FIELD_BEYOND, CountBar, LedgerRow, digits_width
 from elicit_app.gui.question.squares import Scale, ScaleMemory
 from elicit_app.gui.theme import Breakpoint, Role, em, font
-from elicit_app.session.words.ledger import LedgerView, Row
+from elicit_app.session.words.ledger import LedgerView, Row, letter_of
 from elicit_app.study.model import Wording
 
 
@@ -369,7 +369,7 @@ class LedgerCard(QGroupBox):
         self.field.setTextMargins(beside, 0, beside, 0)
         self.field.setGeometry(places.field.toRect().translated(origin))
         near, far = places.ends
-        low, ring = min(near, far) - em(16), em(28 if self.height() > em(300) else 22)
+        low, ring = min(near, far) - em(16), em(22 if size.compact and not size.stacked else 28)
         self.slider.setGeometry(
             round(origin.x() + low), round(origin.y() + places.middle - ring / 2), round(abs(far - near) + em(32)), ring
         )
@@ -379,10 +379,20 @@ class LedgerCard(QGroupBox):
 
     # painting and focus
 
+    def take_focus(self) -> None:
+        """Take the focus without its ring, also where the page before was left by the Tab key."""
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._ring = False
+        self.update()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self)
         with QPainter(self) as painter:
             box(painter, QRectF(self.rect()), theme.CARD_RADIUS, fill=colours.surface, border=colours.line)
+            for bar in (bar for row in self.rows for bar in row.bars if bar.is_moving):
+                hue, soft = side_colours(colours, letter_of(bar.side))
+                frame = bar.frame.translated(bar.mapTo(self, QPoint(0, 0)))
+                box(painter, frame, theme.BUTTON_RADIUS, fill=soft, border=hue, width=2)
             if self.hasFocus() and self._ring:
                 focus_ring(painter, QRectF(self.rect()), theme.CARD_RADIUS, colours.ink)
 

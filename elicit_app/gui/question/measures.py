@@ -61,13 +61,15 @@ class Sizes:
     Parameters
     ----------
     compact, tight, stacked : bool
-        Small window; four rows in little height; a font so large that every row stacks its words over its bars.
+        Small window; little height for the rows; a font so large that every row stacks its words over its bars.
     head, fold : int
         Height of the card's head and of its last line.
     edge : int
         Distance of head and rows from the card's upper edge.
     inner, outer : int
         Distance of the numbers from the middle column, and of the bars from the card's edge.
+    below : int
+        Room under the squares for the slider of a number that is moved; kept also where none is, so that nothing moves.
     badge : int
         Side of the badges at the base font.
     row_most : int
@@ -86,6 +88,7 @@ class Sizes:
     edge: int
     inner: int
     outer: int
+    below: int
     badge: int
     row_most: int
     number: Role
@@ -112,6 +115,7 @@ def sizes(room: Breakpoint, rows: int) -> Sizes:
         edge=0 if tight else 6,
         inner=em(STACKED_INNER) if room.large else theme.S if small else theme.M,
         outer=theme.L,
+        below=0 if dense or room.large else em(21 if small else 33),
         badge=24 if tight else 30,
         row_most=single if rows == 1 else em(172),
         number=number,
@@ -172,7 +176,15 @@ class Plan:
 
     def tightened(self) -> Plan:
         """Return the same plan in smaller type, for a height in which the words of the rows have no room."""
-        small = replace(self.sizes, title=Role.STRONG, flow=Role.NOTE, consequence=Role.NOTE, head=em(30), fold=em(34))
+        small = replace(
+            self.sizes,
+            tight=True,
+            title=Role.STRONG,
+            flow=Role.NOTE,
+            consequence=Role.NOTE,
+            head=em(30),
+            fold=em(34),
+        )
         return replace(self, sizes=small)
 
 

@@ -22,7 +22,7 @@ from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.journal.events import LONGEST_REASON
 from elicit_app.session.views.asked import QuestionView, Reply, UnsavedView
 from elicit_app.session.words.ledger import ledger
-from elicit_app.session.words.sentences import IMAGINED, last_words, progress_words, undo_words
+from elicit_app.session.words.sentences import last_words, mark_words, progress_words, undo_words
 from elicit_app.study.model import Study
 
 
@@ -214,7 +214,7 @@ class QuestionPage(PairPage):
         self.show_pair(words, pair, words.spoken(view.number), view.proposal, at_once=at_once and not view.offer_break)
         self._offer_break(view)
         if not view.offer_break and not self.moving:
-            self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.card.take_focus()
         self._fade_in()
 
     def show_unsaved(self, view: UnsavedView) -> None:
@@ -229,12 +229,14 @@ class QuestionPage(PairPage):
 
     def _show_progress(self, view: QuestionView, study: Study) -> None:
         if view.again is not None:
+            self.call(f"Question {view.again} again")
             self.bar.show_progress(f"Question {view.again},", "looked at again", view.progress.share, "Looked at again")
             takes_back = "Leave the answer as it was"
             back, brief = "Leave it as it was", "Leave it"
         else:
             words = progress_words(view)
             back = brief = "Undo"
+            self.call("Take a break?" if view.offer_break else f"Question {view.number}")
             self.bar.show_progress(words.question, words.rest, view.progress.share, words.spoken)
             takes_back = "Take back the last change"
             if view.undoes != "change":
@@ -248,7 +250,7 @@ class QuestionPage(PairPage):
         view, study = self._question, self._study
         if view is None or study is None:
             return
-        said = [view.note, IMAGINED if view.hypothetical else ""]
+        said = [view.note, mark_words(view)] if view.again is None else []
         if view.again is not None and view.previous is not None:
             given = last_words(view.previous, study.wording, self._family)
             said.append(f"{given} Answer anew, or leave it as it was.")
@@ -275,7 +277,8 @@ class QuestionPage(PairPage):
             widget.show()
         self._since_painted.invalidate()
         self.update()
-        self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.call(f"Question {self._question.number}" if self._question is not None else "")
+        self.card.take_focus()
         if self._proposal is not None and self._proposal.at_once:
             self.begin_move()
 
@@ -338,7 +341,10 @@ class QuestionPage(PairPage):
         self.reason.hide()
         self._say_notes()
         self.place()
-        (self.card.field if self.moving else self.card).setFocus(Qt.FocusReason.OtherFocusReason)
+        if self.moving:
+            self.card.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.card.take_focus()
 
     def _drop_reason(self) -> None:
         self.reason.clear()

@@ -106,6 +106,15 @@ class PairPage(Page):
         self._unlock.timeout.connect(self._allow_equal)
         self._connect_move()
         self._words: tuple[str, ...] = ()
+        self._called = ""
+
+    def call(self, name: str) -> None:
+        """Name the page in the title of the window: "Question 7"."""
+        self._called = name
+        self._say_title()
+
+    def _say_title(self) -> None:
+        self.setWindowTitle(f"{self._called}, make both equally bad" if self.moving else self._called)
 
     @property
     def room(self) -> Breakpoint:
@@ -218,6 +227,7 @@ class PairPage(Page):
         self._since_moving.start()
         self._unlock.start()
         self._set_moving(Moving(proposal, proposal.start, self._others(pair, proposal)))
+        self._say_title()
         self._speak()
         self.card.field.begin()
         if self.room.large:
@@ -237,7 +247,7 @@ class PairPage(Page):
         self._moving = None
         self._turn(moving=False)
         self._show(self._view, self._pair.left, self._pair.right)
-        self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.card.take_focus()
 
     def _turn(self, *, moving: bool) -> None:
         for key in self._choice_keys:
@@ -248,6 +258,7 @@ class PairPage(Page):
             self.card.set_moving(None)
         self.answers.setVisible(not moving)
         self.move_answers.setVisible(moving)
+        self._say_title()
 
     def _move_to(self, shown: int | None) -> None:
         """Move the number; None says that what is typed lies beyond the scale."""
@@ -344,7 +355,7 @@ class PairPage(Page):
         super().showEvent(event)
         inside = self.focusWidget()
         if inside is None or not inside.isVisibleTo(self):
-            self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.card.take_focus()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

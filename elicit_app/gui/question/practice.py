@@ -138,6 +138,7 @@ class PracticePage(PairPage):
         if study is None or better is None or trade is None:
             return
         title = f"Practice {self.number} of {_STEPS}"
+        self.call(title)
         self.bar.show_progress(title, "does not count", self.number / _STEPS, f"{title}, does not count")
         self.feedback.hide()
         if self._number == 0:
@@ -151,7 +152,7 @@ class PracticePage(PairPage):
         name = words.spoken(self.number).replace("Question", "Practice", 1)
         self.show_pair(words, pair, name, proposal, at_once=self._number == _STEPS - 1)
         if not self.moving:
-            self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.card.take_focus()
 
     def _answer(self, pressed: Pressed) -> None:
         """Say what there was to see; how strong the preference is makes no difference here."""
@@ -170,6 +171,7 @@ class PracticePage(PairPage):
         self.answers.hide()
         self.move_answers.hide()
         self.feedback.show()
+        self.call(said.headline)
         self.place()
         (self.feedback.next if said.right else self.feedback.again).setFocus(Qt.FocusReason.OtherFocusReason)
 

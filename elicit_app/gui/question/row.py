@@ -10,11 +10,11 @@ from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QPainter, QPaintEvent, Q
 from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Glyph, Label, box, elided, key_caps_width, paint_glyph, paint_key_caps, side_colours
+from elicit_app.gui.elements import Glyph, Label, elided, key_caps_width, paint_glyph, paint_key_caps, side_colours
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.equalising import Moving
 from elicit_app.gui.question.measures import Plan, Sizes, breakable, plan, wrapped_height
-from elicit_app.gui.question.squares import OUTLINE, SMALLEST_OF_FIVE, Bar, Scale
+from elicit_app.gui.question.squares import OUTLINE, Bar, Scale
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.views.asked import Side
 from elicit_app.session.words.ledger import Row, letter_of
@@ -22,8 +22,9 @@ from elicit_app.session.words.ledger import Row, letter_of
 BESIDE_NUMBER = 18
 """Between the digits and the squares."""
 
-FIELD_BEYOND, _FIELD_GAP = 12, 6
-"""How far the field of a number reaches beyond its digits, and ends before the squares."""
+FIELD_BEYOND, _FIELD_GAP, _FRAME_BEYOND = 12, 6, 6
+"""How far the field of a number reaches beyond its digits, and ends before the squares; how far the frame round both
+reaches beyond the column."""
 
 _UNDER_NUMBER, _UNDER_NUMBER_TIGHT = 8, 6
 """Between the digits and the rate."""
@@ -66,7 +67,7 @@ def label_height(sizes: Sizes) -> float:
 
 
 def _over_squares(sizes: Sizes) -> int:
-    return 3 if sizes.tight else theme.XS
+    return 2 if sizes.tight else theme.XS
 
 
 def _label_font(sizes: Sizes) -> QFont:
@@ -95,6 +96,11 @@ class CountBar(QLabel):
     def side(self) -> Side:
         """Return the side."""
         return self._side
+
+    @property
+    def is_moving(self) -> bool:
+        """Tell whether its number is being moved."""
+        return self._moving is not None
 
     def set_moving(self, moving: Moving | None) -> None:
         """Leave the number to the field in which it is moved, or paint it."""
@@ -148,11 +154,11 @@ class CountBar(QLabel):
         )
 
     def _squares(self, sizes: Sizes, outwards: int, edge: float) -> QRectF:
-        """Return the room of the squares: centred, but lower where "12 more" would not fit above."""
+        """Return the room of the squares: centred, together with "12 more" above and the slider below."""
         height = self._scale.height if self._scale is not None else 0.0
         above = label_height(sizes)
-        least = above + min(12.0, max(0.0, (self.height() - above - height) / 2))
-        top = round(least if sizes.stacked else max((self.height() - height) / 2, least))
+        spare = max(0.0, (self.height() - above - height - sizes.below) / 2)
+        top = round(above + (min(12.0, spare) if sizes.stacked else spare))
         near = round(edge + outwards * (self._digits + BESIDE_NUMBER))
         far = sizes.outer if outwards < 0 else self.width() - sizes.outer
         return QRectF(min(near, far), top, abs(far - near), height)
@@ -197,6 +203,16 @@ class CountBar(QLabel):
 
     # moving the number
 
+    @property
+    def frame(self) -> QRectF:
+        """Return the frame of a number that is moved: it reaches a little into the middle column."""
+        rect = QRectF(self.rect()).adjusted(0, theme.XS, 0, -theme.XS)
+        return (
+            rect.adjusted(theme.S, 0, _FRAME_BEYOND, 0)
+            if self._side == "left"
+            else rect.adjusted(-_FRAME_BEYOND, 0, -theme.S, 0)
+        )
+
     def field(self, sizes: Sizes, squares: QRectF, number_y: float) -> QRectF:
         """Return the box of the field in which the number is moved: round the digits where they stood."""
         digits = QFontMetricsF(font(sizes.number, compact=sizes.compact))
@@ -221,27 +237,19 @@ class CountBar(QLabel):
             scale = self._scale
             per_case = min(per_case, scale.per_case if scale.solid else scale.pitch / scale.rows)
         ends = tuple(start + outwards * count * per_case for count in (moving.least, moving.most))
-        middle = min(place.squares.bottom() + em(18 if not sizes.compact else 15), self.height() - em(12))
+        middle = min(place.squares.bottom() + em(12 if sizes.compact else 18), self.height() - em(12))
         return MovePlaces(self.field(sizes, place.squares, place.number.y()), (ends[0], ends[1]), middle)
 
     def _paint_move(self, painter: QPainter, place: BarPlace, sizes: Sizes, moving: Moving) -> None:
-        """Paint the frame of the number to move, "Move this", the keys, and the far end of its scale."""
-        colours, where = theme.tokens(self), self.move_places()
-        hue, soft = side_colours(colours, letter_of(self._side))
-        inner = theme.S if self._side == "left" else 0
-        frame = QRectF(self.rect()).adjusted(inner, theme.XS, inner - theme.S, -theme.XS)
-        box(painter, frame, theme.BUTTON_RADIUS, fill=soft, border=hue, width=2)
+        """Paint "Move this", the keys, and the far end of the scale of the number to move."""
+        colours, where, frame = theme.tokens(self), self.move_places(), self.frame
         if where is None:
             return
         face = font(Role.CAPTION)
         metrics = QFontMetricsF(face)
         painter.setFont(face)
         painter.setPen(colours.ink2)
-        field, far = where.field, where.ends[1]
-        align = Qt.AlignmentFlag.AlignRight if self._side == "left" else Qt.AlignmentFlag.AlignLeft
-        above = QRectF(field.left(), field.top() - metrics.height() - 2, field.width(), metrics.height())
-        if above.top() > frame.top() + 2:
-            painter.drawText(above.adjusted(theme.S, 0, -theme.S, 0), align, "Move this")
+        far = where.ends[1]
         words = f"{moving.most:,}"
         wide = metrics.horizontalAdvance(words) + 2
         left = far - em(14) - wide if self._side == "left" else far + em(14)
@@ -252,23 +260,32 @@ class CountBar(QLabel):
             beside.moveLeft(max(beside.left(), frame.left() + 4))
         if beside.bottom() < frame.bottom():
             painter.drawText(beside, Qt.AlignmentFlag.AlignCenter, words)
-        self._paint_move_keys(painter, place, frame, field, colours)
+        self._paint_move_words(painter, place, where.field, colours)
 
-    def _paint_move_keys(
-        self, painter: QPainter, place: BarPlace, frame: QRectF, field: QRectF, colours: theme.Tokens
-    ) -> None:
-        caps = key_caps_width(("Left", "Right"))
-        middle = place.rate.y() + em(18)
-        if middle + em(12) > frame.bottom():
-            return
-        or_type = QFontMetricsF(painter.font()).horizontalAdvance("or type") + 2
-        left = field.left() if self._side == "right" else field.right() - caps - theme.S - or_type
+    def _paint_move_words(self, painter: QPainter, place: BarPlace, field: QRectF, colours: theme.Tokens) -> None:
+        """Paint "Move this" over the field and the keys under the rate; where that is too low, the keys over it."""
+        metrics, frame = QFontMetricsF(painter.font()), self.frame
+        below, over = place.rate.y() + em(18), field.top() - em(14)
+        keys_below = below + em(12) <= frame.bottom()
+        if keys_below and field.top() - metrics.height() - 2 > frame.top() + 2:
+            align = Qt.AlignmentFlag.AlignRight if self._side == "left" else Qt.AlignmentFlag.AlignLeft
+            above = QRectF(field.left(), field.top() - metrics.height() - 2, field.width(), metrics.height())
+            painter.drawText(above.adjusted(theme.S, 0, -theme.S, 0), align, "Move this")
+        if keys_below:
+            self._paint_keys(painter, field, below, "or type", colours)
+        elif over - em(12) > frame.top():
+            self._paint_keys(painter, field, over, "", colours)
+
+    def _paint_keys(self, painter: QPainter, field: QRectF, middle: float, words: str, colours: theme.Tokens) -> None:
+        caps, said = key_caps_width(("Left", "Right")), QFontMetricsF(painter.font()).horizontalAdvance(words) + 2
+        wide = caps + theme.S + said if words else caps
+        left = field.left() if self._side == "right" else field.right() - wide
         ink, border = colours.ink2, colours.line2
         paint_key_caps(painter, ("Left", "Right"), left, middle, ink=ink, border=border, fill=colours.surface)
         painter.setFont(font(Role.CAPTION))
         painter.setPen(colours.ink2)
-        beside = QRectF(left + caps + theme.S, middle - em(11), or_type, em(22))
-        painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter, "or type")
+        beside = QRectF(left + caps + theme.S, middle - em(11), said, em(22))
+        painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter, words)
 
     def _paint_bar(self, painter: QPainter, bar: Bar, colours: theme.Tokens) -> None:
         hue, soft = side_colours(colours, letter_of(self._side))
@@ -292,14 +309,17 @@ class CountBar(QLabel):
         painter.drawText(rect.adjusted(em(10) + theme.S - 1, 0, 1, 0), Qt.AlignmentFlag.AlignVCenter, words)
 
 
-_BAR_AIR, _BAR_AIR_TIGHT = 8, 4
-"""Free height above and below bars and "12 more", together; in tight rows half of it."""
+_BAR_AIR, _BAR_AIR_TIGHT = 8, 3
+"""Free height above and below bars and "12 more", together; in a small window less of it."""
 
 _SLIDER = 44
 """Height under stacked squares for the slider of a number that may be moved, at the base font."""
 
 _MOST_LINES = 2
 """Lines of a name, and of truth and prediction under it."""
+
+_LEAST_SQUARES = 26
+"""Height of the squares in a row that has hardly room for them."""
 
 _STACKED_BARS = 36
 """Height of the squares in a stacked row, at the base font."""
@@ -372,14 +392,14 @@ class LedgerRow(QWidget):
         """Return the least height in which nothing is cut."""
         if self._plan.sizes.stacked:
             return self._words_height() + self._stacked_bars() + 3 * theme.S
-        bars = label_height(self._plan.sizes) + 5 * SMALLEST_OF_FIVE + self._air()
+        bars = label_height(self._plan.sizes) + _LEAST_SQUARES + self._plan.sizes.below + self._air()
         return max(self._words_height() + theme.S, round(bars))
 
     def squares_height(self) -> float:
         """Return the height that the squares have."""
         if self._plan.sizes.stacked:
             return em(_STACKED_BARS)
-        return self.height() - label_height(self._plan.sizes) - self._air()
+        return self.height() - label_height(self._plan.sizes) - self._plan.sizes.below - self._air()
 
     def squares_width(self, digits: float) -> float:
         """Return the width that the squares have beside `digits`, the width of the number."""
@@ -387,7 +407,7 @@ class LedgerRow(QWidget):
         return self._plan.ledger.a.width - sizes.inner - digits - theme.M - sizes.outer
 
     def _air(self) -> int:
-        return _BAR_AIR_TIGHT if self._plan.sizes.tight else _BAR_AIR
+        return _BAR_AIR_TIGHT if self._plan.sizes.compact else _BAR_AIR
 
     def _stacked_bars(self) -> int:
         """Return the height of stacked bars, with room under them for the slider where a number may be moved."""

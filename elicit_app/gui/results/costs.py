@@ -14,6 +14,7 @@ from elicit_app.session.views.outcome import ResultView
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric
 from metrics.display.numbers import cost_text, two_digits
+from metrics.exports.metric_page import factor_texts, weight_texts
 
 _FROM_HERE_WIDE = 5
 
@@ -36,30 +37,17 @@ def cost_cells(view: ResultView, study: Study) -> list[list[Cell]]:
 
 
 def release_cells(view: ResultView, study: Study) -> list[list[Cell]]:
-    """Return the cells of the release factors; the worst wrong name of each truth is marked."""
-    factors, names = view.metric.release_factors(), study.wording.class_one
-    rows = []
-    for i in range(len(names)):
-        row = []
-        for j in range(len(names)):
-            if i == j:
-                row.append(Cell("–"))
-                continue
-            text, below = _release_text(view, i, j, float(factors[i, j]))
-            row.append(
-                Cell(text, below, f"{names[i]} called {names[j]}: concern {text}{f', {below}' if below else ''}.")
-            )
-        rows.append(row)
-    return rows
-
-
-def _release_text(view: ResultView, i: int, j: int, factor: float) -> tuple[str, str]:
-    """Return a release factor; an upper bound of its cost bounds it too, where the worst cost of the row is known."""
-    costs, intervals = view.metric.cost_matrix, view.metric.intervals
-    if factor < 1 and intervals is not None and any((r.true, r.predicted) == (i, j) and r.bounded for r in view.ratios):
-        high = float(intervals[i, j, 1] / costs[i].max())
-        return (f"≤ {two_digits(high)}" if high < 1 else "≤ 1"), "bounded"
-    return two_digits(factor), "worst" if factor == 1 else ""
+    """Return the cells of the release factors with their ranges; the worst wrong name of each truth is marked."""
+    names = study.wording.class_one
+    return [
+        [
+            Cell(text)
+            if i == j
+            else Cell(text, below, f"{names[i]} called {names[j]}: concern {text}{f', {below}' if below else ''}.")
+            for j, (text, below) in enumerate(row)
+        ]
+        for i, row in enumerate(factor_texts(view.metric))
+    ]
 
 
 def two_level_sentence(metric: ElicitedMetric, study: Study) -> str:
@@ -92,7 +80,10 @@ class WeightsCard(Card):
         self._two_level = Label(role=theme.Role.NOTE)
         self._column.addWidget(Label("Class weights", theme.Role.SECTION))
         self._column.addWidget(self._weights)
-        note = "They weigh the truths against each other; their mean is 1. Release factors compare within one truth."
+        note = (
+            "How much the worst mistake of each truth matters beside the other truths: 1 is average, more is graver. "
+            "Below: plausible (90 %), the values that nine in ten readings of your answers lie between."
+        )
         self._column.addWidget(Label(note, theme.Role.NOTE, theme.INK2))
         self._column.addWidget(Divider())
         self._column.addWidget(Label("Two-level form, as in the paper", theme.Role.SECTION))
@@ -105,13 +96,15 @@ class WeightsCard(Card):
         self._grid = QGridLayout(self._weights.renew())
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(theme.XL)
-        for name, weight in zip(study.wording.class_one, view.metric.class_weight.values(), strict=True):
+        for name, (weight, range_) in zip(study.wording.class_one, weight_texts(view.metric), strict=True):
             pair = QWidget()
             inside = QVBoxLayout(pair)
             inside.setContentsMargins(0, 0, 0, 0)
             inside.setSpacing(0)
             inside.addWidget(Label(name, theme.Role.NOTE, theme.INK2))
-            inside.addWidget(Label(two_digits(weight), theme.Role.LEAD))
+            inside.addWidget(Label(weight, theme.Role.LEAD))
+            if range_:
+                inside.addWidget(Label(range_, theme.Role.CAPTION, theme.INK2))
             self._pairs.append(pair)
         self._two_level.setText(two_level_sentence(view.metric, study))
 
@@ -136,8 +129,13 @@ class CostsPane(QWidget):
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setSpacing(theme.M)
-        rows = "Rows: truth. Columns: what the model says. 1 = the worst mistake."
-        within = "How much each wrong name concerns you, within one truth. 1 = fully."
+        rows = (
+            "How bad each mistake is: 1 = as bad as the worst, 0 = costs nothing. Rows: truth. Below: 90 % plausible."
+        )
+        within = (
+            "How much of the worst mistake of the same truth each one is: 1 = all of it, 0 = of no concern. MPCS, a "
+            "score of wrong answers and how firm they are, counts with them; lower is better."
+        )
         self.costs = MatrixCard("Cost matrix", rows)
         self.releases = MatrixCard("Release factors for MPCS", within)
         self.weights, self.files = WeightsCard(), FilesCard()

@@ -43,7 +43,7 @@ ROWS = (
     ),
     FileRow(
         "Report",
-        "one page",
+        "to read, sign and keep",
         (
             REPORT,
             FileFormat("html", "HTML…", ".html"),
@@ -73,8 +73,8 @@ class FilesCard(Card):
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 10, 20, 10)
         column.setSpacing(6)
-        self._too_few = Label(TOO_FEW, theme.Role.NOTE, theme.INK2)
-        column.addWidget(self._too_few)
+        self._caveat = Label(TOO_FEW, theme.Role.NOTE, theme.INK2)
+        column.addWidget(self._caveat)
         for index, row in enumerate(ROWS):
             if index:
                 column.addWidget(Divider())
@@ -88,7 +88,9 @@ class FilesCard(Card):
 
     def show_result(self, view: ResultView) -> None:
         """Switch the formats off while there are too few answers; the answers themselves can always be saved."""
-        self._too_few.setVisible(not view.can_export)
+        said = view.metric.quality.caveat if view.can_export else TOO_FEW
+        self._caveat.setText(said)
+        self._caveat.setVisible(bool(said))
         for key, button in self._buttons.items():
             button.setEnabled(view.can_export or key == ANSWERS.key)
 

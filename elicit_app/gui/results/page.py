@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QTabBar, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton, focus_ring
-from elicit_app.gui.elements.page import Header, ScrolledPage
+from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results.costs import CostsPane
@@ -213,6 +213,7 @@ class ResultsPage(ScrolledPage):
         self.tabs.currentChanged.connect(self._turn)
         self.more.clicked.connect(self.more_requested)
         self.save.clicked.connect(lambda: self.export_requested.emit(self._saves.key))
+        press_by(self, self.costs.files.buttons[METRIC.key], "Ctrl+S")
         self.costs.export_requested.connect(self.export_requested)
         self.told.look_again_requested.connect(self.look_again_requested)
         self.notice.pressed.connect(self.retry_requested)

@@ -14,6 +14,7 @@ from elicit_app.gui.theme import Tokens, em
 from metrics.display.axes import LogAxis
 
 _STEPS = (1.0, 2.0, 5.0)
+_NOTHING = 1e-12  # values that differ by less are one
 
 
 def log_axis(values: Iterable[float], *, reach: float = 1.3, widest: float = 1e4) -> LogAxis:
@@ -78,7 +79,7 @@ class LinearAxis:
         """Return an axis that holds 0 and all finite `values`, with a margin of that share of the span."""
         kept = [0.0, *(value for value in values if math.isfinite(value))]
         low, high = min(kept), max(kept)
-        span = (high - low) or 1.0
+        span = high - low if high - low > _NOTHING else 1.0
         return cls(low - margin * span, high + margin * span)
 
     def position(self, value: float) -> float:

@@ -24,6 +24,7 @@ _MOST_ROWS = 8
 # A row so many times further out than the axis reaches so far gets an arrow instead.
 _TOO_FAR = 2.3
 _TAIL = 3.0
+_HEAD, _WIDEST_HEAD = 112, 160
 _EMPTY = PolicyTexts((), (), "", "", ())
 
 
@@ -153,7 +154,24 @@ class PolicyTable(QLabel):
         return width * 15 < 560 * em(15)
 
     def _head(self, width: int) -> float:
-        return float(em(26 if self._compact(width) else 46))
+        if self._compact(width):
+            return float(em(26))
+        return float(em(46) + (len(self._unit_lines()) - 1) * em(18))
+
+    def _unit_lines(self) -> tuple[str, ...]:
+        """Return the unit of the costs on one line, or on two that are about as long."""
+        said = f"in {self._texts.unit}"
+        if QFontMetricsF(font(Role.CAPTION)).horizontalAdvance(said) <= em(_HEAD):
+            return (said,)
+        return _on_two_lines(said, least=2)
+
+    def _heads(self) -> tuple[tuple[str, ...], ...]:
+        """Return what heads each count, broken elsewhere where its second line would be too long."""
+        metrics = QFontMetricsF(font(Role.CAPTION))
+        return tuple(
+            head if metrics.horizontalAdvance(head[1]) <= em(_HEAD) else _on_two_lines(" ".join(head))
+            for head in self._texts.heads
+        )
 
     def _row(self, width: int) -> float:
         return float(em(96 if self._stacked(width) else 42 if self._columns(width).two_lines else 34))
@@ -174,10 +192,12 @@ class PolicyTable(QLabel):
             cost = name_end + em(8) + cost_width
             return _Columns(name, name_end, (), cost, cost + em(30), end - best - em(20), None, end)
         heads = [
-            min(max(note.horizontalAdvance(word) for word in (*head, "1,000")) + em(20), em(150))
-            for head in self._texts.heads
+            min(max(note.horizontalAdvance(word) for word in (*head, "1,000")) + em(20), em(_WIDEST_HEAD))
+            for head in self._heads()
         ]
-        cost_width = max(cost_width, min(note.horizontalAdvance(f"in {self._texts.unit}"), em(130))) + em(14)
+        lines = self._unit_lines()
+        unit = max(em(_HEAD) if len(lines) > 1 else 0, *(note.horizontalAdvance(line) for line in lines))
+        cost_width = max(cost_width, min(unit, em(_WIDEST_HEAD))) + em(14)
         bar = end - best - em(10) - em(72)
         room = bar - em(24) - em(240) - em(30) - sum(heads) - cost_width - name
         one_line = self._name_width(stacked=False)
@@ -237,28 +257,28 @@ class PolicyTable(QLabel):
         painter.setPen(colours.ink2)
         painter.setFont(font(Role.MINOR))
         whole = QRectF(0, 0, width, full - em(4))
-        upper, lower = QRectF(0, 0, width, em(22)), QRectF(0, em(20), width, em(20))
+        upper, lower = QRectF(0, full - em(46), width, em(22)), QRectF(0, full - em(26), width, em(20))
         _text(painter, 0, at.name - em(4), whole, "Rank")
         _text(painter, at.name, at.name_end, whole, "What one can do")
         if self._stacked(width):
             _text(painter, at.name_end - em(60), at.end, whole, "Cost", _RIGHT)
             return
         before = at.name_end
-        for (first, second), right in zip(self._texts.heads, at.counts, strict=False):
-            painter.setFont(font(Role.MINOR))
-            _text(painter, before + em(6), right, upper, first, _RIGHT)
-            painter.setFont(font(Role.CAPTION))
-            _text(painter, before + em(6), right, lower, second, _RIGHT)
+        for head, right in zip(self._heads(), at.counts, strict=False):
+            for role, room, line in zip((Role.MINOR, Role.CAPTION), (upper, lower), head, strict=False):
+                painter.setFont(font(role))
+                _text(painter, before + em(6), right, room, line, _RIGHT)
             before = right
         painter.setFont(font(Role.MINOR))
-        _text(painter, before, at.cost, whole if compact else upper, "Cost", _RIGHT)
+        _text(painter, before, at.cost, whole if compact else QRectF(0, 0, width, em(22)), "Cost", _RIGHT)
         best_end = at.bar if at.bar is not None else at.plot_end + em(10)
         more = "Costs more than the first"
         _text(painter, at.plot - em(8), best_end, whole if compact else upper, f"{more}, 90 %" if compact else more)
         _text(painter, best_end, at.end, whole, "Best" if compact else "Probably best", _RIGHT if compact else _LEFT)
         if not compact:
             painter.setFont(font(Role.CAPTION))
-            _text(painter, before + em(6), at.cost, lower, f"in {self._texts.unit}", _RIGHT)
+            for place, line in enumerate(reversed(self._unit_lines())):
+                _text(painter, before + em(6), at.cost, lower.translated(0, -place * em(18)), line, _RIGHT)
             _text(painter, at.plot - em(8), best_end, lower, "90 % plausible")
 
     def _paint_row(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, room: QRectF) -> None:
@@ -282,7 +302,7 @@ class PolicyTable(QLabel):
             self._paint_best(painter, colours, at, row, room)
 
     def _paint_name(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, room: QRectF) -> None:
-        strong = _face(Role.STRONG, True)
+        strong = _face(Role.STRONG, row.rank == 1)
         stacked = self._stacked(self.width())
         painter.setFont(strong)
         width, note = QFontMetricsF(strong).horizontalAdvance(row.name), QFontMetricsF(font(Role.NOTE))
@@ -413,6 +433,13 @@ class PolicyTable(QLabel):
             painter.setPen(colours.ink2)
             painter.drawText(QRectF(x + em(38), y - em(12), width, em(24)), _LEFT, words)
             x += em(38) + width + em(16)
+
+
+def _on_two_lines(text: str, least: int = 1) -> tuple[str, ...]:
+    """Return `text` on two lines of letters about as many, at least `least` words on the first."""
+    words = text.split()
+    pairs = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(least, len(words))]
+    return min(pairs, key=lambda pair: max(map(len, pair)), default=(text,))
 
 
 def _face(role: Role, heavy: bool) -> QFont:

@@ -11,12 +11,14 @@ from PySide6.QtWidgets import QDialog, QFrame, QGridLayout, QHBoxLayout, QScroll
 from elicit_app.gui import theme
 from elicit_app.gui.elements import FlatButton, Label, OutlineButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
+from elicit_app.gui.elements.page import QuietScrollBar
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import tell
 from elicit_app.study.model import Study
 from metrics.errors import InputError
 from metrics.policies.cases import Practice
 
+_LEAST_ROWS, _MOST_ROWS = 3, 8
 Table = tuple[tuple[float, ...], ...]
 EXPLAINED = (
     "How are these cases decided today, without a model? Type how many, out of the cases of each truth, are called "
@@ -47,7 +49,8 @@ class PracticeDialog(QDialog):
         column.addWidget(self.notice)
         column.addLayout(self._buttons(table is not None))
         self.show_table(table)
-        self.resize(theme.em(680), theme.em(420))
+        rows = min(max(len(self.fields), _LEAST_ROWS), _MOST_ROWS)
+        self.resize(theme.em(680), theme.em(290 + 46 * rows))
 
     def show_table(self, table: Table | None) -> None:
         """Write `table` into the fields."""
@@ -97,6 +100,7 @@ class PracticeDialog(QDialog):
         grid = QGridLayout(inside)
         grid.setContentsMargins(0, 0, 8, 0)
         grid.setSpacing(theme.S)
+        grid.setColumnMinimumWidth(0, theme.em(110))
         grid.addWidget(Label("the truth is", theme.Role.NOTE, theme.INK2), 1, 0)
         grid.addWidget(Label("it is called", theme.Role.NOTE, theme.INK2), 0, 1, 1, len(names))
         for j, name in enumerate(names):
@@ -112,6 +116,7 @@ class PracticeDialog(QDialog):
                 grid.addWidget(field, i + 2, j + 1)
         grid.setRowStretch(len(names) + 2, 1)
         area = QScrollArea()
+        area.setVerticalScrollBar(QuietScrollBar())
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidgetResizable(True)
         area.setWidget(inside)

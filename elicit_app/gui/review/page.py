@@ -24,7 +24,7 @@ from elicit_app.gui.elements import (
     PrimaryButton,
     Surface,
 )
-from elicit_app.gui.elements.page import Header, ScrolledPage
+from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.review.table import AnswersModel, AnswersTable, answer_words
@@ -186,7 +186,8 @@ class ReviewPage(ScrolledPage):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._header = Header()
-        self.more, self.finish = OutlineButton("Answer more questions"), PrimaryButton("Finish and see the result")
+        self.more = OutlineButton("Answer more questions")
+        self.finish = PrimaryButton("Finish and see the result", keys=("Ctrl+Enter",))
         self._header.add_action(self.more)
         self._header.add_action(self.finish)
         self.notice, self.contradiction = Notice(), ContradictionCard()
@@ -229,6 +230,7 @@ class ReviewPage(ScrolledPage):
         self.contradiction.arrange(breakpoint_)
         self.table.set_compact(breakpoint_.compact)
         self.undo.set_keys(*(() if breakpoint_.compact else ("Ctrl+Z",)))
+        self.finish.set_keys(*(() if breakpoint_.compact or breakpoint_.large else ("Ctrl+Enter",)))
 
     def _build(self) -> None:
         title = QHBoxLayout()
@@ -254,6 +256,7 @@ class ReviewPage(ScrolledPage):
     def _connect(self) -> None:
         self.more.clicked.connect(self.more_requested)
         self.finish.clicked.connect(self.finish_requested)
+        press_by(self, self.finish, "Ctrl+Return", "Ctrl+Enter")
         self.notice.pressed.connect(self.retry_requested)
         self.contradiction.resolve_requested.connect(self.resolve_requested)
         self.table.chosen.connect(self._choose)

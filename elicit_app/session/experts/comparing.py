@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from elicit_app.problem import Problem
-from elicit_app.session.experts.pooling import Source, aligned, pool
+from elicit_app.session.experts.one_belief import doubts, spread_words
+from elicit_app.session.experts.pooling import SPREAD, Source, aligned, pool
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_of
 from elicit_app.session.journal.reading import read
@@ -21,9 +22,10 @@ from metrics import ElicitedMetric, exchange_rates
 from metrics.display.numbers import day, two_digits
 from metrics.elicited.exchange import ExchangeRate
 
-POOLED = (
-    "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4. Its "
-    "range says how well this mean is known, not how far the experts are apart."
+BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
+IN_ONE_BELIEF = (
+    "Pooled in one belief: the group's ratios are a geometric mean of theirs in which who is known more exactly counts "
+    "for more. Its range says how well this mean is known, not how far the experts are apart."
 )
 # What is this close is not worth a sentence of its own.
 _SAME = 1.05
@@ -61,6 +63,7 @@ def compare(
         As `pooling.aligned`.
     """
     sources = aligned([expert.source for expert in experts])
+    metrics = [source.metric for source in sources]
     names = told_apart([expert.name for expert in experts])
     pooled = pooled or pool(sources)
     wording = wording or wording_of(sources[0].metric)
@@ -77,8 +80,18 @@ def compare(
         made_of=f"Made of {', '.join(parts[:-1])} and {parts[-1]}.",
         pooled=pooled,
         wording=wording,
-        notes=notes,
+        how=_how(pooled),
+        notes=(*notes, *doubts(metrics, names)),
     )
+
+
+def _how(pooled: ElicitedMetric) -> str:
+    """Return what pooling means, and how far the experts are apart where that is known."""
+    spread = pooled.provenance.parameters.get(SPREAD)
+    if spread is None:
+        return BY_MEAN
+    tau, *interval = spread
+    return f"{IN_ONE_BELIEF} {spread_words(tau, interval)}"
 
 
 def told_apart(names: Sequence[str]) -> tuple[str, ...]:
@@ -260,8 +273,10 @@ class ComparisonView:
         All of them pooled.
     wording : Wording
         The words of the domain.
+    how : str
+        What pooling means, and how far the experts are apart.
     notes : tuple of str
-        What was left out, and why.
+        What was left out and why, and what speaks against pooling.
     """
 
     title: str
@@ -273,6 +288,7 @@ class ComparisonView:
     made_of: str
     pooled: ElicitedMetric
     wording: Wording
+    how: str
     notes: tuple[str, ...] = ()
 
     @property

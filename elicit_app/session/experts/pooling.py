@@ -1,4 +1,4 @@
-"""Several experts' metrics made one: the geometric mean of their cost ratios.
+"""Several experts' metrics made one: in one belief where all have draws, else the geometric mean of their cost ratios.
 
 The geometric mean is the only one of the usual means for which it does not matter which mistake the others are compared
 with, nor whether a ratio is read forwards or backwards: 4 and 1/4 pool to 1 (Aczel and Saaty, "Procedures for
@@ -18,13 +18,14 @@ import numpy as np
 import elicit_app
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
+from elicit_app.session.experts.one_belief import OneBelief, one_belief
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import intervals_around
 
-HOW = "geometric mean of the cost ratios"
-# Draws of different experts are independent; which goes with which must not depend on how either was drawn.
-_PAIRING_SEED = 20_250_101
+GEOMETRIC_MEAN = "geometric mean of the cost ratios"
+SPREAD = "spread_between_experts"  # of log-costs: median, and 90 % range
+ONE_BELIEF = "one belief: log-costs of experts around those of the group"
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +118,11 @@ def _yardstick(metrics: Sequence[ElicitedMetric]) -> tuple[str, str]:
 
 
 def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
-    """Return one metric for several experts: every ratio of two costs is the geometric mean of theirs.
+    """Return one metric for several experts.
 
-    A mistake that costs one of them nothing costs the pooled metric nothing. Draws are pooled where every metric has
-    some: the intervals then say how well this mean is known, not how far the experts are apart.
+    Where every metric has draws, experts lie around a group whose costs are inferred: who is known more exactly counts
+    for more. Else every ratio of two costs is the geometric mean of theirs; a mistake that costs one of them nothing
+    then costs the pooled metric nothing. Intervals say how well the centre is known, not how far the experts are apart.
 
     Parameters
     ----------
@@ -134,12 +136,14 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
     Problem
         As `aligned`.
     """
+    told_apart_by_all = len({source.metric.family for source in sources}) == 1
     sources = aligned(sources)
     metrics = [source.metric for source in sources]
     first, family = metrics[0], metrics[0].family
     weigh = family_of(family)
-    costs = _geometric_mean([metric.cost_matrix for metric in metrics])
-    draws = _pooled_draws(metrics)
+    belief = one_belief(metrics) if told_apart_by_all else None
+    costs = _geometric_mean([metric.cost_matrix for metric in metrics]) if belief is None else belief.costs
+    draws = None if belief is None else belief.draws
     experts = [metric.provenance.expert or source.name for source, metric in zip(sources, metrics, strict=True)]
     return ElicitedMetric.from_weights(
         first.classes,
@@ -153,7 +157,7 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
         population=first.population if len({metric.population for metric in metrics}) == 1 else None,
         consequences=next((metric.consequences for metric in metrics if metric.consequences), ()),
         yardstick=first.yardstick,
-        provenance=_provenance(sources, experts),
+        provenance=_provenance(sources, experts, belief),
         # What was explained or predicted was so by each expert's own numbers, not by these.
         quality=Quality(repeats_agreed=_sum([metric.quality.repeats_agreed for metric in metrics])),
     )
@@ -165,29 +169,16 @@ def _geometric_mean(costs: Sequence[Matrix]) -> Matrix:
     return mean
 
 
-def _pooled_draws(metrics: Sequence[ElicitedMetric]) -> Matrix | None:
-    """Return as many pooled draws of the costs as every metric has, shape (draws, k, k), or None."""
-    rng = np.random.default_rng(np.random.SeedSequence(_PAIRING_SEED))
-    drawn = [metric.cost_samples for metric in metrics]
-    known = [draws for draws in drawn if draws is not None]
-    if len(known) < len(drawn):
-        return None
-    number = min(map(len, known))
-    pooled = _geometric_mean([draws[rng.permutation(len(draws))[:number]] for draws in known])
-    kept: Matrix = pooled[pooled.any(axis=(1, 2))]
-    return kept if len(kept) else None
-
-
 def _intervals(draws: Matrix, costs: Matrix, metrics: Sequence[ElicitedMetric]) -> Matrix:
-    """Return 90 % intervals relative to the largest pooled cost; what one expert leaves open stays open."""
+    """Return 90 % intervals relative to the largest pooled cost; what every expert leaves open stays open."""
     true, predicted = divmod(int(costs.argmax()), len(costs))
     unit = draws[:, true, predicted]
     relative = draws / np.where(unit > 0, unit, np.inf)[:, None, None]
     intervals: Matrix = np.moveaxis(np.quantile(relative, (0.05, 0.95), axis=0), 0, -1)
-    for metric in metrics:
-        if metric.intervals is not None:
-            intervals[..., 1] = np.where(np.isinf(metric.intervals[..., 1]), np.inf, intervals[..., 1])
-            intervals[..., 0] = np.where(metric.intervals[..., 0] == 0, 0.0, intervals[..., 0])
+    if all(metric.intervals is not None for metric in metrics):
+        known = np.stack([metric.intervals for metric in metrics if metric.intervals is not None])
+        intervals[..., 1][np.isinf(known[..., 1]).all(axis=0)] = np.inf
+        intervals[..., 0][(known[..., 0] == 0).all(axis=0)] = 0.0
     widened = intervals_around(costs / costs.max(), intervals)
     assert widened is not None
     return widened
@@ -200,7 +191,7 @@ def _common_prevalence(metrics: Sequence[ElicitedMetric]) -> Matrix | None:
     return first
 
 
-def _provenance(sources: Sequence[Source], experts: Sequence[str]) -> Provenance:
+def _provenance(sources: Sequence[Source], experts: Sequence[str], belief: OneBelief | None) -> Provenance:
     parts = [source.metric.provenance for source in sources]
     of: list[dict[str, Any]] = [
         {
@@ -214,11 +205,17 @@ def _provenance(sources: Sequence[Source], experts: Sequence[str]) -> Provenance
         }
         for source, part in zip(sources, parts, strict=True)
     ]
+    parameters: dict[str, Any] = {"pooled_by": GEOMETRIC_MEAN, "of": of}
+    if belief is not None:
+        spread = [round(belief.group.tau, 3), *(round(end, 3) for end in belief.group.tau_interval)]
+        parameters |= {"pooled_by": ONE_BELIEF, SPREAD: spread}
+        for one, share in zip(of, belief.group.shares, strict=True):
+            one["share"] = round(float(share), 3)
     studies, answers = {part.study_digest for part in parts}, [part.answers_digest for part in parts]
     return Provenance(
         procedure="pooled",
         version=elicit_app.__version__,
-        parameters={"pooled_by": HOW, "of": of},
+        parameters=parameters,
         questions=sum(part.questions for part in parts),
         study_digest=parts[0].study_digest if len(studies) == 1 else None,
         answers_digest=None if None in answers else hashlib.sha256(json.dumps(answers).encode()).hexdigest(),

@@ -30,7 +30,12 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
     tables = {model.name: model.y_proba for model in study.models}
     prevalence = judgement.prevalence if judgement.stated else None
     found = policy_curves(
-        view.metric, study.models[0].y_true, tables, (rate.true, rate.predicted), prevalence=prevalence
+        view.metric,
+        study.models[0].y_true,
+        tables,
+        (rate.true, rate.predicted),
+        prevalence=prevalence,
+        practice=view.practice,
     )
     return CurvesView(
         rate=rate,

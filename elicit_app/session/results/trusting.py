@@ -16,7 +16,7 @@ from elicit_app.study.model import Study
 from metrics import Quality, Tally
 from metrics.display.numbers import probability, span
 from metrics.elicited.exchange import ExchangeRate, called
-from metrics.elicited.metric_parts import CHOICE_SETTLED
+from metrics.elicited.metric_parts import CHOICE_SETTLED, UNTRUSTED
 
 if TYPE_CHECKING:
     from elicit_app.elicitation.trust import TrustReport
@@ -110,7 +110,7 @@ def why_provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers:
     A sitting that was asked to its end leaves ranges that speak for themselves.
     """
     if untrusted:
-        return "the answers do not hang together"
+        return UNTRUSTED
     if answers < FEWEST_ANSWERS and outcome.stopped in ("best-model", "budget", "expert"):
         return f"they rest on {_plural(answers, 'answer')} only"
     if outcome.stopped not in ("best-model", "expert") or all(map(_known, ratios)):

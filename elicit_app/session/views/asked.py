@@ -41,7 +41,8 @@ class QuestionView:
     `again` is the number of the answer that is looked at again: the reply changes it, Undo leaves it as it was.
     `full_picture` is whether the full picture was on at the answer before. `proposal` is the count that may be moved
     until both results are equally bad, in the order of the screen: its first side is the left one. `reversed_rows`
-    tells that the ledger's rows stand in the reverse of study order, so that no mistake is always the upper one.
+    tells that the ledger's rows stand in the reverse of study order, so that no mistake is always the upper one. `far`
+    tells that a mistake is much more frequent than near the study's models.
     """
 
     request: int
@@ -63,6 +64,7 @@ class QuestionView:
     full_picture: bool = False
     proposal: Proposal | None = None
     reversed_rows: bool = False
+    far: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from elicit_app.session.words.ledger import Row, ledger, opposite
 from elicit_app.study.model import Wording
 from metrics.display.numbers import two_digits
 
-IMAGINED = "No model of this study gives exactly these results; imagine one that does."
+_IMAGINED = "No model of this study gives exactly these results; imagine one that does."
+_FAR = "No model of this study gives such results; only such a pair tells how these mistakes compare."
 
 
 class Preference(NamedTuple):
@@ -172,6 +173,11 @@ def progress_words(view: QuestionView) -> ProgressWords:
     rest = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}" if fewest else f"up to {most:,}"
     about = "about " if fewest else ""
     return ProgressWords(question, f"{about}{rest} more", f"{_share_words(progress)}, {rest} questions left")
+
+
+def mark_words(view: QuestionView) -> str:
+    """Return what is to be known about results that no model gives; empty where one does."""
+    return _FAR if view.far else _IMAGINED if view.hypothetical else ""
 
 
 def _share_words(progress: Progress) -> str:

@@ -14,13 +14,21 @@ class Person(Dialogs):
         self.files = ()
         self.save_as = None
         self.asked = []
+        self.titles = []
+        self.shown = []
+        self.can_show = True
 
     def predictions(self, parent):
         return self.files
 
-    def save(self, parent, proposed):
+    def save(self, parent, proposed, title="Save"):
         self.asked.append(proposed)
+        self.titles.append(title)
         return self.save_as
+
+    def show(self, path):
+        self.shown.append(path)
+        return self.can_show
 
 
 @pytest.fixture

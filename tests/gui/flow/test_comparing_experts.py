@@ -5,6 +5,7 @@ import pytest
 
 from elicit_app.gui import theme
 from elicit_app.gui.compare import MOST, ComparePage, apart_words, furthest
+from elicit_app.gui.flow.saving import documents
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.experts.comparing import Expert, compare
 from elicit_app.session.experts.pooling import Source
@@ -52,7 +53,8 @@ def test_the_page_says_where_they_disagree_and_what_pooled_means(page, view):
     assert (page.title.text(), page.detail.text()) == (view.headline, view.detail)
     assert page.choice.isHidden()
     assert "Kardiologie (15 answers, " in page.made_of.text()
-    assert any("geometric mean" in label.text() for label in page.meaning.findChildren(type(page.detail)))
+    assert page.how.text() == view.how
+    assert "geometric mean" in view.how
     said = page.plot.accessibleDescription()
     for row in view.mistakes:
         if not row.is_yardstick:
@@ -127,7 +129,7 @@ def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs,
     assert "For Ada one missed cancer" in page.detail.text()
     page.save.click()
     qtbot.waitUntil(lambda: page.notice.sentence.startswith("Saved: "), timeout=20_000)
-    assert dialogs.asked == [finished / "breast-lumps-ada-and-ben-pooled.metric.json"]
+    assert dialogs.asked == [documents() / "breast-lumps-ada-and-ben-pooled.metric.json"]
     pooled = ElicitedMetric.load(tmp_path / "both.metric.json")
     assert [part["source"] for part in pooled.provenance.parameters["of"]] == ["0.session.jsonl", "1.session.jsonl"]
     page.back.click()

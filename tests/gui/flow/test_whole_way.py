@@ -11,6 +11,7 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.app import make_window
+from elicit_app.gui.flow.saving import documents
 from metrics import ElicitedMetric
 
 COSTS = np.array([[0, 6, 2], [1, 0, 0.6], [0.4, 1.5, 0]])
@@ -144,8 +145,24 @@ def test_the_whole_way_by_keyboard(qtbot, window, dialogs, predictions, tmp_path
     metric = ElicitedMetric.load(target)
     assert sorted(metric.classes) == ["keratosis", "melanoma", "naevus"]
     assert metric.provenance.expert == "dermatology"
+    check_what_saving_says(dialogs, results, metric, target)
     check_exports(qtbot, window, dialogs, tmp_path)
     check_the_start_page_remembers(qtbot, window)
+
+
+def check_what_saving_says(dialogs, results, metric, target):
+    assert dialogs.asked[-1].parent == documents()
+    provisional = bool(metric.quality.provisional)
+    assert ("(provisional).metric.json" in dialogs.asked[-1].name) == provisional
+    assert ("provisional" in dialogs.titles[-1]) == provisional
+    assert results.notice.button.text() == "Open"
+    results.notice.button.click()
+    assert dialogs.shown == [target]
+    dialogs.can_show = False
+    results.notice.button.click()
+    assert dialogs.shown[-2:] == [target, target.parent]
+    assert results.notice.sentence == f"There is no program here that opens it. Saved: {target}"
+    dialogs.can_show = True
 
 
 def check_exports(qtbot, window, dialogs, tmp_path):

@@ -265,3 +265,68 @@ def test_looking_again_shows_the_old_answer_and_a_way_back(page, ask, pairs) -> 
     assert page.undo.text() == "Leave it as it was"
     page.show_question(ask(left, right, number=8))
     assert page.undo.text() == "Undo"
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
+@pytest.mark.parametrize("rows", [2, 3])
+def test_the_slider_stands_under_the_squares_inside_its_frame(qtbot, ask, pairs, skin, size, rows) -> None:
+    page = QuestionPage(lock_ms=0)
+    qtbot.addWidget(page)
+    page.resize(*size)
+    page.begin(skin, "lpm")
+    page.show()
+    _, left, right = pairs["three"]
+    right = right.copy()
+    if rows == 3:
+        right[2, 0] += 5
+        right[2, 2] -= 5
+    page.show_question(ask(left, right, proposal=RIGHT))
+    page.begin_move()
+    assert len(page.card.rows) == rows
+    bar = next(bar for row in page.card.rows for bar in row.bars if bar.is_moving)
+    slider = page.card.slider.geometry().translated(-bar.mapTo(page.card, QPoint(0, 0)))
+    assert slider.top() >= bar.place().squares.bottom()
+    assert slider.bottom() <= bar.frame.bottom() + 4
+    field = page.card.field.geometry().translated(-bar.mapTo(page.card, QPoint(0, 0)))
+    assert bar.frame.left() < field.left()
+
+
+def test_the_title_names_what_is_asked(offered, page, ask, pairs) -> None:
+    assert page.windowTitle() == "Question 7"
+    page.begin_move()
+    assert page.windowTitle() == "Question 7, make both equally bad"
+    page.end_move()
+    assert page.windowTitle() == "Question 7"
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right, number=13, offer_break=True))
+    assert page.windowTitle() == "Take a break?"
+
+
+def test_a_far_pair_says_why_it_is_asked(page, ask, pairs) -> None:
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right, hypothetical=True, far=True))
+    assert page.note.text().endswith("only such a pair tells how these mistakes compare.")
+
+
+def test_a_question_after_a_page_that_was_left_by_tab_does_not_look_selected(page, ask, pairs) -> None:
+    _, left, right = pairs["three"]
+    page.card.clearFocus()
+    page.card.setFocus(Qt.FocusReason.TabFocusReason)
+    selected = page.card.grab().toImage()
+    page.show_question(ask(left, right))
+    assert page.card.hasFocus()
+    assert page.card.grab().toImage() != selected
+
+
+@pytest.mark.parametrize(("size", "scale"), [((1280, 800), 1.0), ((1280, 800), 2.0), ((800, 600), 1.0)])
+def test_the_two_middle_answers_stand_on_one_line(qtbot, qapp, ask, pairs, skin, size, scale) -> None:
+    theme.apply(qapp, scale=scale)
+    page = QuestionPage(lock_ms=0)
+    qtbot.addWidget(page)
+    page.resize(*size)
+    page.begin(skin, "lpm")
+    page.show()
+    _, left, right = pairs["three"]
+    page.show_question(ask(left, right, proposal=RIGHT))
+    for button in (page.answers.level, page.answers.unsure):
+        assert button.text_height(button.width()) == button.text_height(2000)

@@ -32,6 +32,24 @@ def test_at_a_ratio_costs_and_probabilities_are_those_of_the_judge():
     assert curves.probability_best.sum(axis=0) == pytest.approx(np.ones(3))
 
 
+def test_they_are_the_policies_of_the_judge_with_practice_and_recalibrated_models():
+    rng = np.random.default_rng(3)
+    chance = rng.random(1_500)
+    true = (rng.random(1_500) > chance).astype(np.int64)
+    sharp = 1 / (1 + (1 / chance - 1) ** 4)
+    models = {"sharp": np.column_stack([sharp, 1 - sharp])}
+    practice = [[9, 1], [4, 6]]
+    curves = policy_curves(metric(), true, models, ratios=[3.6], practice=practice, draws=500)
+    judgement = judge(metric(), np.array(["malignant", "benign"])[true], models, practice=practice, draws=500)
+    assert {policy.name for policy in curves.policies} == {one.policy.name for one in judgement.policies}
+    assert {"present practice", "sharp, recalibrated, with these costs"} <= {one.name for one in curves.policies}
+    assert judgement.best.policy in curves.policies
+    for policy, (cost,), (best,) in zip(curves.policies, curves.cost, curves.probability_best, strict=True):
+        one = judgement.named(policy.name)
+        assert 1_000 * cost == pytest.approx(one.cost_per_population)
+        assert best == pytest.approx(one.probability_best)
+
+
 def test_ratios_near_each_other_are_averaged():
     true, models = lumps()
     ratios = np.array([3.5, 3.6, 3.7, 10.0])

@@ -1,4 +1,4 @@
-"""Laws of pooling: identical experts, order, scale and yardstick do not matter; ratios are geometric means."""
+"""Laws of pooling: experts of one mind, order, scale and yardstick do not matter; else ratios are geometric means."""
 
 from dataclasses import replace
 
@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from elicit_app.problem import Problem
+from elicit_app.session.experts.one_belief import doubts
 from elicit_app.session.experts.pooling import Source, aligned, pool
 from metrics import ElicitedMetric, Provenance, Quality, Tally
+from metrics.elicited.metric_parts import UNTRUSTED
 
 CLASSES = ("red", "yellow", "green")
 OFF = ~np.eye(3, dtype=bool)
@@ -94,21 +96,54 @@ def test_families_meet_where_mistakes_are_told_apart():
     assert same.weights[0] == pytest.approx(same.weights[2])
 
 
-def test_draws_are_pooled_where_all_have_them_and_what_is_open_stays_open():
-    sources = [metric(ONE, draws=400), metric(OTHER, "Ben", draws=300)]
-    pooled = pool(sources)
-    assert pooled.samples.shape == (300, 6)
-    low, high = pooled.intervals[..., 0], pooled.intervals[..., 1]
-    assert (low <= pooled.cost_matrix + 1e-9).all()
-    assert (pooled.cost_matrix <= high + 1e-9).all()
-    # The spread of a mean of two independent logarithms is smaller than theirs.
-    alone = sources[0].metric.intervals[..., 1][OFF] / sources[0].metric.intervals[..., 0][OFF]
-    assert np.median(high[OFF] / low[OFF]) < np.median(alone)
-    open_ended = sources[1].metric.intervals.copy()
-    open_ended[0, 2] = (0.3, np.inf)
-    opened = pool([sources[0], Source("Ben", replace(sources[1].metric, intervals=open_ended))])
-    assert np.isinf(opened.intervals[0, 2, 1])
+def test_with_draws_experts_are_one_belief_and_what_all_leave_open_stays_open():
+    sources = [metric(ONE, draws=400), metric(ONE, "Ben", draws=300)]
+    made = pool(sources)
+    assert made.provenance.parameters["pooled_by"].startswith("one belief")
+    low, high = made.intervals[..., 0], made.intervals[..., 1]
+    assert (low <= made.cost_matrix + 1e-9).all()
+    assert (made.cost_matrix <= high + 1e-9).all()
+    np.testing.assert_allclose(made.cost_matrix, sources[0].metric.cost_matrix, rtol=0.25)
+    tau, *ends = made.provenance.parameters["spread_between_experts"]
+    assert ends[0] <= tau <= ends[1]
+    assert tau <= 0.25
+    apart = pool([sources[0], metric(OTHER, "Ben", draws=300)]).provenance.parameters["spread_between_experts"]
+    assert apart[0] > tau
+    opened = [Source(one.name, replace(one.metric, intervals=with_an_open_end(one.metric))) for one in sources]
+    assert np.isinf(pool(opened).intervals[0, 2, 1])
+    assert np.isfinite(pool([sources[0], opened[1]]).intervals[0, 2, 1])
     assert pool([sources[0], metric(OTHER, "Ben")]).samples is None
+
+
+def with_an_open_end(made):
+    ends = made.intervals.copy()
+    ends[0, 2] = (ends[0, 2, 0], np.inf)
+    return ends
+
+
+def test_who_is_known_more_exactly_counts_for_more():
+    vague = metric(OTHER, "Ben", draws=400)
+    wide = vague.metric.samples * np.exp(np.random.default_rng(5).standard_normal((400, 6)))
+    made = pool([metric(ONE, draws=400), Source("Ben", replace(vague.metric, samples=wide))])
+    shares = [one["share"] for one in made.provenance.parameters["of"]]
+    assert shares[0] > shares[1]
+    assert sum(shares) == pytest.approx(1, abs=0.01)
+
+
+def test_who_contradicts_themselves_or_another_is_named():
+    reverse = tuple(1 / np.array(ONE))
+    people = [metric(ONE, draws=300), metric(reverse, "Ben", draws=300, quality=Quality(provisional=UNTRUSTED))]
+    said = doubts([one.metric for one in aligned(people)], ["Ada", "Ben"])
+    assert len(said) == 2
+    assert "answers of Ben do not hang together" in said[0]
+    assert "Ada and Ben value the mistakes the other way round" in said[1]
+    assert doubts([one.metric for one in aligned([people[0], metric(ONE, "Cleo", draws=300)])], ["Ada", "Cleo"]) == ()
+
+
+def test_who_matters_most_is_named():
+    minds = [metric(ONE, name, draws=300) for name in ("Ada", "Ben")] + [metric(tuple(ONE[::-1]), "Cleo", draws=300)]
+    said = doubts([one.metric for one in aligned(minds)], ["Ada", "Ben", "Cleo"])
+    assert said[-1].startswith("Without Cleo a pooled ratio would change by a factor of")
 
 
 def test_the_yardstick_costs_something_to_everybody():
@@ -129,7 +164,7 @@ def test_a_pooled_file_names_what_it_is_made_of_and_can_be_read_again(tmp_path):
     assert again.provenance.questions == 24
     assert again.quality.repeats_agreed == Tally(4, 6)
     assert [part["source"] for part in again.provenance.parameters["of"]] == ["Ada.metric.json", "Ben.metric.json"]
-    assert again.provenance.parameters["pooled_by"] == "geometric mean of the cost ratios"
+    assert again.provenance.parameters["pooled_by"] == "one belief: log-costs of experts around those of the group"
     pool(sources).save(tmp_path / "again.metric.json")
     assert (tmp_path / "again.metric.json").read_bytes() == (tmp_path / "both.metric.json").read_bytes()
 
