@@ -37,9 +37,14 @@ def progress(task: str, total: int | None = None) -> Iterator[Callable[[int], No
         nonlocal bar, done
         done += amount
         if bar is None and sys.stderr.isatty() and time.monotonic() - started > _PATIENCE:
-            bar = _bar()
-            bar.start()
-            bar.add_task(task, total=total, completed=done)
+            begun = _bar()
+            begun.add_task(task, total=total, completed=done)
+            try:
+                begun.start()
+            except KeyboardInterrupt:
+                begun.console.show_cursor(True)  # half begun it has hidden the cursor, but cannot be stopped
+                raise
+            bar = begun
         elif bar is not None:
             bar.update(bar.task_ids[0], completed=done)
 

@@ -2,12 +2,13 @@
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
+import polars as pl
 import pytest
 
 from elicit_app.cli.main import run
@@ -325,15 +326,32 @@ finally:
 
 
 def test_an_interrupt_ends_quietly(tmp_path, wine_metric):
-    path = tmp_path / "slow.csv"
-    os.mkfifo(path)
-    command = [sys.executable, "-c", "from elicit_app.cli.main import run; run()", "score", str(wine_metric), str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        with path.open("w"):  # returns when the command has begun to read
-            time.sleep(0.2)
-            process.send_signal(signal.SIGINT)
-            assert process.wait(timeout=60) == 130
-        assert process.stdout.read() + process.stderr.read() == ""
+    rows = pl.concat([pl.read_parquet(wine_files()[0])] * 2_000)
+    rows.write_parquet(tmp_path / "0.parquet")
+    files = [tmp_path / f"{number}.parquet" for number in range(40)]
+    for file in files[1:]:
+        file.symlink_to(files[0])
+    script = "from elicit_app.cli.main import run; run()"
+    terminal, inside = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "score", wine_metric, *files], stdout=subprocess.PIPE, stderr=inside
+    ) as process:
+        os.close(inside)
+        shown = os.read(terminal, 10_000)  # the bar comes up while it works
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(timeout=60)
+        finally:
+            process.kill()
+        assert process.stdout.read() == b""
+    while select.select([terminal], [], [], 0)[0]:
+        try:
+            shown += os.read(terminal, 10_000)
+        except OSError:  # nobody holds the other end any more
+            break
+    os.close(terminal)
+    assert process.returncode == 130, shown.decode()
+    assert b"Traceback" not in shown
 
 
 PROGRESS = """

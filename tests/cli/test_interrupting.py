@@ -2,6 +2,7 @@
 
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -10,16 +11,24 @@ import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="terminals of this kind are not known there")
 
+# What is typed, line by line, and the prompt it leads to: what the answers are for, a first guess, the questions.
+PLACES = [
+    pytest.param("", [b"(Enter: 1)"], id="purpose"),
+    pytest.param("\n", [b"1/3;", b")"], id="guess"),
+    pytest.param("\n\n1\n", [b"Question 2,", b"> "], id="question"),
+]
+
 
 def until(descriptor, *texts):
-    """Read from the terminal until these texts have come up, one after the other."""
+    """Read from the terminal until these texts have come up, one after the other; nothing new for a minute fails."""
     seen = b""
     while not re.search(b".*".join(map(re.escape, texts)), seen, re.DOTALL):
+        assert select.select([descriptor], [], [], 60)[0], seen.decode()
         seen += os.read(descriptor, 4096)
     return seen
 
 
-@pytest.mark.parametrize(("typed", "prompts"), [("", [b"1/3;", b")"]), ("\n1\n", [b"Question 2,", b"> "])])
+@pytest.mark.parametrize(("typed", "prompts"), PLACES)
 def test_while_somebody_should_type(tmp_path, typed, prompts):
     window, terminal = os.openpty()
     command = [
@@ -48,7 +57,7 @@ def test_while_somebody_should_type(tmp_path, typed, prompts):
         finally:
             running.kill()
         assert running.stdout.read() == b""
-        if typed:
+        if prompts[-1] == b"> ":
             shown += until(window, b"Left. Every answer is kept in")
     assert b"Traceback" not in shown
     os.close(window)
