@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
-from elicit_app.gui.flow.saving import save_pictures
+from elicit_app.gui.flow.saving import proposed_name, save_pictures, title_of
 from elicit_app.gui.results.page import ResultsPage
-from elicit_app.gui.results.policy_table import axis_around
+from elicit_app.gui.results.policy_table import PolicyTable, axis_around
 from elicit_app.gui.results.practice import PracticeDialog
 from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
@@ -94,6 +94,28 @@ def test_what_is_far_dearer_does_not_squeeze_the_axis(view):
     assert axis == axis_around(rows)
     assert axis.low <= 0 <= axis.high < far.difference
     assert all(axis.low <= row.difference <= axis.high for row in rows if row.rank == 1)
+
+
+def test_a_long_unit_stands_on_two_lines(qtbot, view):
+    table, texts = PolicyTable(), policy_texts(view.judgement)
+    qtbot.addWidget(table)
+    table.show_policies(replace(texts, unit="biopsies", notes=()))
+    short = table.heightForWidth(1_200)
+    table.show_policies(replace(texts, unit="yellow lights taken for red", notes=()))
+    assert short < table.heightForWidth(1_200) < short + 30
+
+
+def test_a_provisional_metric_is_called_so_where_it_is_saved(view):
+    def of(provisional, ending):
+        quality = replace(view.metric.quality, provisional=provisional)
+        changed = replace(view, metric=replace(view.metric, quality=quality))
+        return proposed_name(changed, ending), title_of(changed, ending)
+
+    name, title = of(CHOICE_SETTLED, ".metric.json")
+    assert name.endswith(" (provisional).metric.json")
+    assert title == "Save: provisional, its costs are not settled yet"
+    for others in (of(None, ".metric.json"), of(CHOICE_SETTLED, ".pdf")):
+        assert "provisional" not in "".join(others)
 
 
 def test_practice_is_judged_and_there_next_time(view, path, study):
