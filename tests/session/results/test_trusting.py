@@ -1,8 +1,11 @@
 """What is said about how far a result can be trusted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from elicit_app.elicitation import trust
 from elicit_app.elicitation.questions import Outcome, Purpose
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.registry.published import DlpmSetting
@@ -69,6 +72,13 @@ def test_honest_answers_are_trusted_in_words_and_numbers(sitting):
     assert (quality.repeats_agreed.agreed, quality.repeats_agreed.of) == (1, 1)
     assert (quality.answers_explained.agreed, quality.answers_explained.of) == (22, 22)
     assert (quality.held_out_agreement.agreed, quality.held_out_agreement.of) == (view.held_out[0].right, 18)
+
+
+def test_half_of_the_repeats_answered_alike_is_no_good_sign(sitting, monkeypatch):
+    report_of = trust.trust_report
+    monkeypatch.setattr(trust, "trust_report", lambda *about: replace(report_of(*about), repeats=trust.Count(1, 2)))
+    view = result_view(sitting(honest))
+    assert "1 of 2 repeats: same answer" in headlines(view, good=False)
 
 
 def test_always_the_same_side_is_said(sitting):
