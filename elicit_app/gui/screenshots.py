@@ -289,7 +289,7 @@ class Script:
         page.card.field.step(12)
         self._until(page.move_answers.equal.isEnabled)
         yield
-        page.show_question(replace(view, hypothetical=True, far=True))
+        page.show_question(replace(view, left=view.right, right=view.left, hypothetical=True, far=True))
         yield
         page.show_question(view)
 

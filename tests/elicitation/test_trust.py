@@ -113,7 +113,7 @@ class TestFindings:
         turned[surest] = Asked(asked[surest].question, Answer(asked[surest].answer.choice.swapped()))
         report = trust_report(procedure, turned)
         assert surest in [surprise.index for surprise in report.surprises]
-        assert all(surprise.probability < 0.25 for surprise in report.surprises)
+        assert all(surprise.probability < 0.3 for surprise in report.surprises), "another answer is likelier than .7"
         assert report.explained.right == len(asked) - len(report.surprises)
 
     def test_a_search_is_judged_by_what_needs_no_belief(self):
