@@ -289,8 +289,8 @@ class ResponseModel:
     units: Matrix
     log_sensitivity: float = float(np.log(1.5))
     spread: float = 1.2
-    sure_above: float = 0.5
-    sure_slope: float = 4.0
+    sure_above: float = 1.0
+    sure_slope: float = 1.5
     log_tie: float = float(np.log(0.06))
     tie_spread: float = 1.2
     log_gap: float = float(np.log(1.5))
