@@ -97,10 +97,10 @@ for name in models:
     table = {"y_true": y} | {f"proba_{label}": proba[name][:, columns.index(label)] for label in varieties}
     pl.DataFrame(table).write_csv(folder / f"{name}.csv")
 
+from elicit_app.elicitation import run  # noqa: E402
 from elicit_app.elicitation.laws import Cases  # noqa: E402
 from elicit_app.elicitation.oracles import LinearOracle  # noqa: E402
 from elicit_app.elicitation.procedures.bayes import Bayes  # noqa: E402
-from elicit_app.elicitation.questions import run  # noqa: E402
 from metrics.elicited.family import LPM  # noqa: E402
 
 merchant = np.array([[0.0, 0.10, 0.15], [0.40, 0.0, 0.05], [1.0, 0.20, 0.0]])

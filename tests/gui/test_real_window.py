@@ -246,7 +246,7 @@ def export(desk):
     until(desk.on("Result"), "the result")
     desk.press_until(("ctrl+s",), lambda: desk.windows("^Save"), "the dialog")
     desk.xdo("windowfocus", "--sync", desk.windows("^Save")[0])
-    found = lambda: list(desk.home.glob("wine-study/sessions/*.metric.json"))  # noqa: E731
+    found = lambda: list(desk.home.rglob("*.metric.json"))  # noqa: E731
     desk.press_until(("Return",), found, "the metric file")
     return ElicitedMetric.load(found()[0])
 
