@@ -9,12 +9,12 @@ mistake on both sides.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.special import logsumexp, ndtr
 
 from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix
@@ -25,6 +25,7 @@ from elicit_app.elicitation.response import (
     Evidence,
     Person,
     ResponseModel,
+    ends_of_scale,
     evidence,
 )
 from elicit_app.elicitation.sampler import LogDensity, annealed, bridged
@@ -33,7 +34,11 @@ from metrics.elicited.family import family_of
 Rival = Literal["concave", "minimax", "threshold", "f1"]
 
 POWER = 0.6  # of felt counts
-LOG_BAYES_FACTOR = float(np.log(6.0))  # of a rival against linear costs, from which on it is named
+# Bayes factors of a rival against linear costs, from which on it is named: set on simulated people, see docs/method.
+BAYES_FACTORS: dict[Rival, float] = {"concave": 8.0, "minimax": 4.5, "threshold": 8.0, "f1": 8.0}
+# Where questions were made for it, felt counts need less: linear people stay far below.
+BAYES_FACTOR_ON_BASES = 1.5
+ENOUGH_BASES = 2  # answered questions with a common base that this takes
 PRIOR_OF_LINEAR = 0.8  # the rivals share the rest
 
 _PARTICLES, _DRAWS, _USUAL = 600, 2_000, 300
@@ -54,16 +59,26 @@ class Linearity:
         Natural logarithm of the evidence of each rival over that of linear costs.
     best : dict of str to ndarray of shape (models,)
         Under each rival, the probability of each model of the study to be the best.
+    bases : int
+        Answers to questions with a common base, which are made to tell felt counts.
+    over_chance : dict of str to float
+        Natural logarithm of the evidence of rivals over that of answering without looking.
     """
 
     log_bayes_factors: dict[Rival, float]
     best: dict[Rival, Matrix]
+    bases: int = 0
+    over_chance: dict[Rival, float] = field(default_factory=dict)
 
     @property
     def rival(self) -> Rival | None:
         """Return the rival that explains the answers clearly better than linear costs, or None."""
-        name = max(self.log_bayes_factors, key=lambda one: self.log_bayes_factors[one])
-        return name if self.log_bayes_factors[name] > LOG_BAYES_FACTOR else None
+        clear = {name: value for name, value in self.log_bayes_factors.items() if value > self._needed(name)}
+        return max(clear, key=clear.__getitem__, default=None)
+
+    def _needed(self, name: Rival) -> float:
+        on_bases = name == "concave" and self.bases >= ENOUGH_BASES
+        return float(np.log(BAYES_FACTOR_ON_BASES if on_bases else BAYES_FACTORS[name]))
 
     @property
     def probabilities(self) -> dict[str, float]:
@@ -74,6 +89,21 @@ class Linearity:
         }
         total = 1.0 + sum(odds.values())
         return {"linear": float(1.0 / total), **{name: float(value / total) for name, value in odds.items()}}
+
+    def bits_over_chance(self, linear: float) -> float:
+        """Return the bits by which linear costs or a rival foretell the answers better than chance does.
+
+        Parameters
+        ----------
+        linear : float
+            Those of linear costs, answer by answer.
+        """
+        share = (1.0 - PRIOR_OF_LINEAR) / len(self.log_bayes_factors)
+        logs = [np.log(PRIOR_OF_LINEAR) + linear * np.log(2.0)]
+        for name, factor in self.log_bayes_factors.items():
+            # Felt counts are compared on the same answers, the others on a rougher reading of equal points.
+            logs.append(np.log(share) + self.over_chance.get(name, linear * np.log(2.0) + factor))
+        return float(logsumexp(logs) / np.log(2.0))
 
     def probability_best(self, of_linear: Matrix) -> Matrix:
         """Return the probability of each model to be the best, given that under linear costs, shape (models,)."""
@@ -142,7 +172,10 @@ def check_linearity(
     for name, score in scores:
         found[name] = _evidence_of_a_score(score, choices, pairs, usual, rng) - linear
         best[name] = _shares(score(models)[None])
-    return Linearity(found, best)
+    chance = sum(_log_chance(one) for one in history)
+    over_chance: dict[Rival, float] = {name: found[name] + linear - chance for name in found if name != "concave"}
+    bases = sum(one.question.common_base and one.answer.choice is not Choice.UNSURE for one in history)
+    return Linearity(found, best, bases, over_chance)
 
 
 def _pairs_of(shown: Sequence[Asked], shape: tuple[int, ...]) -> _Pairs:
@@ -193,6 +226,19 @@ def _as_choices(asked: Asked) -> list[Asked]:
         pair = question.moved(replace(moved, count=count))
         found.append(Asked(pair, Answer(choice)))
     return found
+
+
+def _log_chance(asked: Asked) -> float:
+    """Return the log-probability of an answer, as `_as_choices` takes it, for who does not look."""
+    choice, moved = asked.answer.choice, asked.answer.moved
+    if choice is Choice.UNSURE:
+        return 0.0
+    if choice is not Choice.EQUAL:
+        return float(np.log(0.5))
+    if moved is None:
+        return float(np.log(1 / 3))
+    least, top = ends_of_scale(asked)
+    return float(np.log(min(1.0, np.log(4.0) / np.log(top / least))))
 
 
 def gains_if_felt(first: Matrix, second: Matrix, prior: WeightPrior) -> Matrix:

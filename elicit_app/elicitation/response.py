@@ -227,15 +227,23 @@ def rounding_cell(count: int, most: int) -> tuple[float, float]:
     return float(low), float(np.inf if count >= most else high)
 
 
-def blind_chance(count: int, most: int) -> float:
-    """Return the probability of a count, as `rounding_cell` takes it, where any place of the log scale is as likely.
+def ends_of_scale(asked: Asked) -> tuple[float, float]:
+    """Return the least and the largest count that an equal point could have, half a case further out."""
+    question, moved = asked.question, asked.answer.moved
+    assert moved is not None
+    least = 1 if question.proposal is None else max(question.proposal.least, 1)
+    return least - 0.5, end_of_scale(question, moved) + 0.5
 
-    >>> round(blind_chance(30, 400), 3)
-    0.062
-    """
-    low, high = rounding_cell(count, most)
-    least, top = 0.25, most + 0.5
-    return float((np.log(min(high, top)) - np.log(max(low, least))) / np.log(top / least))
+
+def blind_chance(asked: Asked) -> float:
+    """Return the probability of the count that was named, where any place on the log scale is as likely."""
+    moved = asked.answer.moved
+    assert moved is not None
+    least, top = ends_of_scale(asked)
+    # Below the scale nothing can be named: a 0 counts as the first place.
+    low, high = rounding_cell(max(moved.count, 1), int(top))
+    low, high = max(low, least), max(min(high, top), least + 0.5)
+    return float(np.log(high / low) / np.log(top / least))
 
 
 class Person(NamedTuple):

@@ -13,7 +13,7 @@ from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
-from elicit_app.elicitation.response import blind_chance, end_of_scale, evidence
+from elicit_app.elicitation.response import blind_chance, evidence
 
 Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
@@ -22,7 +22,7 @@ _PAIRS, _SEED = 200, 0x7505  # random pairs that accuracy is judged on
 _SURPRISING = 0.7  # probability of another answer, its own evidence counted, from which on it is a surprise
 _FAR_OFF = 0.025  # probability of a count as small, or as large, below which it is a surprise
 _SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.01  # probability of so many on one side by chance
-_RANDOM = -2.0  # bits: a coin foretold the answers better than the belief before each of them did
+_RANDOM = -1.0  # bits: a coin foretold the answers better than the belief before each of them did
 _INSENSITIVE = 0.55  # answers random pairs rightly with less than this probability: next to a coin
 _CHANGED = 3.0  # bits by which two metrics, one for each half, explain the second half better than one
 _EDGE = 0.5  # probability of a lead that the prior hardly allows
@@ -164,6 +164,10 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
         gains = procedure.random_gains(_PAIRS, rng)
         accuracy = None if gains is None else _accuracy(belief, gains)
         bits = _foretold(procedure, history)
+        linearity = procedure.linearity(history)
+        if linearity is not None:
+            # Who values results in another way is no coin, however badly linear costs foretell the answers.
+            bits = bits._replace(others=linearity.bits_over_chance(bits.total) - bits.checks)
         kept_aside = held_out(belief, history, rng)
         suspicions += _of_belief(belief, history, accuracy, rng)
         if kept_aside is not None:
@@ -275,7 +279,7 @@ def _foretold(procedure: Procedure, history: Sequence[Asked]) -> _Bits:
             points = evidence([asked], belief.prior).points
             if len(points.cell):
                 chance = float(np.exp(belief.response.of_points(belief.weights, belief.person, points)).mean())
-                gained = float(np.log2(chance / blind_chance(answer.moved.count, end_of_scale(question, answer.moved))))
+                gained = float(np.log2(chance / blind_chance(asked)))
         if question.purpose is Purpose.CHECK:
             checks += gained
         else:

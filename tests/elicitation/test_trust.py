@@ -89,7 +89,7 @@ class TestPeople:
         procedure = sitting(seed)
         asked = run(procedure, Worse(-COSTS))[1]
         report = trust_report(procedure, asked)
-        assert report.checks == Count(0, 1)
+        assert report.checks == Count(0, 2)  # a failed check is asked again
         assert asked[report.failed_checks[0]].question.purpose is Purpose.CHECK
         assert report.suspicion("reversed").flagged
         assert report.verdict == "untrusted"
@@ -138,7 +138,7 @@ class TestFindings:
         ]
         report = trust_report(procedure, vague)
         assert report.suspicion("same_side").value == 1.0
-        assert report.suspicion("random").value == 0.0
+        assert not report.suspicion("random").flagged
         assert report.held_out is None
 
     def test_a_refit_is_what_would_have_been_believed(self, honest):
