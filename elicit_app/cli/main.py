@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from elicit_app.cli import ask, metric, score, session, simulate, study, window
+from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
 from metrics.errors import InputError
 
@@ -96,6 +97,7 @@ def _prepare_streams() -> None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  open to the end
         elif name != "stderr" and isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    show_as_text()
 
 
 def _is_text(argument: str) -> bool:
