@@ -12,6 +12,7 @@ import typer
 
 from elicit_app.cli import ask, metric, score, session, simulate, study, window
 from elicit_app.problem import Problem
+from metrics import __version__
 from metrics.errors import InputError
 
 _WRONG_USAGE, _INTERRUPTED = 2, 130
@@ -34,9 +35,7 @@ for _command in (window, ask, session, study, simulate, score, metric):
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"elicit {version('elicit')}")
+        print(f"elicit {__version__}")
         raise typer.Exit
 
 
