@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from elicit_app.cli import ask, metric, score, session, simulate, study, window
+from elicit_app.cli import ask, metric, reproduce, score, session, simulate, study, window
 from elicit_app.problem import Problem
 from metrics import __version__
 from metrics.errors import InputError
@@ -29,7 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (window, ask, session, study, simulate, score, metric):
+for _command in (window, ask, session, study, simulate, reproduce, score, metric):
     _command.register(app)
 
 
