@@ -13,6 +13,7 @@ import typer
 from elicit_app.cli import ask, metric, reproduce, score, session, simulate, study, window
 from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
+from metrics import __version__
 from metrics.errors import InputError
 
 _WRONG_USAGE, _INTERRUPTED = 2, 130
@@ -35,9 +36,7 @@ for _command in (window, ask, session, study, simulate, reproduce, score, metric
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"elicit {version('elicit')}")
+        print(f"elicit {__version__}")
         raise typer.Exit
 
 
