@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import numpy as np
 
 from elicit_app.problem import Problem
 from metrics.errors import InputError
-from metrics.files import cell_text
+from metrics.files import cell_text, read_regular_file
 from metrics.policies.cases import Practice
+
+_MOST_BYTES = 1 << 20
 
 
 def read_practice(path: Path, classes: Sequence[str]) -> Practice:
@@ -31,15 +34,12 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
         What is wrong with the file, in one sentence.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [
-                [cell_text(cell.strip()) for cell in line]
-                for line in csv.reader(file)
-                if any(cell.strip() for cell in line)
-            ]
+        text = read_regular_file(path, _MOST_BYTES).decode("utf-8-sig")
+        found = ([cell_text(cell.strip()) for cell in line] for line in csv.reader(io.StringIO(text, newline="")))
+        lines = [line for line in found if any(line)]
     except OSError as error:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (UnicodeDecodeError, csv.Error) as error:
+    except (UnicodeDecodeError, csv.Error, InputError) as error:
         raise Problem(f"{path} is not a CSV file of present practice.") from error
     expected = f"a row and a column for each of {', '.join(classes)}"
     if not lines or sorted(lines[0][1:]) != sorted(classes) or sorted(line[0] for line in lines[1:]) != sorted(classes):
