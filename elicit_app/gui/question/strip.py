@@ -13,10 +13,9 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.texts import isolated, tell
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.words.balance import Balance
-from elicit_app.session.words.direction import isolated
 from elicit_app.session.words.ledger import Letter, Strip
 
 _MOST_LINES, _LONGEST_CHANGE = 4, 64
