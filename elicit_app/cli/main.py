@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from elicit_app.cli import ask, metric, score, session, simulate, study, window
+from elicit_app.cli import ask, metric, score, session, simulate, study, sweep, window
 from elicit_app.problem import Problem
 from metrics.errors import InputError
 
@@ -28,7 +28,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (window, ask, session, study, simulate, score, metric):
+for _command in (window, ask, session, study, simulate, sweep, score, metric):
     _command.register(app)
 
 
