@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from elicit_app.cli import ask, metric, score, session, simulate, study, sweep, window
+from elicit_app.cli import ask, metric, reproduce, score, session, simulate, study, sweep, window
 from elicit_app.problem import Problem
+from metrics import __version__
 from metrics.errors import InputError
 
 _WRONG_USAGE, _INTERRUPTED = 2, 130
@@ -28,15 +29,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (window, ask, session, study, simulate, sweep, score, metric):
+for _command in (window, ask, session, study, simulate, sweep, reproduce, score, metric):
     _command.register(app)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"elicit {version('elicit')}")
+        print(f"elicit {__version__}")
         raise typer.Exit
 
 

@@ -112,9 +112,14 @@ def _missing_library(plugin: str) -> str:
     """Return which library of the system Qt misses for its window, or nothing."""
     import ctypes
 
+    from metrics.extras import MissingPackage, require
+
     try:
+        require("PySide6")
         import PySide6
         from PySide6 import QtWidgets  # noqa: F401  importing it is the test
+    except MissingPackage as error:
+        return str(error)
     except ImportError as error:
         return f"The window's library cannot be loaded ({error}). Install what is missing; see the README."
     if not plugin:

@@ -24,6 +24,7 @@ from elicit_app.study.scoring import (
 )
 from elicit_app.study.tables import BATCH_ROWS
 from metrics import ElicitedMetric
+from metrics.extras import require
 
 PART_ROWS = 32 * BATCH_ROWS
 _RETRIES = 3
@@ -243,10 +244,8 @@ def cluster(scheduler: str | None) -> Iterator[Finished]:
 
 def _distributed() -> Any:
     """Return the module `distributed`, which has no types of its own."""
-    try:
-        distributed = import_module("distributed")
-    except ModuleNotFoundError as error:
-        raise Problem("Dask is not installed: pip install 'elicit[cluster]'.") from error
+    require("distributed")
+    distributed = import_module("distributed")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     return distributed
 

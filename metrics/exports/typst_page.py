@@ -32,6 +32,7 @@ from metrics.exports.page import (
     one_line,
     pieces_of,
 )
+from metrics.extras import require
 
 if TYPE_CHECKING:
     import typst
@@ -82,6 +83,7 @@ def page_as_pdf(page: Page, created: datetime) -> bytes:
     created : datetime
         When, for the properties of the file; with a time zone.
     """
+    require("typst", "matplotlib")
     import typst
 
     source = page_as_typst(page).encode()
