@@ -10,7 +10,17 @@ from typing import Annotated
 
 import typer
 
-from elicit_app.cli import ask, metric, reproduce, score, session, simulate, study, sweep, window
+from elicit_app.cli import (
+    ask,
+    metric,
+    reproduce,
+    score,
+    session,
+    simulate,
+    study,
+    sweep,
+    window,
+)
 from elicit_app.problem import Problem
 from metrics import __version__
 from metrics.errors import InputError
@@ -95,6 +105,7 @@ def _prepare_streams() -> None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  open to the end
         elif name != "stderr" and isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    show_as_text()
 
 
 def _is_text(argument: str) -> bool:

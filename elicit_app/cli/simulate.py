@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption, flag
 
 if TYPE_CHECKING:
@@ -200,28 +201,22 @@ def _numbers(text: str | None) -> tuple[float, ...] | None:
 
 def print_json(found: Simulation) -> None:
     """Print one JSON object."""
-    import json
-
-    print(json.dumps(found.as_json(), ensure_ascii=False, indent=2, allow_nan=False))
+    output.print_json(found.as_json())
 
 
 def print_tables(found: Simulation) -> None:
     """Print the weights of a single run, or how the measures of many are spread."""
-    from rich.console import Console
-
-    # What goes into a file or a pipe is not cut to the width of a terminal.
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = output.console()
     console.print(_weights(found) if len(found.runs) == 1 else _summary(found))
     if len(found.runs) == 1:
         run = found.runs[0]
         console.print(
             f"{run.questions} questions, stopped: {run.stopped}{_stopped_words(run.stopped)}. "
             f"Largest error {run.error_linf:.4f}, "
-            f"agreement {run.agreement:.3f}, regret {run.regret:.4f}.",
-            highlight=False,
+            f"agreement {run.agreement:.3f}, regret {run.regret:.4f}."
         )
         for note in run.outcome.notes:
-            console.print(note, highlight=False)
+            console.print(note)
 
 
 def _stopped_words(reason: str) -> str:
