@@ -21,6 +21,7 @@ from elicit_app.cli import (
     sweep,
     window,
 )
+from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
 from metrics import __version__
 from metrics.errors import InputError
