@@ -6,14 +6,12 @@ everything else that Qt shows goes through `tell`.
 
 from __future__ import annotations
 
-import html
-import re
-
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QWidget
 
 from elicit_app.gui import theme
+from metrics.display.text import html_text, isolated
 
 
 def tell(widget: QWidget, *, tooltip: str | None = None, name: str | None = None, more: str | None = None) -> None:
@@ -28,7 +26,7 @@ def tell(widget: QWidget, *, tooltip: str | None = None, name: str | None = None
 
 def tooltip_text(text: str) -> str:
     """Return `text` for a tooltip: escaped, its lines kept; empty stays empty."""
-    lines = "<br>".join(html.escape(line) for line in isolated(text).split("\n"))
+    lines = "<br>".join(map(html_text, text.split("\n")))
     return f"<qt>{lines}</qt>" if text else ""
 
 
@@ -119,24 +117,7 @@ class StressedLabel(Label):
     def say(self, *parts: str) -> None:
         """Show `parts` one after another: the first plain, the second stressed, the third plain, and so on."""
         weights = (400, 600)
-        shown = (html.escape(isolated(part)) for part in parts)
+        shown = (html_text(part) for part in parts)
         spans = (f'<span style="font-weight:{weights[i % 2]}">{part}</span>' for i, part in enumerate(shown))
         QLabel.setText(self, "".join(spans))
         self.setAccessibleName("".join(parts))
-
-
-FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
-_LETTER = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]"
-_RUN = re.compile(rf"{_LETTER}+(?:[ \u00a0'\u2019\u0300-\u036f0-9-]+{_LETTER}+)*")
-_UNWANTED = {
-    **dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C]),
-    **dict.fromkeys((*range(9), *range(11, 32), *range(127, 160)), "\N{REPLACEMENT CHARACTER}"),
-}
-
-
-def isolated(text: str) -> str:
-    """Return `text` as it may be shown: each name written right to left isolated, control characters replaced.
-
-    Direction controls that the text brought along are dropped; line ends and tabs stay.
-    """
-    return _RUN.sub(lambda run: f"{FIRST_STRONG_ISOLATE}{run[0]}{POP_ISOLATE}", text.translate(_UNWANTED))

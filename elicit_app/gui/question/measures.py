@@ -12,8 +12,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.texts import isolated
 from elicit_app.gui.theme import Breakpoint, Role, em
+from metrics.display.text import isolated
 
 GAP = 12
 """Between the answers A, "About equal" and B."""
