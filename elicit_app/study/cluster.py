@@ -14,7 +14,9 @@ from elicit_app.problem import Problem
 from elicit_app.study.folder import STUDY_FILE
 from elicit_app.study.reading import open_predictions
 from elicit_app.study.scoring import (
+    AS_USUAL,
     Advance,
+    ConcernSettings,
     ModelRows,
     Piece,
     Recalibrations,
@@ -121,10 +123,15 @@ def _pieces(files: Sequence[tuple[Path, int | None]], start: int, stop: int) -> 
         before += here
 
 
-def tally_part(part: Part, metric: ElicitedMetric, recalibrations: Recalibrations | None = None) -> RowsTally | Problem:
+How = tuple[ElicitedMetric, Recalibrations | None, ConcernSettings]  # what rows are added up by
+
+
+def tally_part(
+    part: Part, metric: ElicitedMetric, recalibrations: Recalibrations | None, concern: ConcernSettings
+) -> RowsTally | Problem:
     """Add up one part, or return what is wrong with it; this is what a worker runs."""
     try:
-        return tally_rows(part.models, metric, part.first_row, recalibrations)
+        return tally_rows(part.models, metric, part.first_row, recalibrations, concern=concern)
     except Problem as problem:
         # not raised: a file does not get better by trying again
         return problem
@@ -136,6 +143,7 @@ def tally_on_cluster(
     *,
     scheduler: str | None = None,
     advance: Advance | None = None,
+    concern: ConcernSettings = AS_USUAL,
 ) -> RowsTally:
     """Add up the predictions of models on a Dask cluster; what a lost worker had done is done again.
 
@@ -150,6 +158,8 @@ def tally_on_cluster(
         on this machine, one a core.
     advance : callable, optional
         Told the number of parts done.
+    concern : ConcernSettings
+        How the Meta Pattern Concern Score is taken.
 
     Returns
     -------
@@ -165,11 +175,11 @@ def tally_on_cluster(
     bare = replace(metric, samples=None)  # the draws are not needed to add up, and there can be many
     distributed = _distributed()
     with _client(distributed, scheduler) as client:
-        tally = _merged(distributed, client, parts, bare, None, advance)
+        tally = _merged(distributed, client, parts, (bare, None, concern), advance)
         demand_same_cases(_whole(parts), tally)
         found = tally.recalibrations()
         if any(one is not None and one.needed for one in found):
-            tally = _merged(distributed, client, parts, bare, found, None)
+            tally = _merged(distributed, client, parts, (bare, found, concern), None)
     return tally
 
 
@@ -184,17 +194,17 @@ def _merged(
     distributed: Any,
     client: Any,
     parts: Sequence[Part],
-    metric: ElicitedMetric,
-    recalibrations: Recalibrations | None,
+    how: How,
     advance: Advance | None,
 ) -> RowsTally:
     """Return the tally of all parts, merged in their order, so that it does not matter which was done first."""
     done: dict[int, RowsTally] = {}
-    for position, tally in _finished(distributed, client, parts, metric, recalibrations):
+    for position, tally in _finished(distributed, client, parts, how):
         done[position] = tally
         if advance is not None:
             advance(1)
-    whole = RowsTally(metric, [model.name for model in parts[0].models], recalibrations)
+    metric, recalibrations, concern = how
+    whole = RowsTally(metric, [model.name for model in parts[0].models], recalibrations, concern)
     for position in range(len(parts)):
         whole.merge(done[position])
     return whole
@@ -204,12 +214,11 @@ def _finished(
     distributed: Any,
     client: Any,
     parts: Sequence[Part],
-    metric: ElicitedMetric,
-    recalibrations: Recalibrations | None,
+    how: How,
 ) -> Iterator[tuple[int, RowsTally]]:
     """Yield the positions of parts and their tallies as they come."""
     futures = {
-        client.submit(tally_part, part, metric, recalibrations, retries=_RETRIES, pure=False): position
+        client.submit(tally_part, part, *how, retries=_RETRIES, pure=False): position
         for position, part in enumerate(parts)
     }
     try:
