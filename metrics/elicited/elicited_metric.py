@@ -18,6 +18,7 @@ from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
 from metrics.elicited.release import ReleaseForm, ReleaseList, release_factors, release_list, two_level_factors
 from metrics.errors import InputError
+from metrics.extras import require
 from metrics.inputs.arguments import matrix_by_name, number_array, square_matrix, whole_number
 from metrics.inputs.class_index import ClassIndex, LabelledWeights, class_names
 from metrics.inputs.labels import label_text
@@ -463,6 +464,7 @@ class ElicitedMetric:
         callable
             ``scorer(estimator, X, y, sample_weight=None)``.
         """
+        require("sklearn")
         from sklearn.metrics import make_scorer
 
         return make_scorer(self.score, greater_is_better=False)
