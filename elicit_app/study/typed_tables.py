@@ -1,4 +1,4 @@
-"""Tables that people fill in elsewhere: the words of all mistakes, and what is done today with the cases."""
+"""Tables that people fill in elsewhere: the words of all mistakes, and confusion matrices such as present practice."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ _PARTS = {"name": "name", "one": "one", "many": "several", "consequence": "what 
 
 
 def read_practice(path: Path, classes: Sequence[str]) -> Practice:
-    """Read a table of present practice.
+    """Read a table of present practice, or of any other matrix whose rates a row matter.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
     except OSError as error:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise Problem(f"{path} is not a CSV file of present practice.") from error
+        raise Problem(f"{path} is not a CSV file of a table.") from error
     expected = f"a row and a column for each of {', '.join(classes)}"
     if not lines or sorted(lines[0][1:]) != sorted(classes) or sorted(line[0] for line in lines[1:]) != sorted(classes):
         raise Problem(f"{path}: {expected} was expected, the true classes in the first column.")
