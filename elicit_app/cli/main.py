@@ -10,7 +10,17 @@ from typing import Annotated
 
 import typer
 
-from elicit_app.cli import ask, metric, reproduce, score, session, simulate, study, window
+from elicit_app.cli import (
+    ask,
+    metric,
+    reproduce,
+    score,
+    session,
+    simulate,
+    study,
+    sweep,
+    window,
+)
 from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
 from metrics import __version__
@@ -30,7 +40,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (window, ask, session, study, simulate, reproduce, score, metric):
+for _command in (window, ask, session, study, simulate, sweep, reproduce, score, metric):
     _command.register(app)
 
 

@@ -106,12 +106,9 @@ def simulate(
 ) -> None:
     """Ask simulated experts whose true metric is known, and say how near the procedure came."""
     from elicit_app.cli.progress import progress
-    from elicit_app.elicitation.oracles import Matching
-    from elicit_app.experiments.noise import Noise, Voters
     from elicit_app.experiments.simulated import check_has_costs, metric_of
     from elicit_app.experiments.simulation import Experts
     from elicit_app.experiments.simulation import simulate as run
-    from elicit_app.experiments.truths import Person
     from elicit_app.problem import WrongOption
     from elicit_app.registry import setting_of
     from elicit_app.registry.entries import read_orders
@@ -149,16 +146,18 @@ def simulate(
             require_writable(out)
         if transcript is not None:
             require_writable(transcript)
-        experts = Experts(
+        experts = Experts.stated(
             weights=_numbers(weights),
             truth=truth,
-            noise=Noise.parse(noise),
+            noise=noise,
             votes=votes,
             strength=strength,
-            person=Person.parse(person),
-            matching=Matching(equal, rounding, shrink),
+            person=person,
+            equal=equal,
+            rounding=rounding,
+            shrink=shrink,
             ratio=ratio,
-            voters=None if voters is None else Voters.parse(voters),
+            voters=voters,
         )
         with progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
