@@ -163,8 +163,7 @@ def pool(
     from rich.console import Console
 
     from elicit_app.session.experts.comparing import Expert, compare
-    from elicit_app.session.experts.one_belief import untrusted
-    from elicit_app.session.experts.pooling import Source
+    from elicit_app.session.experts.pooling import Source, who_counts
     from elicit_app.session.experts.pooling import pool as pooled_of
     from elicit_app.study.writing import write_whole
 
@@ -172,12 +171,12 @@ def pool(
         raise typer.BadParameter("two metric files are needed at least.", param_hint="METRIC")
     if out is not None:
         require_new(out, force)
-    sources = [Source(path.name, load_metric(path)) for path in metrics]
-    left_out = [source for source in sources if trusted_only and untrusted(source.metric)]
-    sources = [source for source in sources if source not in left_out]
+    given = [Source(path.name, load_metric(path)) for path in metrics]
+    sources, notes = who_counts(given, trusted_only=trusted_only)
+    if len(sources) < 2 <= len(given):
+        raise Problem(" ".join(["Fewer than two of these experts can be pooled.", *notes]))
     pooled = pooled_of(sources, name)
-    experts = [Expert(source.metric.provenance.expert or source.name, source) for source in sources]
-    notes = tuple(f"Left out: {source.name}, because the answers do not hang together." for source in left_out)
+    experts = [Expert(source.who, source) for source in sources]
     view = compare(experts, pooled.name, pooled=pooled, notes=notes)
     print_comparison(Console(markup=False, highlight=False, emoji=False), view)
     if out is not None:
@@ -201,7 +200,7 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
     _line(console, view.detail)
     _line(console, f"One of each counts as so many {view.yardstick.mistake.many}:")
     console.print(table)
-    for line in (view.choice, view.how, view.made_of, *view.notes):
+    for line in (view.choice, view.agreement, view.how, view.made_of, *view.notes):
         if line:
             _line(console, line)
 

@@ -12,7 +12,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Label
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, ListBox, named
 from elicit_app.gui.elements.surfaces import Block, Section
-from elicit_app.study.counting import POPULATIONS, population_for, prevalence_of
+from elicit_app.study.counting import POPULATIONS, population_for
 from elicit_app.study.model import Study
 from metrics.classification.confusion import natural_frequencies
 
@@ -51,7 +51,7 @@ class PopulationSection(Section):
     def show_study(self, study: Study) -> None:
         """Show what `study` has."""
         self._study = None
-        counted = prevalence_of(study.models, study.law, study.n_classes)
+        counted = study.counted_prevalence
         self.population.clear()
         for size in sorted({*POPULATIONS, study.population}):
             self.population.addItem(f"{size:,} {study.wording.cases}", size)
@@ -104,12 +104,12 @@ class PopulationSection(Section):
         self._sum.setVisible(by_hand)
         total = sum(box.value() for box in self.boxes)
         self._sum.setText(f"Together {total:.4g} %." if self.complete else f"Together {total:.4g} %; it must be 100 %.")
-        shares = np.asarray(study.stated_prevalence or prevalence_of(study.models, study.law, study.n_classes))
+        shares = study.prevalence
         shown = natural_frequencies(np.diag(shares), study.population).sum(axis=1)
         rarest = int(shares.argmin())
         said = f"The rarest class, {study.wording.class_one[rarest]}, is then {shown[rarest]:,} of them."
-        if study.models:
-            said += f" Scaled from {len(study.models[0].y_true):,} real cases."
+        if study.n_cases:
+            said += f" Scaled from {study.n_cases:,} real cases."
         if study.population < population_for(shares):
             said += f" {population_for(shares):,} would show at least 50."
         self._scaled.setText(said)
