@@ -66,7 +66,7 @@ def _models(console: Console, view: ResultView) -> None:
     print_judgement(console, view.judgement)
     table = Table(box=None, padding=(0, 2), show_edge=False)
     table.add_column("Model as it decides now")
-    for name in ("MPCS", "accuracy"):
+    for name in ("MPCS by class weight", "accuracy"):
         table.add_column(name, justify="right")
     for model in view.models:
         table.add_row(model.name, f"{model.mpcs:.2f}", f"{100 * model.accuracy:.1f} %")

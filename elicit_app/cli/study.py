@@ -1,22 +1,16 @@
-"""`elicit study`: make studies, list them, send them to experts elsewhere, and collect what they answered."""
+"""`elicit study`: making and listing studies, and what classifiers can be had on the sphere of one."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from elicit_app.cli.ask import NeverWorseOption, flag
-from elicit_app.problem import Problem, WrongOption
-
-if TYPE_CHECKING:
-    from elicit_app.registry import Setting
-    from elicit_app.study.model import Study
-
-StudyRef = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")]
-StudyFolder = Annotated[Path, typer.Argument(metavar="STUDY", help="A study folder.")]
+from elicit_app.cli import experts, output
+from elicit_app.cli.metric import require_new
+from elicit_app.problem import Problem
 
 
 def register(app: typer.Typer) -> None:
@@ -24,13 +18,13 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Make studies from predictions; send them to experts elsewhere, collect and report their answers.",
+        help="Make, list, send and collect studies.",
     )
     group.command("new")(new)
     group.command("list")(show_list)
-    group.command("pack")(pack)
-    group.command("collect")(collect)
-    group.command("report")(report)
+    group.command("radius")(radius)
+    group.command("classifier")(classifier)
+    experts.register(group)
     app.add_typer(group, name="study")
 
 
@@ -79,10 +73,9 @@ def show_list(
 
     summaries = list_studies()
     if as_json:
-        import json
         from dataclasses import asdict
 
-        print(json.dumps([asdict(summary) for summary in summaries], ensure_ascii=False, indent=2, allow_nan=False))
+        output.print_json([asdict(summary) for summary in summaries])
         return
     width = max(len(summary.name) for summary in summaries)
     titles = max(len(summary.title) for summary in summaries)
@@ -94,100 +87,50 @@ def show_list(
                 print(f"  {summary.name:{width}}  {summary.title:{titles}}  {summary.description}{time}")
 
 
-def pack(
-    study: StudyRef,
-    out: Annotated[Path, typer.Argument(metavar="OUT.elicit", help="The file to send.")],
-    purpose: Annotated[
-        Literal["choose", "costs", "both"] | None,
-        typer.Option(help="What the answers are for; where not stated, each expert says it."),
-    ] = None,
-    family: Annotated[
-        Literal["dlpm", "lpm"], typer.Option(help="dlpm: all wrong answers for the same truth are equally bad.")
-    ] = "lpm",
-    questions: Annotated[
-        int | None, typer.Option(min=1, help="Ask this many informative questions instead of a sitting.")
-    ] = None,
-    never_worse: NeverWorseOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
+def radius(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
+    model: Annotated[str | None, typer.Option(help="Of several models, this one; by default the first.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with the centre.")] = False,
 ) -> None:
-    """Write a study for experts elsewhere into one file: the words and what may be asked, without any case."""
-    from elicit_app.cli.metric import require_new
-    from elicit_app.session.experts.packing import packed, write_pack
+    """Print lambda, the radius of the largest sphere of feasible confusion matrices (the paper's algorithm 3)."""
+    from elicit_app.experiments.feasible import feasible_sphere
     from elicit_app.study import open_study
 
+    found = feasible_sphere(open_study(study), model)
+    if as_json:
+        output.print_json(found.as_json())
+        return
+    whose = found.study.title if found.model is None else f"{found.model}, {found.study.title}"
+    print(f"{whose}: radius {found.sphere.radius:.6f} around every answer equally often.")
+    for name, reach in zip(found.study.classes, found.sphere.reaches, strict=True):
+        print(f"  errors of true class {name} can move by {reach.length:.6f} along their axis")
+
+
+def classifier(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
+    matrix: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MATRIX",
+            help="CSV of counts or rates: predicted classes in the first line, true classes in the first column.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="CSV: for each case the probability of answering each class.")
+    ],
+    model: Annotated[str | None, typer.Option(help="Of several models, this one; by default the first.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
+) -> None:
+    """Write the randomised classifier that has a confusion matrix on the sphere, such as one that was asked about."""
+    from elicit_app.experiments.feasible import feasible_sphere, shown_matrix, write_probabilities
+    from elicit_app.study import open_study
+
+    opened = open_study(study)
+    shown = shown_matrix(matrix, opened)
     require_new(out, force)
-    opened = open_study(study)
-    setting = _setting(opened, purpose, family, questions, tuple(never_worse or ()))
-    path = write_pack(packed(opened, setting), out)
-    print(f"Wrote {path}: the words of “{opened.title}” and counts of decisions, no case.")
-    print("Send it. Who gets it opens it with elicit (or: elicit ask), answers, and sends the saved answers back.")
-    print(f"Then: elicit study collect {study} FILE...")
-
-
-def _setting(
-    study: Study,
-    purpose: Literal["choose", "costs", "both"] | None,
-    family: str,
-    questions: int | None,
-    never_worse: tuple[str, ...],
-) -> Setting:
-    from elicit_app.registry import setting_of
-    from elicit_app.registry.entries import read_orders, stated_orders
-
-    try:
-        orders = read_orders(never_worse, study.classes)
-        setting = setting_of("bayes", family=family, purpose=purpose, questions=questions, never_worse=orders)
-        stated_orders(setting, study.classes)
-    except WrongOption as wrong:
-        raise typer.BadParameter(wrong.worded(flag)) from wrong
-    return setting
-
-
-def collect(
-    study: StudyFolder,
-    files: Annotated[list[Path], typer.Argument(metavar="FILE ...", help="What the experts saved and sent back.")],
-) -> None:
-    """Check the answers that experts sent back, and file them among the study's sessions."""
-    from elicit_app.session.experts.packing import collect as file_answers
-    from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
-    from elicit_app.study import open_study
-
-    opened = open_study(study)
-    for filed in file_answers(opened, files):
-        print(f"{filed.source.name}: {filed.sentence}")
-    finished = finished_experts(sessions_of(sessions_folder(opened), opened.digest))
-    simulated = "simulated " if finished and finished[0].simulated else ""
-    who = f"1 {simulated}expert has" if len(finished) == 1 else f"{len(finished)} {simulated}experts have"
-    print(f"{who} finished “{opened.title}”.")
-    if len(finished) > 1:
-        print(f"Next: elicit study report {study} {opened.name}.pdf")
-
-
-def report(
-    study: StudyFolder,
-    out: Annotated[Path, typer.Argument(metavar="FILE", help="The report: .pdf, .html or .md.")],
-    trusted_only: Annotated[
-        bool, typer.Option("--trusted-only", help="Leave out whose answers do not hang together.")
-    ] = False,
-    metric: Annotated[Path | None, typer.Option(help="Where to write the pooled metric file too.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
-) -> None:
-    """Compare all experts who finished a study, pool them, and report what their costs say to do."""
-    from rich.console import Console
-
-    from elicit_app.cli.metric import print_comparison, require_new
-    from elicit_app.session.experts.comparing import compare_study
-    from elicit_app.session.report import pooled_report, save_report
-    from elicit_app.session.results.result import save_metric
-    from elicit_app.study import open_study
-
-    for path in (out, *([metric] if metric else [])):
-        require_new(path, force)
-    view = compare_study(open_study(study), trusted_only=trusted_only)
-    print_comparison(Console(markup=False, highlight=False, emoji=False), view)
-    print(f"Report: {save_report(pooled_report(view), view.pooled, out)}")
-    if metric is not None:
-        print(f"Metric file: {save_metric(view.pooled, metric)}")
+    probabilities = feasible_sphere(opened, model).classifier(shown)
+    write_probabilities(out, opened.classes, probabilities)
+    print(f"Wrote {out}: {len(probabilities):,} cases in the order of the predictions.", file=sys.stderr)
 
 
 def _split(labels: str) -> list[str]:

@@ -97,8 +97,8 @@ def study_of(mark: StudyMark, path: Path) -> Study:
         return open_study(copy)
     if mark.kind == "pack":
         raise Problem(
-            f"{path} holds answers to “{mark.title}”, which was sent as a file. Open the study, then drop these answers "
-            "on it (or: elicit study collect)."
+            f"{path} holds answers to “{mark.title}”, which was sent as a file. Open the study, then drop these "
+            "answers on it (or: elicit study collect)."
         )
     where = f" It was begun with {mark.location}." if mark.location else ""
     raise Problem(

@@ -1,4 +1,4 @@
-"""Present practice as a table that people type: what is done today with the cases of each true class."""
+"""Tables of a confusion matrix that people type, such as present practice: what is done with each true class."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from elicit_app.problem import Problem
 from metrics.errors import InputError
+from metrics.files import cell_text
 from metrics.policies.cases import Practice
 
 
 def read_practice(path: Path, classes: Sequence[str]) -> Practice:
-    """Read a table of present practice.
+    """Read a table of present practice, or of any other matrix whose rates a row matter.
 
     Parameters
     ----------
@@ -31,11 +32,15 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [[cell.strip() for cell in line] for line in csv.reader(file) if any(cell.strip() for cell in line)]
+            lines = [
+                [cell_text(cell.strip()) for cell in line]
+                for line in csv.reader(file)
+                if any(cell.strip() for cell in line)
+            ]
     except OSError as error:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
     except (UnicodeDecodeError, csv.Error) as error:
-        raise Problem(f"{path} is not a CSV file of present practice.") from error
+        raise Problem(f"{path} is not a CSV file of a table.") from error
     expected = f"a row and a column for each of {', '.join(classes)}"
     if not lines or sorted(lines[0][1:]) != sorted(classes) or sorted(line[0] for line in lines[1:]) != sorted(classes):
         raise Problem(f"{path}: {expected} was expected, the true classes in the first column.")

@@ -10,9 +10,13 @@ import numpy as np
 from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, tidy
 from metrics.display.drawable import Calibration, CostsOfModels, PointOfCurve
 from metrics.display.numbers import two_digits
+from metrics.errors import InputError
+from metrics.inputs.arguments import case_weights, number_array, same_length
+from metrics.inputs.labels import label_array, label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike
 
 _STYLES = ("-", "--", ":", "-.")
 
@@ -41,6 +45,63 @@ def plot_calibration(curve: Calibration, ax: Axes | None = None) -> Axes:
     return tidy(axes, "upper left")
 
 
+def plot_roc_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    ax: Axes | None = None,
+    *,
+    pos_label: object,
+    sample_weight: ArrayLike | None = None,
+) -> Axes:
+    """Draw the ROC curve of a score with its area.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Labels, compared with `pos_label` as text; both kinds must occur.
+    y_score : array-like of shape (n,)
+        Scores in any unit, greater means more probably positive.
+    ax
+        As in `plot_calibration`, and returned as there.
+    pos_label : label
+        The positive class.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the cases.
+
+    Raises
+    ------
+    InputError
+        Where all cases are of one kind, or the lengths differ.
+    """
+    from sklearn.metrics import roc_curve
+
+    positive = np.array([label_text(label) for label in label_array(y_true, "y_true").tolist()]) == label_text(
+        pos_label
+    )
+    score, weight = number_array(y_score, "y_score"), case_weights(sample_weight, len(positive))
+    same_length(len(positive), len(score), "y_score")
+    if positive.all() or not positive.any():
+        raise InputError(
+            f"y_true: cases of {label_text(pos_label)!r} and others were expected, found {int(positive.sum())} of the "
+            f"one and {int((~positive).sum())} of the others."
+        )
+    axes = _roc_axes(roc_curve(positive, score, sample_weight=weight), ax, "others", label_text(pos_label))
+    return tidy(axes, "lower right")
+
+
+def _roc_axes(curve: tuple[Any, ...], ax: Axes | None, negative: str, positive: str) -> Axes:
+    """Draw false and true rates with their area and the line of chance."""
+    from sklearn.metrics import auc
+
+    axes = axes_for(ax)
+    axes.plot([0, 1], [0, 1], color=LINE, lw=1)
+    axes.plot(*curve[:2], color=FIRST, lw=1.8, label=f"model, area {auc(*curve[:2]):.3f}")
+    called = f"called {positive}"
+    axes.set(xlabel=f"share of {negative} {called}", ylabel=f"share of {positive} {called}")
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    return axes
+
+
 def plot_operating_point(point: PointOfCurve, ax: Axes | None = None) -> Axes:
     """Draw a ROC curve with its operating point of least cost; through it runs the line of equal cost.
 
@@ -51,19 +112,12 @@ def plot_operating_point(point: PointOfCurve, ax: Axes | None = None) -> Axes:
     ax
         As in `plot_calibration`, and returned as there.
     """
-    from sklearn.metrics import auc
-
-    axes = axes_for(ax)
-    axes.plot([0, 1], [0, 1], color=LINE, lw=1)
-    axes.plot(*point.curve[:2], color=FIRST, lw=1.8, label=f"model, area {auc(*point.curve[:2]):.3f}")
+    axes = _roc_axes(point.curve, ax, point.negative, point.positive)
     at = (point.false_rate, point.true_rate)
     if math.isfinite(point.slope):
         axes.axline(at, slope=point.slope, color=QUIET, lw=1, ls="--", label="equal cost")
     where = f"score from {point.threshold:.3g}" if math.isfinite(point.threshold) else "nothing called positive"
     axes.plot(*at, "o", color=SECOND, ms=9, label=f"least cost: {two_digits(point.cost)} a case, {where}")
-    called = f"called {point.positive}"
-    axes.set(xlabel=f"share of {point.negative} {called}", ylabel=f"share of {point.positive} {called}")
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     return tidy(axes, "lower right")
 
 

@@ -118,6 +118,6 @@ def roc_sentence(line: RocLine, wording: Wording, positive: int) -> str:
 
 MPCS = (
     "MPCS, the meta pattern concern score, adds up how much the wrong answers that a model leans to concern you, with "
-    "how firmly it leans. Lower is better; 0 is no concern. It looks at the model’s probabilities, the cost at what it "
-    "decides, so the two may rank models differently."
+    "how firmly it leans, each case by the weight of its true class. Lower is better; 0 is no concern. It looks at the "
+    "model’s probabilities, the cost at what it decides, so the two may rank models differently."
 )
