@@ -195,7 +195,7 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
         table.add_column(name, justify="right")
     for row in view.mistakes:
         cells = (*row.rates, row.pooled)
-        said = ["1" for _ in cells] if row.is_yardstick else ["\n".join(cell.columns()) for cell in cells]
+        said = ["1" for _ in cells] if row.is_yardstick else ["\n".join(filter(None, cell.columns())) for cell in cells]
         table.add_row(row.mistake.name, *said)
     _line(console, f"{view.headline}.", style="bold")
     _line(console, view.detail)
