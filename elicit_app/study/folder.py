@@ -43,7 +43,7 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
     Problem
         Something is missing, damaged, of a newer version, or not what it was when the study was made.
     """
-    from elicit_app.study.document import wording_of
+    from elicit_app.study.document import wording_of, yardstick_of
 
     path = folder / STUDY_FILE
     document = _read_document(path)
@@ -62,7 +62,7 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
         population=document.population,
         stated_prevalence=tuple(document.stated_prevalence) if document.stated_prevalence else None,
         wording=wording_of(path, document),
-        yardstick=_yardstick(path, document),
+        yardstick=yardstick_of(path, document),
         kind=kind,
         folder=folder if kind == "folder" else None,
         description=document.description,
@@ -87,13 +87,6 @@ def _read_document(path: Path) -> StudyDocument:
         raise Problem(f"{path} cannot be read ({error.strerror or error}).") from error
 
 
-def _yardstick(path: Path, document: StudyDocument) -> tuple[int, int]:
-    true, predicted = document.yardstick
-    if true not in document.classes or predicted not in document.classes or true == predicted:
-        raise Problem(f"{path}: the yardstick “{true}” called “{predicted}” is not a mistake of this study.")
-    return document.classes.index(true), document.classes.index(predicted)
-
-
 def check_study(study: Study) -> None:
     """Refuse a study that cannot be shown or asked about.
 
@@ -109,7 +102,8 @@ def check_study(study: Study) -> None:
         raise Problem(f"The population must be 10 to 1,000,000, not {study.population:,}.")
     if study.stated_prevalence is not None:
         normalised_prevalence(study.stated_prevalence, study.n_classes)
-    cases = np.bincount(study.models[0].y_true, minlength=study.n_classes)
+    cases = study.case_counts
+    assert cases is not None, "only a study with cases is checked"
     for name, count in zip(study.classes, cases, strict=True):
         if count == 0:
             raise Problem(f"No case has the true class “{name}”: add some, or leave the class out of the predictions.")
