@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from elicit_app.cli import output
 from elicit_app.cli.ask import flag
 from elicit_app.cli.progress import progress
 
@@ -69,7 +70,7 @@ def reproduce(
         if not as_json:
             _print_table(record)
     if as_json:
-        _print_json(records if name == _EVERYTHING else records[0])
+        output.print_json(records if name == _EVERYTHING else records[0])
     print(f"Wrote records and plots to {out}.", file=sys.stderr)
     if page is not None:
         _write_page(out, page)
@@ -105,36 +106,28 @@ def _print_list(as_json: bool) -> None:
 
     found = [{"name": one.name, "title": one.title, "source": one.source} for one in experiments().values()]
     if as_json:
-        _print_json(found)
+        output.print_json(found)
         return
     width = max(len(one["name"]) for one in found)
     for one in found:
         print(f"{one['name']:{width}}  {one['title']} ({one['source']})")
 
 
-def _print_json(value: Any) -> None:
-    from metrics.files import json_text
-
-    print(json_text(value), end="")
-
-
 def _print_table(record: dict[str, Any]) -> None:
     from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.markup import escape
     from rich.table import Table
 
     from elicit_app.experiments.reproduce.page import HEADINGS, cells
 
-    console = Console(width=None if sys.stdout.isatty() else 160)
     table = Table(box=SIMPLE, title=f"{record['title']}: {record['source']}")
     for heading in HEADINGS:
         table.add_column(heading, justify="left" if heading in ("quantity", "cause") else "right")
     for row in record["rows"]:
-        table.add_row(*map(escape, cells(row)))
+        table.add_row(*cells(row))
+    console = output.console()
     console.print(table)
     for note in record["notes"]:
-        console.print(note, highlight=False, markup=False)
+        console.print(note)
 
 
 def _write_page(folder: Path, page: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from elicit_app.cli import output
 from elicit_app.problem import Problem
 
 _DEMO = "breast-cancer"
@@ -144,12 +145,11 @@ def screenshots(
     why = no_window()
     if why:
         raise Problem(why)
-    from rich.console import Console
     from rich.progress import Progress
 
     from elicit_app.gui.screenshots import VARIANTS, take
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with Progress(console=output.console(errors=True), transient=True) as bar:
         task = bar.add_task("Pages", total=None)
 
         def tell(done: int, total: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,13 +14,21 @@ from typing import Literal
 import numpy as np
 
 import elicit_app
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, shortened
 from elicit_app.study.counting import normalised_prevalence, population_for, prevalence_of, yardstick_for
 from elicit_app.study.folder import STUDY_FILE, check_study, read_folder, rewrite_document, write_folder
 from elicit_app.study.model import Study, Wording, default_wording, study_digest
 from elicit_app.study.reading import Read, open_predictions, read_predictions, require_askable
-from elicit_app.study.synthetic import TITLES as SYNTHETIC
-from elicit_app.study.synthetic import synthetic_description, synthetic_study
+from elicit_app.study.synthetic import (
+    ETA,
+    LISTED,
+    is_synthetic,
+    study_of_eta,
+    synthetic_description,
+    synthetic_study,
+    synthetic_title,
+)
+from metrics.display.text import appearance
 
 
 def create_study(
@@ -118,7 +127,7 @@ def study_of(
         kind=kind,
         description=_description(classes, len(predictions)),
         digest=study_digest(classes, predictions),
-        notes=tuple(note for read in reads for note in read.notes),
+        notes=(*(note for read in reads for note in read.notes), *_look_alikes(classes)),
     )
     check_study(study)
     return study
@@ -131,6 +140,20 @@ def _read_models(files: Sequence[Path], labels: Sequence[str] | None) -> list[Re
     for file, other in zip(files[1:], reads[1:], strict=True):
         _require_same_cases(files[0], first, file, other)
     return reads
+
+
+def _look_alikes(classes: Sequence[str]) -> Iterator[str]:
+    """Yield what to tell a person of classes that look alike: they may be one class, written in two ways."""
+    first: dict[str, str] = {}
+    for name in classes:
+        twin = first.setdefault(appearance(name), name)
+        if twin != name:
+            odd = [letter for letter in dict.fromkeys(name + twin) if (letter in name) != (letter in twin)]
+            differ = ", ".join(unicodedata.name(letter, f"U+{ord(letter):04X}").lower() for letter in odd[:3])
+            yield (
+                f"Two classes look alike, “{shortened(twin)}” and “{shortened(name)}”; they differ in "
+                f"{differ or 'their spaces'}. Where they are one class, write it in one way."
+            )
 
 
 def _model_names(files: Sequence[Path], names: Sequence[str] | None) -> list[str]:
@@ -204,7 +227,7 @@ def datasets_folder() -> Path:
 
 def list_studies() -> tuple[StudySummary, ...]:
     """Return the bundled and the synthetic studies; no predictions are read."""
-    return (*(_bundled_summary(name) for name in BUNDLED), *(_synthetic_summary(name) for name in SYNTHETIC))
+    return (*(_bundled_summary(name) for name in BUNDLED), *(_synthetic_summary(name) for name in LISTED))
 
 
 def _bundled_summary(name: str) -> StudySummary:
@@ -214,7 +237,7 @@ def _bundled_summary(name: str) -> StudySummary:
 
 
 def _synthetic_summary(name: str) -> StudySummary:
-    return StudySummary(name, SYNTHETIC[name], synthetic_description(name), None, "synthetic")
+    return StudySummary(name, synthetic_title(name), synthetic_description(name), None, "synthetic")
 
 
 _SITTING, _SITTING_OF_TWO, _EXTRAS = 18, 12, 4
@@ -236,7 +259,8 @@ def open_study(ref: str | Path) -> Study:
     Parameters
     ----------
     ref : str or Path
-        The name of a bundled or synthetic study, a study folder, or a predictions file.
+        The name of a bundled or synthetic study, a study folder, or a predictions file; ``eta:FILE`` takes the
+        probabilities of a file for a law.
 
     Returns
     -------
@@ -250,15 +274,15 @@ def open_study(ref: str | Path) -> Study:
     """
     if isinstance(ref, str) and ref in BUNDLED:
         return read_folder(datasets_folder() / ref, "bundled")
-    if isinstance(ref, str) and ref in SYNTHETIC:
-        return synthetic_study(ref)
+    if isinstance(ref, str) and is_synthetic(ref):
+        return study_of_eta(Path(ref.removeprefix(ETA))) if ref.startswith(ETA) else synthetic_study(ref)
     path = Path(ref)
     if path.is_dir():
         return read_folder(path)
     if path.name == STUDY_FILE:
         return read_folder(path.parent)
     if not os.path.lexists(path):  # a link that leads nowhere is told as such
-        close = get_close_matches(str(ref), [*BUNDLED, *SYNTHETIC], n=1)
+        close = get_close_matches(str(ref), [*BUNDLED, *LISTED], n=1)
         hint = f"did you mean “{close[0]}”?" if close else "`elicit study list` names those that come with it."
         raise Problem(f"There is no study “{ref}”, and no folder or file of that name: {hint}")
     return study_of([path], kind="file", name=path.stem)

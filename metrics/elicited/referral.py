@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.classification.costs import least_cost_decisions
+from metrics.elicited.alignment import labelled_table
 from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, number_array, same_length
 from metrics.inputs.class_index import ClassIndex
@@ -76,7 +77,7 @@ class Referral:
         ndarray of shape (n,)
             Elements of `labels`, or the label of referring; of equal costs the earlier, and referring last.
         """
-        proba, columns = self.metric.table(y_proba, labels)
+        proba, columns = labelled_table(self.metric.class_index, y_proba, labels)
         names = [self.metric.labels[j] for j in columns] if labels is None else [*labels]
         costs = np.column_stack([self.metric.cost_matrix[np.ix_(columns, columns)], self.cost[columns]])
         decided = ClassIndex([*names, self.label])  # type: ignore[arg-type]  # labels of any type

@@ -12,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from metrics.display.text import isolated
 from metrics.exports.drawings import Picture
 from metrics.exports.metric_page import metric_page
 from metrics.exports.page import (
@@ -259,4 +260,4 @@ def _quoted(text: str) -> str:
     "a \"b\" \\ #c"
     """
     shown = "".join(letter if letter.isprintable() or letter in _JOINERS else " " for letter in text)
-    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + isolated(shown).replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,15 +1,20 @@
-"""The words of all mistakes as a table in a CSV file, to be filled in elsewhere and read back."""
+"""Tables that people fill in elsewhere: the words of all mistakes, and confusion matrices such as present practice."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.model import Mistake, Study
-from metrics.files import write_atomically
+from metrics.errors import InputError
+from metrics.files import cell_text, csv_cell, write_atomically
+from metrics.policies.cases import Practice
 
 HEADS = ("truth", "called", "name", "one", "several", "what follows")
 ANYTHING_ELSE = "(anything else)"
@@ -42,7 +47,8 @@ def words_csv(study: Study) -> str:
         called = ANYTHING_ELSE if predicted is None else study.classes[predicted]
         wording = study.wording
         mistake = wording.any_mistake[true] if predicted is None else wording.mistakes[true, predicted]
-        rows.writerow([study.classes[true], called, mistake.name, mistake.one, mistake.many, mistake.consequence])
+        words = (study.classes[true], called, mistake.name, mistake.one, mistake.many, mistake.consequence)
+        rows.writerow(map(csv_cell, words))
     return text.getvalue()
 
 
@@ -75,13 +81,13 @@ def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
         raise Problem(f"{path} cannot be read as text in UTF-8 ({error}). Save it as CSV UTF-8.") from error
     first = text.partition("\n")[0]
     lines = list(csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count)))
-    rows = [{(name or "").strip().lower(): cell for name, cell in line.items() if name} for line in lines]
+    rows = [{name.strip().lower(): cell_text(cell or "") for name, cell in line.items() if name} for line in lines]
     if not rows or not {"truth", "called"} <= set(rows[0]):
         raise Problem(f"{path.name} has no columns “truth” and “called”. Save the words as CSV, and fill that in.")
     found: dict[Key, Mistake] = {}
     findings = []
     for number, row in enumerate(rows, start=2):
-        key = _key(study, row.get("truth") or "", row.get("called") or "")
+        key = _key(study, row.get("truth", ""), row.get("called", ""))
         if key is None:
             what = f"line {number} is about “{row.get('truth')}” called “{row.get('called')}”, no mistake of this study"
             findings.append(Finding(what, "Write the classes as the predictions file does."))
@@ -101,11 +107,56 @@ def _key(study: Study, truth: str, called: str) -> Key | None:
     return (study.classes.index(truth), study.classes.index(called)) if called in study.classes else None
 
 
-def _filled(study: Study, key: Key, row: dict[str, str | None]) -> Mistake:
+def _filled(study: Study, key: Key, row: dict[str, str]) -> Mistake:
     true, predicted = key
     before = study.wording.any_mistake[true] if predicted is None else study.wording.mistakes[true, predicted]
-    cells = {part: (row.get(head) or "").strip() for part, head in _PARTS.items()}
+    cells = {part: row.get(head, "").strip() for part, head in _PARTS.items()}
     return replace(before, **{part: text for part, text in cells.items() if text})
 
 
 _PARTS = {"name": "name", "one": "one", "many": "several", "consequence": "what follows"}
+
+
+def read_practice(path: Path, classes: Sequence[str]) -> Practice:
+    """Read a table of present practice, or of any other matrix whose rates a row matter.
+
+    Parameters
+    ----------
+    path : Path
+        CSV. The first line names what is decided, after an empty or any first cell; every other line names a true class
+        and gives a count or a rate for each decision. Classes may stand in any order.
+    classes : sequence of str
+        Those of the metric.
+
+    Raises
+    ------
+    Problem
+        What is wrong with the file, in one sentence.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            lines = [
+                [cell_text(cell.strip()) for cell in line]
+                for line in csv.reader(file)
+                if any(cell.strip() for cell in line)
+            ]
+    except OSError as error:
+        raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise Problem(f"{path} is not a CSV file of a table.") from error
+    expected = f"a row and a column for each of {', '.join(classes)}"
+    if not lines or sorted(lines[0][1:]) != sorted(classes) or sorted(line[0] for line in lines[1:]) != sorted(classes):
+        raise Problem(f"{path}: {expected} was expected, the true classes in the first column.")
+    table = np.zeros((len(classes), len(classes)))
+    for line in lines[1:]:
+        if len(line) != len(lines[0]):
+            raise Problem(f"{path}: the row of “{line[0]}” has {len(line) - 1} numbers, {len(classes)} were expected.")
+        for name, cell in zip(lines[0][1:], line[1:], strict=True):
+            try:
+                table[classes.index(line[0]), classes.index(name)] = float(cell)
+            except ValueError:
+                raise Problem(f"{path}: “{cell}” in the row of “{line[0]}” is not a number.") from None
+    try:
+        return Practice.of(table, classes)
+    except InputError as error:
+        raise Problem(f"{path}: {error}") from error
