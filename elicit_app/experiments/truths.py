@@ -17,7 +17,7 @@ from elicit_app.elicitation.questions import Family, Matrix, Outcome
 from elicit_app.experiments.fractions import random_fraction, stated_fraction
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
-from elicit_app.registry.entries import cases_of, stated_orders
+from elicit_app.registry.entries import stated_orders
 from elicit_app.study.model import Study
 from metrics.elicited.family import LPM, family_of
 
@@ -336,7 +336,7 @@ def true_metric(
     Problem
         No random expert keeps the orders.
     """
-    prevalence = cases_of(study, study.models[0] if study.models else None).prevalence
+    prevalence = study.prevalence
     if denominator is not None or (stated is not None and setting.family in _LINEAR):
         if setting.orders:
             raise WrongOption("`never_worse` is about linear metrics: leave it or `denominator` out.")
