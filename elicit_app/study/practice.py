@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
 from metrics.errors import InputError
@@ -24,6 +25,31 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
         and gives a count or a rate for each decision. Classes may stand in any order.
     classes : sequence of str
         Those of the metric.
+
+    Raises
+    ------
+    Problem
+        What is wrong with the file, in one sentence.
+    """
+    table = read_class_table(path, classes)
+    try:
+        return Practice.of(table, classes)
+    except InputError as error:
+        raise Problem(f"{path}: {error}") from error
+
+
+def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
+    """Read a table of numbers whose rows are true classes and whose columns are decisions, both named.
+
+    Parameters
+    ----------
+    path, classes
+        As in `read_practice`.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        In the order of `classes`.
 
     Raises
     ------
@@ -53,7 +79,4 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
                 table[classes.index(line[0]), classes.index(name)] = float(cell)
             except ValueError:
                 raise Problem(f"{path}: “{cell}” in the row of “{line[0]}” is not a number.") from None
-    try:
-        return Practice.of(table, classes)
-    except InputError as error:
-        raise Problem(f"{path}: {error}") from error
+    return table
