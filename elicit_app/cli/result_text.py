@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import ResultView
 from elicit_app.study.model import Study
 from metrics.display.numbers import amount, probability, total_cost, two_digits
 from metrics.elicited.exchange import called

@@ -19,7 +19,7 @@ from elicit_app.problem import Problem
 from elicit_app.registry import setting_of
 from elicit_app.registry.entries import cases_of, models_asked
 from elicit_app.study.model import Study
-from elicit_app.study.practice import read_practice
+from elicit_app.study.typed_tables import read_practice
 from elicit_app.study.writing import write_whole
 
 _ROUNDING = 1e-9

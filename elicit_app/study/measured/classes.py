@@ -12,7 +12,7 @@ import metrics
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.measured.columns import CaseColumns, numbers_by_class
 from elicit_app.study.measured.registry import Draw, Measure, Options, Take, Taken
-from elicit_app.study.practice import read_class_table
+from elicit_app.study.typed_tables import read_class_table
 from metrics.elicited.family import family_of
 
 if TYPE_CHECKING:
