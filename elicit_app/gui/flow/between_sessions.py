@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from elicit_app.gui.elements import Page
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.comparing import Comparing
+from elicit_app.gui.flow.laboratory import LaboratoryFlow
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.preparation import Preparation, close_session, free_folder
 from elicit_app.gui.flow.saving import Dialogs
@@ -68,6 +69,9 @@ class Flow(QObject):
         self.background = Background(self)
         self.preparation = Preparation(pages, self.background, dialogs, places.data, self)
         self.comparing = Comparing(pages, self.background, dialogs, self)
+        self.laboratory = LaboratoryFlow(pages, dialogs, self)
+        self.laboratory.left.connect(self.show_start)
+        self.laboratory.words_requested.connect(self.show_help)
         self._session_flow: SessionFlow | None = None
         self._before_aside: Page | None = None
         self._connect_start()
@@ -98,6 +102,7 @@ class Flow(QObject):
         unwritten = session.unwritten() if session is not None else lambda: False
         close_session_file = session.let_go() if session is not None else lambda: None
         self.background.stop()
+        self.laboratory.stop()
 
         def close_all() -> None:
             close_session_file()
@@ -127,6 +132,7 @@ class Flow(QObject):
         page.folder_requested.connect(self.choose_folder)
         page.help_requested.connect(self.show_help)
         page.settings_requested.connect(self.show_settings)
+        page.laboratory_requested.connect(self.laboratory.show)
 
     def _connect_preparation(self) -> None:
         preparation = self.preparation
