@@ -31,6 +31,7 @@ from elicit_app.experiments.reproduce.shape import (
     Row,
     mean_and_error,
 )
+from elicit_app.problem import Problem
 
 _PAPER = "Hiranandani et al., NeurIPS 2019, figure 3"
 OMEGAS = (0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.10, 0.11, 0.12, 0.13, 0.14)
@@ -64,18 +65,24 @@ class Variant:
         counts or plug-in.
     trained : float
         Share of the data that the regression learns from.
+    first : int
+        The class that all ratios refer to, of opel, saab, bus and van.
     """
 
     law: str = "uniform / sum"
     strength: float = 0.1
     confusions: str = "counts"
     trained: float = 0.5
+    first: int = 0
 
 
 MAIN = Variant()
 # One thing at a time is changed against the first.
 _VARIANTS = {
-    "uniform / sum, C = .1": MAIN,
+    "opel first, uniform / sum, C = .1": MAIN,
+    "saab first": Variant(first=1),
+    "bus first": Variant(first=2),
+    "van first": Variant(first=3),
     "Dirichlet(1) truths": Variant(law="Dirichlet(1)"),
     "half-normal / sum truths": Variant(law="half-normal / sum"),
     "C = .01": Variant(strength=0.01),
@@ -83,8 +90,19 @@ _VARIANTS = {
     "C = 100": Variant(strength=100.0),
     "70 % to learn from": Variant(trained=0.7),
     "30 % to learn from": Variant(trained=0.3),
-    "Dirichlet(1), C = 1": Variant("Dirichlet(1)", 1.0),
+    "saab first, C = .01": Variant(strength=0.01, first=1),
+    "bus first, Dirichlet(1), C = 1": Variant("Dirichlet(1)", 1.0, first=2),
 }
+_DRAWN = (
+    "saab first",
+    "bus first",
+    "Dirichlet(1) truths",
+    "C = 1",
+    "saab first, C = .01",
+    "bus first, Dirichlet(1), C = 1",
+)
+# The packed file numbers the classes; how many cases each has tells which is which. The order is that of the archive.
+_CLASSES = {"opel": 212, "saab": 217, "bus": 218, "van": 199}
 
 
 @cache
@@ -92,7 +110,16 @@ def _cases(source: DataFile, folder: Path | None) -> tuple[Matrix, NDArray[np.in
     path = folder / "vehicle.csv" if folder is not None and source is VEHICLE else None
     if path is None or not path.exists():
         path = fetched(source, folder)
-    return labelled_cases(source, path)
+    features, labels = labelled_cases(source, path)
+    return features, _in_order(labels, path) if source is VEHICLE else labels
+
+
+def _in_order(labels: NDArray[np.int64], path: Path) -> NDArray[np.int64]:
+    """Return the vehicles' classes as places in `_CLASSES`."""
+    counts, wanted = np.bincount(labels).tolist(), [*_CLASSES.values()]
+    if sorted(counts) != sorted(wanted):
+        raise Problem(f"{path} does not hold the vehicles: {wanted} cases of the four classes were expected.")
+    return np.array([wanted.index(count) for count in counts])[labels]
 
 
 def errors_of(
@@ -119,6 +146,8 @@ def errors_of(
 
     order = np.random.default_rng([seed, 6, split]).permutation(len(labels))[: round(share / 100 * len(labels))]
     train, test = np.split(order, [round(variant.trained * len(order))])
+    others = [c for c in range(int(labels.max()) + 1) if c != variant.first]
+    labels = np.argsort([variant.first, *others])[labels]
     model = make_pipeline(StandardScaler(), LogisticRegression(C=variant.strength, max_iter=2_000))
     proba = np.asarray(model.fit(features[train], labels[train]).predict_proba(features[test]), dtype=np.float64)
     cases = Cases.counted(labels[test], proba) if variant.confusions == "counts" else Cases.plug_in(proba)
@@ -229,34 +258,36 @@ def _vehicle(options: Options, results: Mapping[str, Any]) -> Findings:
     for name, variant in _VARIANTS.items():
         table = _table(results, "main" if variant == MAIN else name, 100)
         means = table.mean(axis=0)
-        curves.append(Curve(name, OMEGAS, means.tolist(), "series"))
+        if variant == MAIN or name in _DRAWN:
+            curves.append(Curve(name, OMEGAS, means.tolist(), "series"))
         spread = mean_and_error(table[:, -1])[1]
         rows.append(
             Row(
                 f"variant {name}: share within .08 and .14",
                 tuple(published[place] for place in _MEASURED),
                 tuple(float(means[place]) for place in _MEASURED),
-                f"Mean of {len(table)} splits ({table[:, -1].min():.2f} to {table[:, -1].max():.2f} within .14, "
+                f"Mean of {len(table)} splits (within .14 {table[:, -1].min():.2f} to {table[:, -1].max():.2f}, "
                 f"standard error {spread:.2f}).",
             )
         )
-    best = _table(results, "main", 100).max(axis=0)
+    best = np.max([_table(results, name, 100).max(axis=0) for name in ("main", "saab first", "C = .01")], axis=0)
     rows.append(
         Row(
-            "best split of the main variant: share within omega = .04, .05, ..., .14",
+            "best split of opel or saab first, C = .1 or .01: share within omega = .04, .05, ..., .14",
             published,
             tuple(best.tolist()),
-            "The best of the splits at every omega: the published curve lies within what a split can do where this is "
-            "above it.",
+            "Where this is above the published curve, a split by chance can give it.",
         )
     )
     return Findings(
         tuple(rows),
         (*_curves_by_share("vehicle", results), Panel("variants, 100 %", "omega", "share", tuple(curves))),
         (
-            "What makes the counted search fail less is, in order: truths that are less extreme (uniform numbers "
-            "divided by their sum in place of Dirichlet(1)), stronger regularisation, and the luck of the split. None "
-            "of the three is stated in the paper; the variants change one at a time.",
+            "What the counted search reaches depends on four things that the paper leaves open. Most on which class is "
+            "the first, to which all ratios refer: opel and saab are hard to tell apart, so that many cases lie on the "
+            "frontier between them, while the bus (first in the alphabet) is easy, and its frontiers are long steps. "
+            "Then on the random metrics (Dirichlet(1) has more extreme ones than uniform numbers divided by their "
+            "sum), on the strength of the regularisation, and on the split. The variants change one thing at a time.",
             "Read off the figure, +- .01. 100 random metrics for every split.",
         ),
     )
