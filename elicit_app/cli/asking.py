@@ -23,7 +23,7 @@ from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import QuestionView
 from elicit_app.session.views.outcome import ResultView
 from elicit_app.session.warm_up import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
-from elicit_app.session.words.purposes import purpose_words
+from elicit_app.session.words.purposes import USUAL, purpose_words
 from elicit_app.session.words.sentences import stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
@@ -157,7 +157,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     family = options.family or (
         ask_family(study, console) if person and len(entry_named(procedure).families) > 1 else None
     )
-    purpose = options.purpose or (ask_purpose(study, options.questions, console) if person else None)
+    purpose = options.purpose or (ask_purpose(study, options.questions, console) if person else study.purpose)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     setting = setting_of(
         procedure,
@@ -249,14 +249,15 @@ def ask_family(study: Study, console: Console) -> Literal["dlpm", "lpm"]:
 
 
 def ask_purpose(study: Study, questions: int | None, console: Console) -> AnswersFor:
-    """Ask what the answers are for, which decides when the questions stop; Enter takes the first."""
+    """Ask what the answers are for, which decides when the questions stop; Enter takes the study's, or the first."""
     said = purpose_words(study, questions or SITTING, early=questions is None)
     console.print("What are your answers for?")
     for number, one in enumerate(said, start=1):
         more = f" {one.sentence}" if one.sentence else ""
         console.print(f"  {number}  {one.title} ({one.questions}).{more}")
+    usual = 1 + [one.purpose for one in said].index(study.purpose or USUAL)
     while True:
-        typed = prompt(console, "1, 2 or 3 (Enter: 1) ").strip() or "1"
+        typed = prompt(console, f"1, 2 or 3 (Enter: {usual}) ").strip() or str(usual)
         if typed in ("1", "2", "3"):
             return said[int(typed) - 1].purpose
         console.print(f"“{typed}” is none of them.")

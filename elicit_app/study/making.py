@@ -20,6 +20,7 @@ from elicit_app.study.model import Study, Wording, default_wording, study_digest
 from elicit_app.study.reading import Read, open_predictions, read_predictions, require_askable
 from elicit_app.study.synthetic import TITLES as SYNTHETIC
 from elicit_app.study.synthetic import synthetic_description, synthetic_study
+from metrics.elicited.metric_parts import AnswersFor
 
 
 def create_study(
@@ -33,6 +34,7 @@ def create_study(
     wording: Wording | None = None,
     yardstick: tuple[int, int] | None = None,
     models: Sequence[str] | None = None,
+    purpose: AnswersFor | None = None,
 ) -> Study:
     """Make a study folder from predictions files of one or several models of the same cases.
 
@@ -56,6 +58,8 @@ def create_study(
         (true, predicted); by default the models' most frequent mistake.
     models : sequence of str, optional
         Names of the models; by default the files' names.
+    purpose : {"choose", "costs", "both"}, optional
+        What answers are for; it is preselected where they are asked for.
 
     Returns
     -------
@@ -84,6 +88,7 @@ def create_study(
             population=population if population is not None else study.population,
             wording=wording or study.wording,
             yardstick=yardstick or study.yardstick,
+            purpose=purpose,
         ),
     )
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from metrics.elicited.metric_parts import Consequence, Provenance, Quality
+from metrics.elicited.metric_parts import CaseWords, Consequence, Provenance, Quality
 
 FORMAT = "elicited-metric"
 ORIENTATION = "rows are true classes, columns are predicted classes"
@@ -69,6 +69,7 @@ class MetricDocument(_Part):
     prevalence: list[float] | None = Field(default=None, description="Shares of the true classes, sum 1")
     population: int | None = Field(default=None, ge=1, description="Costs and frequencies are per this many cases")
     consequences: list[Consequence] = Field(default=[], description="The expert's words for the mistakes")
+    words: CaseWords | None = Field(default=None, description="The domain's words for cases and classes")
     yardstick: Annotated[list[str], Field(min_length=2, max_length=2)] | None = Field(
         default=None, description="[true class, predicted class] of the mistake that others are compared with"
     )

@@ -242,6 +242,7 @@ def _fields(document: MetricDocument) -> dict[str, Any]:
         "classes": tuple(document.classes),
         "intervals": _with_infinity(document.intervals),
         "consequences": tuple(document.consequences),
+        "words": document.words,
         "yardstick": None if document.yardstick is None else tuple(document.yardstick),
     }
 

@@ -60,7 +60,7 @@ def with_nouns(study: Study, case: str, cases: str, class_one: tuple[str, ...], 
         new.any_mistake[at] if _untouched(mistake, old.any_mistake[at]) else mistake
         for at, mistake in enumerate(before.any_mistake)
     )
-    return replace(study, wording=Wording(case, cases, class_one, class_many, mistakes, named))
+    return replace(study, wording=Wording(case, cases, class_one, class_many, mistakes, named, before.class_action))
 
 
 def _untouched(mistake: Mistake, default: Mistake) -> bool:

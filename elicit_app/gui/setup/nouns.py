@@ -14,12 +14,13 @@ from elicit_app.gui.setup.grid import Column, Grid, GridView
 from elicit_app.gui.setup.mistakes import with_nouns
 from elicit_app.study.model import Study
 
-_NAME, _ONE, _SEVERAL, _CASES = range(4)
+_NAME, _ONE, _SEVERAL, _DONE, _CASES = range(5)
 _COLUMNS = (
-    Column("Class in the file", 190, editable=False, grey=True),
-    Column("One of them", 210),
-    Column("Several of them", 220),
-    Column("Cases", 90, editable=False, grey=True, right=True),
+    Column("Class in the file", 160, editable=False, grey=True),
+    Column("One of them", 180),
+    Column("Several of them", 190),
+    Column("What one does then, as “biopsy”", 230),
+    Column("Cases", 80, editable=False, grey=True, right=True),
 )
 _ROWS = 6
 
@@ -78,7 +79,8 @@ class NounsSection(Section):
         self._study = study
         wording = study.wording
         counts = [f"{counted:,}" for counted in cases_of_each(study)]
-        cells = list(zip(study.classes, wording.class_one, wording.class_many, counts, strict=True))
+        done = wording.class_action or ("",) * study.n_classes
+        cells = list(zip(study.classes, wording.class_one, wording.class_many, done, counts, strict=True))
         if same:
             self.grid.refresh(cells)
         else:
@@ -102,7 +104,9 @@ class NounsSection(Section):
         if many == before.class_many:
             many = following(many, before.class_one, before.cases, new=one, now=self.cases.text())
         changed = with_nouns(self._study, self.case.text(), self.cases.text(), one, many)
-        self.edited.emit(replace(changed, title=self.name.text()))
+        done = tuple(row[_DONE].strip() for row in rows)
+        wording = replace(changed.wording, class_action=done if any(done) else ())
+        self.edited.emit(replace(changed, title=self.name.text(), wording=wording))
 
 
 def cases_of_each(study: Study) -> list[int]:

@@ -9,6 +9,9 @@ from elicit_app.elicitation.questions import AnswersFor
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS
 from elicit_app.study.model import Study
 
+USUAL: AnswersFor = "choose"
+"""What answers are for where neither the study nor the person says so."""
+
 
 class PurposeWords(NamedTuple):
     """One thing that answers are for.
