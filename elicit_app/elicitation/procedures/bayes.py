@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
@@ -53,6 +54,8 @@ from elicit_app.elicitation.stopping import (
 )
 from elicit_app.problem import Problem
 from metrics.elicited.family import family_of
+from metrics.policies.judging import ModelPolicies
+from metrics.policies.recalibration import Recalibration, recalibration
 
 PARTICLES = 400
 SWEEPS = 10  # moves of every particle, before it is looked whether more are needed
@@ -256,18 +259,28 @@ class Bayes:
         return self._policies(history)
 
     def _policies(self, history: Sequence[Asked]) -> Matrix:
-        """Return the matrices, shape (n, k, k), of each model as it is and by least cost, and of each class for all."""
+        """Return the matrices, shape (n, k, k), of what is judged at the end: policies of models, each class for all."""
         key = prefix_digests(history)[-1]
         found = self._choices.get(key)
         if found is None:
             k = self.prior.n_classes
             costs = family_of(self.family).costs(self.belief(history).estimate)
             trivial = np.eye(k)[:, None, :] * self._cases[0].prevalence[None, :, None]
-            decided = [model.least_cost(costs) for model in self._cases]
+            decided = [
+                cases.confusion(decisions)
+                for cases, put_right in zip(self._cases, self._recalibrations, strict=True)
+                for decisions in ModelPolicies("", costs, put_right).decisions(cases.eta)
+            ]
             # What decides alike is one choice: two of the same would share the probability of being the best.
-            found = np.unique(np.round([*self._models, *decided, *trivial], 12), axis=0)
+            found = np.unique(np.round([*decided, *trivial], 12), axis=0)
             self._choices.put(key, found)
         return found
+
+    @cached_property
+    def _recalibrations(self) -> list[Recalibration | None]:
+        """Return what puts the probabilities of each model right, where that is needed."""
+        found = [recalibration(cases.outcome.argmax(axis=1), cases.eta) for cases in self._cases]
+        return [one if one is not None and one.needed else None for one in found]
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
