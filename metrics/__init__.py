@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+__version__ = "0.1.0"
+
 if TYPE_CHECKING:
     from sklearn.metrics import accuracy_score as accuracy_score
     from sklearn.metrics import f1_score as f1_score
@@ -126,7 +128,10 @@ if not TYPE_CHECKING:  # type checkers and editors see the imports above, and th
         """Import a public name from its module at its first use."""
         if name not in _HOME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(_HOME[name]), name)
+        try:
+            value = getattr(import_module(_HOME[name]), name)
+        except ModuleNotFoundError as error:
+            raise import_module("metrics.extras").explained(error) from None
         globals()[name] = value
         return value
 

@@ -1,4 +1,4 @@
-"""Files that are never half-written, and JSON that people can read and other programs accept.
+"""Files that are never half-written, JSON that people can read, and CSV that no spreadsheet runs.
 
 In JSON a row of a matrix takes a line; NaN and a key that stands twice are refused.
 """
@@ -9,6 +9,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import secrets
 import stat
 from pathlib import Path
@@ -109,6 +110,27 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         repeated = next(key for i, (key, _) in enumerate(pairs) if any(key == other for other, _ in pairs[:i]))
         raise InputError(f"field {repeated} stands twice; keep one of them")
     return result
+
+
+_RUN_BY_SPREADSHEETS = re.compile(r"'*[=+\-@\t\r]")
+
+
+def csv_cell(text: str) -> str:
+    """Return a text for a cell of CSV that no spreadsheet takes for a formula: an apostrophe is put before those.
+
+    >>> csv_cell("=1+1"), csv_cell("benign")
+    ("'=1+1", 'benign')
+    """
+    return f"'{text}" if _RUN_BY_SPREADSHEETS.match(text) else text
+
+
+def cell_text(cell: str) -> str:
+    """Return the text that `csv_cell` made a cell of.
+
+    >>> cell_text(csv_cell("'=1+1"))
+    "'=1+1"
+    """
+    return cell[1:] if cell.startswith("'") and _RUN_BY_SPREADSHEETS.match(cell) else cell
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:

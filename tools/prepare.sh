@@ -41,7 +41,7 @@ fi
 
 export UV_PYTHON_DOWNLOADS=never
 case "$purpose" in
-test) "$uv" sync --locked --quiet ;;
-docs) "$uv" sync --locked --quiet --inexact --group docs ;;
-*) "$uv" sync --locked --quiet --no-dev --inexact ;;
+test) "$uv" sync --locked --quiet --extra app ;;
+docs) "$uv" sync --locked --quiet --inexact --extra docs ;;
+*) "$uv" sync --locked --quiet --no-dev --inexact --extra app ;;
 esac

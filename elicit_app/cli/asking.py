@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from elicit_app.cli import output
 from elicit_app.cli.metric import require_new
 from elicit_app.cli.terminal import Read, Terminal, read_line
 from elicit_app.elicitation.agenda import SITTING
@@ -72,9 +73,7 @@ def ask_in_terminal(options: AskOptions, *, data: Path | None = None) -> ResultV
     Problem
         In one sentence.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    console = output.console(errors=True)
     if options.out is not None:
         require_new(options.out, options.force)
     study = open_study(options.study)
@@ -87,8 +86,6 @@ def ask_in_terminal(options: AskOptions, *, data: Path | None = None) -> ResultV
 
 
 def _run(options: AskOptions, study: Study, path: Path, console: Console, scratch: str | None) -> ResultView | None:
-    from rich.console import Console
-
     from elicit_app.cli.result_text import print_result
     from elicit_app.session.results.result import export
 
@@ -104,9 +101,7 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     if view is None:
         _tell(console, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
         return None
-    # what goes into a file or a pipe is not cut to the width of a terminal
-    width = None if sys.stdout.isatty() else 160
-    print_result(Console(width=width, markup=False, highlight=False, emoji=False), view, study)
+    print_result(output.console(), view, study)
     out = options.out or (path.with_name(path.name.removesuffix(SUFFIX) + ".metric.json") if scratch is None else None)
     if not view.can_export:
         console.print(f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} that say something.")

@@ -10,8 +10,20 @@ from typing import Annotated
 
 import typer
 
-from elicit_app.cli import ask, metric, score, session, simulate, study, window
+from elicit_app.cli import (
+    ask,
+    metric,
+    reproduce,
+    score,
+    session,
+    simulate,
+    study,
+    sweep,
+    window,
+)
+from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
+from metrics import __version__
 from metrics.errors import InputError
 
 _WRONG_USAGE, _INTERRUPTED = 2, 130
@@ -28,15 +40,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (window, ask, session, study, simulate, score, metric):
+for _command in (window, ask, session, study, simulate, sweep, reproduce, score, metric):
     _command.register(app)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"elicit {version('elicit')}")
+        print(f"elicit {__version__}")
         raise typer.Exit
 
 
@@ -96,6 +106,7 @@ def _prepare_streams() -> None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  open to the end
         elif name != "stderr" and isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    show_as_text()
 
 
 def _is_text(argument: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elicit_app.cli import output
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
@@ -38,10 +39,9 @@ def show(metric: MetricFile) -> None:
 
     page = str(render(load_metric(metric), "markdown"))
     if sys.stdout.isatty():
-        from rich.console import Console
         from rich.markdown import Markdown
 
-        Console().print(Markdown(page))
+        output.console().print(Markdown(page, hyperlinks=False))
     else:
         sys.stdout.write(page)
 
@@ -85,7 +85,10 @@ def export(
     if out is None:
         if format == "pdf" and sys.stdout.isatty():
             raise typer.BadParameter("a PDF needs a file to go to.", param_hint="--out")
-        sys.stdout.buffer.write(data)
+        if sys.stdout.isatty():
+            print(data.decode(), end="")
+        else:
+            sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return
     write_whole(out, data)
@@ -160,8 +163,6 @@ def pool(
     force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
     """Compare experts and pool their metrics in one belief; where one has no draws, by the geometric mean of ratios."""
-    from rich.console import Console
-
     from elicit_app.session.experts.comparing import Expert, compare
     from elicit_app.session.experts.one_belief import untrusted
     from elicit_app.session.experts.pooling import Source
@@ -179,7 +180,7 @@ def pool(
     experts = [Expert(source.metric.provenance.expert or source.name, source) for source in sources]
     notes = tuple(f"Left out: {source.name}, because the answers do not hang together." for source in left_out)
     view = compare(experts, pooled.name, pooled=pooled, notes=notes)
-    print_comparison(Console(markup=False, highlight=False, emoji=False), view)
+    print_comparison(output.console(), view)
     if out is not None:
         write_whole(out, pooled.to_json().encode())
         print(f"Metric file: {out}")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from elicit_app.cli import output
+
 if TYPE_CHECKING:
     from elicit_app.study.scoring import RowsTally, Scores
     from metrics import ElicitedMetric
@@ -80,7 +82,7 @@ def score(
     shares = None if stated is None else _completed(stated, [int(n) for n in cases], loaded.classes)
     scores = scores_of(tally, loaded, prevalence=shares, practice=typed, draws=draws, seed=seed)
     gate = None if fail_if_worse_than is None else _named(scores.judgement, fail_if_worse_than)
-    print(_as_json(loaded, scores)) if as_json else _print(loaded, scores)
+    output.print_json(_as_json(loaded, scores)) if as_json else _print(loaded, scores)
     if gate is not None:
         _demand_better(scores.judgement, gate)
 
@@ -191,12 +193,10 @@ def _demand_better(judgement: Judgement, gate: JudgedPolicy) -> None:
     raise typer.Exit(_WORSE)
 
 
-def _as_json(metric: ElicitedMetric, scores: Scores) -> str:
-    import json
-
+def _as_json(metric: ElicitedMetric, scores: Scores) -> dict[str, Any]:
     judgement = scores.judgement
     found = judgement.information
-    printed = {
+    return {
         "metric": metric.name,
         "purpose": metric.quality.purpose,
         "provisional": metric.quality.provisional,
@@ -218,7 +218,6 @@ def _as_json(metric: ElicitedMetric, scores: Scores) -> str:
         "draws": judgement.n_draws,
         "notes": list(judgement.notes),
     }
-    return json.dumps(printed, ensure_ascii=False, indent=2, allow_nan=False)
 
 
 def _model(one: Any) -> dict[str, Any]:
@@ -254,14 +253,12 @@ def _policy(one: JudgedPolicy, classes: Sequence[str]) -> dict[str, Any]:
 
 
 def _print(metric: ElicitedMetric, scores: Scores) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from elicit_app.cli.result_text import print_judgement
     from metrics.display.numbers import total_cost
 
-    # what goes into a file or a pipe is not cut to the width of a terminal
-    console = Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False, emoji=False)
+    console = output.console()
     console.print(metric.name, style="dim")
     if metric.quality.provisional is not None:
         console.print(f"Provisional: {metric.quality.provisional.rstrip('.')}.", soft_wrap=True)

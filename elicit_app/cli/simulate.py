@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption, flag
 
 if TYPE_CHECKING:
@@ -105,12 +106,9 @@ def simulate(
 ) -> None:
     """Ask simulated experts whose true metric is known, and say how near the procedure came."""
     from elicit_app.cli.progress import progress
-    from elicit_app.elicitation.oracles import Matching
-    from elicit_app.experiments.noise import Noise, Voters
     from elicit_app.experiments.simulated import check_has_costs, metric_of
     from elicit_app.experiments.simulation import Experts
     from elicit_app.experiments.simulation import simulate as run
-    from elicit_app.experiments.truths import Person
     from elicit_app.problem import WrongOption
     from elicit_app.registry import setting_of
     from elicit_app.registry.entries import read_orders
@@ -148,16 +146,18 @@ def simulate(
             require_writable(out)
         if transcript is not None:
             require_writable(transcript)
-        experts = Experts(
+        experts = Experts.stated(
             weights=_numbers(weights),
             truth=truth,
-            noise=Noise.parse(noise),
+            noise=noise,
             votes=votes,
             strength=strength,
-            person=Person.parse(person),
-            matching=Matching(equal, rounding, shrink),
+            person=person,
+            equal=equal,
+            rounding=rounding,
+            shrink=shrink,
             ratio=ratio,
-            voters=None if voters is None else Voters.parse(voters),
+            voters=voters,
         )
         with progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
@@ -201,28 +201,22 @@ def _numbers(text: str | None) -> tuple[float, ...] | None:
 
 def print_json(found: Simulation) -> None:
     """Print one JSON object."""
-    import json
-
-    print(json.dumps(found.as_json(), ensure_ascii=False, indent=2, allow_nan=False))
+    output.print_json(found.as_json())
 
 
 def print_tables(found: Simulation) -> None:
     """Print the weights of a single run, or how the measures of many are spread."""
-    from rich.console import Console
-
-    # What goes into a file or a pipe is not cut to the width of a terminal.
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = output.console()
     console.print(_weights(found) if len(found.runs) == 1 else _summary(found))
     if len(found.runs) == 1:
         run = found.runs[0]
         console.print(
             f"{run.questions} questions, stopped: {run.stopped}{_stopped_words(run.stopped)}. "
             f"Largest error {run.error_linf:.4f}, "
-            f"agreement {run.agreement:.3f}, regret {run.regret:.4f}.",
-            highlight=False,
+            f"agreement {run.agreement:.3f}, regret {run.regret:.4f}."
         )
         for note in run.outcome.notes:
-            console.print(note, highlight=False)
+            console.print(note)
 
 
 def _stopped_words(reason: str) -> str:

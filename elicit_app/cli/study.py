@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from elicit_app.cli import output
 from elicit_app.problem import Problem
 
 
@@ -74,10 +75,9 @@ def show_list(
 
     summaries = list_studies()
     if as_json:
-        import json
         from dataclasses import asdict
 
-        print(json.dumps([asdict(summary) for summary in summaries], ensure_ascii=False, indent=2, allow_nan=False))
+        output.print_json([asdict(summary) for summary in summaries])
         return
     width = max(len(summary.name) for summary in summaries)
     titles = max(len(summary.title) for summary in summaries)

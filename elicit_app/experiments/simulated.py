@@ -110,7 +110,7 @@ class SimulatedRun:
             "bounded": bounded,
             "questions": self.questions,
             "stopped": self.stopped,
-            **{name: getattr(self, name) for name in MEASURES if name != "questions"},
+            **{name: _finite(getattr(self, name)) for name in MEASURES if name != "questions"},
             "intervals": None if self.intervals is None else [list(ends) for ends in self.intervals],
             "range_factor": _finite(self.range_factor),
             "covered": self.covered,
@@ -164,17 +164,34 @@ class Simulation:
     def as_json(self) -> dict[str, object]:
         """Return the object that `elicit simulate --json` prints."""
         return {
-            "study": self.study.name,
-            "procedure": self.setting.procedure,
-            "family": self.setting.family,
-            "space": self.setting.space,
-            "classes": list(self.study.classes),
-            "version": elicit_app.__version__,
-            **self.setting.model_dump(mode="json", exclude={"procedure", "family", "space", "person"}),
-            **self.experts,
+            **settings_used(self.study, self.setting, self.experts),
             "runs": [run.as_json() for run in self.runs],
             "summary": self.summary,
         }
+
+
+def settings_used(study: Study, setting: Setting, experts: Mapping[str, object]) -> dict[str, object]:
+    """Return everything that runs depend on, by name, as JSON objects and tables of runs state it.
+
+    Parameters
+    ----------
+    study : Study
+        What is asked about.
+    setting : Setting
+        How.
+    experts : mapping
+        Who is simulated, see `Experts.as_json`.
+    """
+    return {
+        "study": study.name,
+        "procedure": setting.procedure,
+        "family": setting.family,
+        "space": setting.space,
+        "classes": list(study.classes),
+        "version": elicit_app.__version__,
+        **setting.model_dump(mode="json", exclude={"procedure", "family", "space", "person"}),
+        **experts,
+    }
 
 
 def transcript_line(run: int, asked: Asked) -> dict[str, object]:

@@ -76,6 +76,47 @@ class Experts:
         if self.ratio is not None and self.weights is not None:
             raise WrongOption("`ratio` is about random weights: leave it or `weights` out.")
 
+    @classmethod
+    def stated(
+        cls,
+        *,
+        weights: tuple[float, ...] | None = None,
+        truth: Kind = "iid",
+        noise: str = "none",
+        votes: int = 1,
+        strength: bool = False,
+        person: str = "linear",
+        equal: float | None = None,
+        rounding: bool = False,
+        shrink: float = 1.0,
+        ratio: float | None = None,
+        voters: str | None = None,
+    ) -> Experts:
+        """Return the experts that options state, as `elicit simulate` and a sweep name them.
+
+        Raises
+        ------
+        WrongOption
+            A text that states nothing, a number out of its range, or options that do not go together.
+        """
+        return cls(
+            weights=weights,
+            truth=truth,
+            noise=Noise.parse(noise),
+            votes=votes,
+            strength=strength,
+            person=Person.parse(person),
+            matching=Matching(equal, rounding, shrink),
+            ratio=ratio,
+            voters=None if voters is None else Voters.parse(voters),
+        )
+
+    @property
+    def err_by_pairs(self) -> bool:
+        """Return whether the pairs that a metric is judged on set how they err."""
+        noise = self.noise if self.voters is None else self.voters.noise
+        return self.strength or noise.kind == "logit"
+
     def as_json(self) -> dict[str, object]:
         """Return who is simulated, as a JSON object names it."""
         return {
@@ -95,7 +136,7 @@ class Experts:
         """Return how many answers one question gets."""
         return self.votes if self.voters is None else self.voters.number
 
-    def oracle(self, values: Values, pairs: JudgedPairs, rng: np.random.Generator) -> Oracle:
+    def oracle(self, values: Values, pairs: JudgedPairs | None, rng: np.random.Generator) -> Oracle:
         """Return who answers; `pairs` are what logistic noise is calibrated on."""
         who = self.noise if self.voters is None else self.voters
         one = who.oracle(values, pairs, rng, matching=self.matching, strength=self.strength)
@@ -145,12 +186,22 @@ class Laboratory:
         who = self.experts
         return true_metric(self.study, self.setting, rng, stated=who.weights, kind=who.truth, ratio=who.ratio)
 
-    def run(self, number: int) -> SimulatedRun:
-        """Simulate run `number`; everything random comes from SeedSequence([seed, number])."""
+    def run(self, number: int, *, judged: bool = True) -> SimulatedRun:
+        """Simulate run `number`; everything random comes from SeedSequence([seed, number]).
+
+        Parameters
+        ----------
+        number : int
+            From 0.
+        judged : bool
+            Compute agreement and regret, which take most of the time of a published search; else both are NaN.
+        """
         chance = np.random.SeedSequence([self.setting.seed, number]).spawn(4)
         truth = self.truth(np.random.default_rng(chance[_TRUTH]))
         values = self.experts.person.values(truth, self._prevalence, self.study.population)
-        pairs = JudgedPairs.draw(values, self.achievable, np.random.default_rng(chance[_PAIRS]))
+        pairs = None
+        if judged or self.experts.err_by_pairs:
+            pairs = JudgedPairs.draw(values, self.achievable, np.random.default_rng(chance[_PAIRS]))
         oracle = self.experts.oracle(values, pairs, np.random.default_rng(chance[_ORACLE]))
         started = time.perf_counter()
         outcome, asked = drive(self.procedure(int(chance[_PROCEDURE].generate_state(1)[0])), oracle)
@@ -166,8 +217,8 @@ class Laboratory:
             error_l1=l1,
             error_l2=l2,
             error_linf=linf,
-            agreement=pairs.agreement(elicited),
-            regret=pairs.regret(values, elicited),
+            agreement=pairs.agreement(elicited) if judged and pairs is not None else np.nan,
+            regret=pairs.regret(values, elicited) if judged and pairs is not None else np.nan,
             seconds=seconds,
             outcome=outcome,
             asked=tuple(asked),

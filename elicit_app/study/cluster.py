@@ -1,9 +1,9 @@
-"""Adding up predictions on a Dask cluster: models of many or large files, in parts that workers read themselves."""
+"""Work on a Dask cluster, and adding up predictions there: large files, in parts that workers read themselves."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -24,10 +24,14 @@ from elicit_app.study.scoring import (
 )
 from elicit_app.study.tables import BATCH_ROWS
 from metrics import ElicitedMetric
+from metrics.extras import require
 
 PART_ROWS = 32 * BATCH_ROWS
 _RETRIES = 3
 _PATIENCE = "20s"
+
+Finished = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterator[tuple[int, Any]]]
+"""Has a function applied to tuples of arguments, and gives positions and results as they come."""
 
 
 @dataclass(frozen=True)
@@ -163,13 +167,12 @@ def tally_on_cluster(
         models were not tried on the same cases.
     """
     bare = replace(metric, samples=None)  # the draws are not needed to add up, and there can be many
-    distributed = _distributed()
-    with _client(distributed, scheduler) as client:
-        tally = _merged(distributed, client, parts, bare, None, advance)
+    with cluster(scheduler) as finished:
+        tally = _merged(finished, parts, bare, None, advance)
         demand_same_cases(_whole(parts), tally)
         found = tally.recalibrations()
         if any(one is not None and one.needed for one in found):
-            tally = _merged(distributed, client, parts, bare, found, None)
+            tally = _merged(finished, parts, bare, found, None)
     return tally
 
 
@@ -181,8 +184,7 @@ def _whole(parts: Sequence[Part]) -> list[ModelRows]:
 
 
 def _merged(
-    distributed: Any,
-    client: Any,
+    finished: Finished,
     parts: Sequence[Part],
     metric: ElicitedMetric,
     recalibrations: Recalibrations | None,
@@ -190,7 +192,7 @@ def _merged(
 ) -> RowsTally:
     """Return the tally of all parts, merged in their order, so that it does not matter which was done first."""
     done: dict[int, RowsTally] = {}
-    for position, tally in _finished(distributed, client, parts, metric, recalibrations):
+    for position, tally in finished(tally_part, [(part, metric, recalibrations) for part in parts]):
         done[position] = tally
         if advance is not None:
             advance(1)
@@ -200,33 +202,50 @@ def _merged(
     return whole
 
 
-def _finished(
-    distributed: Any,
-    client: Any,
-    parts: Sequence[Part],
-    metric: ElicitedMetric,
-    recalibrations: Recalibrations | None,
-) -> Iterator[tuple[int, RowsTally]]:
-    """Yield the positions of parts and their tallies as they come."""
-    futures = {
-        client.submit(tally_part, part, metric, recalibrations, retries=_RETRIES, pure=False): position
-        for position, part in enumerate(parts)
-    }
-    try:
-        for future, done in distributed.as_completed(futures, with_results=True):
-            if isinstance(done, Problem):
-                raise done
-            yield futures[future], done
-    except distributed.KilledWorker as error:
-        raise Problem("Workers were lost again and again: give them more memory.") from error
+@contextmanager
+def cluster(scheduler: str | None) -> Iterator[Finished]:
+    """Give a function that has work done by the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    scheduler : str or None
+        Address of a scheduler whose workers have this package and see the same files; None starts workers on this
+        machine, one a core.
+
+    Yields
+    ------
+    callable
+        ``finished(function, tasks)`` yields the position of a task, a tuple of arguments, and what the function
+        returned, as they come. What a lost worker had is done again; a Problem that is returned is raised.
+
+    Raises
+    ------
+    Problem
+        Dask is missing, the scheduler does not answer, or workers are lost again and again.
+    """
+    distributed = _distributed()
+    with _client(distributed, scheduler) as client:
+
+        def finished(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+            futures = {
+                client.submit(function, *task, retries=_RETRIES, pure=False): position
+                for position, task in enumerate(tasks)
+            }
+            try:
+                for future, done in distributed.as_completed(futures, with_results=True):
+                    if isinstance(done, Problem):
+                        raise done
+                    yield futures[future], done
+            except distributed.KilledWorker as error:
+                raise Problem("Workers were lost again and again: give them more memory.") from error
+
+        yield finished
 
 
 def _distributed() -> Any:
     """Return the module `distributed`, which has no types of its own."""
-    try:
-        distributed = import_module("distributed")
-    except ModuleNotFoundError as error:
-        raise Problem("Dask is not installed: pip install 'elicit[cluster]'.") from error
+    require("distributed")
+    distributed = import_module("distributed")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     return distributed
 

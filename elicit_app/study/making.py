@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 import elicit_app
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, shortened
 from elicit_app.study.counting import normalised_prevalence, population_for, prevalence_of, yardstick_for
 from elicit_app.study.folder import STUDY_FILE, check_study, read_folder, rewrite_document, write_folder
 from elicit_app.study.model import Study, Wording, default_wording, study_digest
@@ -21,6 +22,7 @@ from elicit_app.study.reading import Read, open_predictions, read_predictions, r
 from elicit_app.study.synthetic import TITLES as SYNTHETIC
 from elicit_app.study.synthetic import synthetic_description, synthetic_study
 from metrics.elicited.metric_parts import AnswersFor
+from metrics.display.text import appearance
 
 
 def create_study(
@@ -123,7 +125,7 @@ def study_of(
         kind=kind,
         description=_description(classes, len(predictions)),
         digest=study_digest(classes, predictions),
-        notes=tuple(note for read in reads for note in read.notes),
+        notes=(*(note for read in reads for note in read.notes), *_look_alikes(classes)),
     )
     check_study(study)
     return study
@@ -136,6 +138,20 @@ def _read_models(files: Sequence[Path], labels: Sequence[str] | None) -> list[Re
     for file, other in zip(files[1:], reads[1:], strict=True):
         _require_same_cases(files[0], first, file, other)
     return reads
+
+
+def _look_alikes(classes: Sequence[str]) -> Iterator[str]:
+    """Yield what to tell a person of classes that look alike: they may be one class, written in two ways."""
+    first: dict[str, str] = {}
+    for name in classes:
+        twin = first.setdefault(appearance(name), name)
+        if twin != name:
+            odd = [letter for letter in dict.fromkeys(name + twin) if (letter in name) != (letter in twin)]
+            differ = ", ".join(unicodedata.name(letter, f"U+{ord(letter):04X}").lower() for letter in odd[:3])
+            yield (
+                f"Two classes look alike, “{shortened(twin)}” and “{shortened(name)}”; they differ in "
+                f"{differ or 'their spaces'}. Where they are one class, write it in one way."
+            )
 
 
 def _model_names(files: Sequence[Path], names: Sequence[str] | None) -> list[str]:

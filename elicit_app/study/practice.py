@@ -10,6 +10,7 @@ import numpy as np
 
 from elicit_app.problem import Problem
 from metrics.errors import InputError
+from metrics.files import cell_text
 from metrics.policies.cases import Practice
 
 
@@ -31,7 +32,11 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [[cell.strip() for cell in line] for line in csv.reader(file) if any(cell.strip() for cell in line)]
+            lines = [
+                [cell_text(cell.strip()) for cell in line]
+                for line in csv.reader(file)
+                if any(cell.strip() for cell in line)
+            ]
     except OSError as error:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
     except (UnicodeDecodeError, csv.Error) as error:

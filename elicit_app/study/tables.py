@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed
+from metrics.extras import require
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
 
@@ -102,6 +103,7 @@ def open_table(path: Path, *, own: bool = False) -> Table:
     """
     kinds: dict[str, Callable[[Path], Table]] = {".csv": CsvTable, ".npz": NpzTable}
     kinds |= dict.fromkeys(PARQUET, lambda path: ParquetTable(path, own=own))
+    require("polars")
     try:
         require_regular_file(path)
         kind = kinds.get(path.suffix.lower())

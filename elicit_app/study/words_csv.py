@@ -9,7 +9,7 @@ from pathlib import Path
 
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.model import Mistake, Study
-from metrics.files import write_atomically
+from metrics.files import cell_text, csv_cell, write_atomically
 
 HEADS = ("truth", "called", "name", "one", "several", "what follows")
 ANYTHING_ELSE = "(anything else)"
@@ -42,7 +42,8 @@ def words_csv(study: Study) -> str:
         called = ANYTHING_ELSE if predicted is None else study.classes[predicted]
         wording = study.wording
         mistake = wording.any_mistake[true] if predicted is None else wording.mistakes[true, predicted]
-        rows.writerow([study.classes[true], called, mistake.name, mistake.one, mistake.many, mistake.consequence])
+        words = (study.classes[true], called, mistake.name, mistake.one, mistake.many, mistake.consequence)
+        rows.writerow(map(csv_cell, words))
     return text.getvalue()
 
 
@@ -75,13 +76,13 @@ def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
         raise Problem(f"{path} cannot be read as text in UTF-8 ({error}). Save it as CSV UTF-8.") from error
     first = text.partition("\n")[0]
     lines = list(csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count)))
-    rows = [{(name or "").strip().lower(): cell for name, cell in line.items() if name} for line in lines]
+    rows = [{name.strip().lower(): cell_text(cell or "") for name, cell in line.items() if name} for line in lines]
     if not rows or not {"truth", "called"} <= set(rows[0]):
         raise Problem(f"{path.name} has no columns “truth” and “called”. Save the words as CSV, and fill that in.")
     found: dict[Key, Mistake] = {}
     findings = []
     for number, row in enumerate(rows, start=2):
-        key = _key(study, row.get("truth") or "", row.get("called") or "")
+        key = _key(study, row.get("truth", ""), row.get("called", ""))
         if key is None:
             what = f"line {number} is about “{row.get('truth')}” called “{row.get('called')}”, no mistake of this study"
             findings.append(Finding(what, "Write the classes as the predictions file does."))
@@ -101,10 +102,10 @@ def _key(study: Study, truth: str, called: str) -> Key | None:
     return (study.classes.index(truth), study.classes.index(called)) if called in study.classes else None
 
 
-def _filled(study: Study, key: Key, row: dict[str, str | None]) -> Mistake:
+def _filled(study: Study, key: Key, row: dict[str, str]) -> Mistake:
     true, predicted = key
     before = study.wording.any_mistake[true] if predicted is None else study.wording.mistakes[true, predicted]
-    cells = {part: (row.get(head) or "").strip() for part, head in _PARTS.items()}
+    cells = {part: row.get(head, "").strip() for part, head in _PARTS.items()}
     return replace(before, **{part: text for part, text in cells.items() if text})
 
 

@@ -22,6 +22,7 @@ from metrics.batches import (
 )
 from metrics.classification.confusion import CellCounts, ConfusionCounts
 from metrics.errors import InputError
+from metrics.extras import require
 from metrics.inputs.arguments import cost_matrix_for, named_classes, require_order, required_weight, square_matrix
 from metrics.inputs.class_index import ClassIndex, column_classes
 from metrics.inputs.labels import Probabilities, checked_rows, label_array, probability_array
@@ -106,6 +107,7 @@ class ExpectedCost(ProbabilityAccumulator):
 
     def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
         """Return G over some cases: the product of the k x b matrix of true classes with their probabilities."""
+        require("scipy")
         from scipy.sparse import csc_array  # a tenth of a second, and a metric that is only read does without
 
         b = len(true)

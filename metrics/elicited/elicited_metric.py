@@ -17,6 +17,7 @@ from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import CaseWords, Consequence, MetricDetails, Provenance, Quality
 from metrics.elicited.release import ReleaseList, release_factors, release_list
 from metrics.errors import InputError
+from metrics.extras import require
 from metrics.inputs.arguments import (
     column_names,
     matrix_by_name,
@@ -458,6 +459,7 @@ class ElicitedMetric:
         callable
             ``scorer(estimator, X, y, sample_weight=None)``.
         """
+        require("sklearn")
         from sklearn.metrics import make_scorer
 
         return make_scorer(self.score, greater_is_better=False)

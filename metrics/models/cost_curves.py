@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.exchange import exchange_rates
 from metrics.errors import InputError
+from metrics.extras import require
 from metrics.inputs.arguments import case_weights, matrix_by_name, number_array, same_length
 from metrics.inputs.class_index import ClassIndex
 
@@ -293,6 +294,7 @@ def operating_point(
     InputError
         Where the metric has more than two classes, a label is none of them, or only one occurs.
     """
+    require("sklearn")
     from sklearn.metrics import roc_curve
 
     if len(metric.classes) != 2:

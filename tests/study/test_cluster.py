@@ -38,9 +38,7 @@ def figures(score):
 
 
 @pytest.mark.long
-def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric):
-    from distributed import LocalCluster
-
+def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric, two_workers):
     whole = frame(12 * BATCH_ROWS + 5)
     whole.write_parquet(tmp_path / "one.parquet")
     folder = tmp_path / "many"
@@ -51,17 +49,15 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric):
     models = [("one", tmp_path / "one.parquet"), ("many", folder)]
     parts = parts_of(models, BATCH_ROWS)
     assert len(parts) == 13
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        victim = cluster.workers[0].pid
-        done = []
+    victim, done = two_workers.workers[0].pid, []
 
-        def advance(amount):
-            done.append(amount)
-            if len(done) == 1:
-                os.kill(victim, signal.SIGKILL)
+    def advance(amount):
+        done.append(amount)
+        if len(done) == 1:
+            os.kill(victim, signal.SIGKILL)
 
-        tally = tally_on_cluster(metric, parts, scheduler=cluster.scheduler_address, advance=advance)
-        assert cluster.workers[0].pid != victim
+    tally = tally_on_cluster(metric, parts, scheduler=two_workers.scheduler_address, advance=advance)
+    assert two_workers.workers[0].pid != victim
     assert sum(done) == 13
     here = tally_models([ModelRows(name, (Piece(tmp_path / "one.parquet"),)) for name, _ in models], metric)
     there, local = (scores_of(one, metric, draws=200) for one in (tally, here))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -283,3 +284,20 @@ def test_names_hold_as_much_of_the_path_as_is_needed():
     assert names("/a/x.csv", "/a/x.parquet") == ["x.csv", "x.parquet"]
     assert names("/a/x.csv", "/b/x.csv") == ["a/x.csv", "b/x.csv"]
     assert names("/a/x.csv", "/a/x.csv") == ["a/x.csv", "a/x.csv (2)"]
+
+
+LOOK_ALIKE = ("cancer", "c\u0430ncer", "canc\u200ber", "cance\u0301r", "canc\u00e9r", "no case", "no\u00a0case")
+
+
+def test_classes_that_look_alike_are_pointed_out(tmp_path) -> None:
+    k = len(LOOK_ALIKE)
+    table = {"y_true": [*LOOK_ALIKE, *LOOK_ALIKE]}
+    for j, name in enumerate(LOOK_ALIKE):
+        table[f"proba_{name}"] = [0.4 if i % k == j else 0.6 / (k - 1) for i in range(2 * k)]
+    path = tmp_path / "model.parquet"
+    pl.DataFrame(table).write_parquet(path)
+    told = create_study(tmp_path / "made", [path]).notes
+    assert len(told) == 4
+    assert "cyrillic small letter a" in told[0]
+    assert "zero width space" in told[1]
+    assert open_study("wine").notes == ()

@@ -259,7 +259,7 @@ class Bayes:
         return self._policies(history)
 
     def _policies(self, history: Sequence[Asked]) -> Matrix:
-        """Return the matrices, shape (n, k, k), of what is judged at the end: policies of models, each class for all."""
+        """Return the matrices, shape (n, k, k), of what is judged at the end: policies of models, a class for all."""
         key = prefix_digests(history)[-1]
         found = self._choices.get(key)
         if found is None:

@@ -16,8 +16,8 @@ from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.words.balance import Balance
-from elicit_app.session.words.direction import isolated
 from elicit_app.session.words.ledger import Letter, Strip
+from metrics.display.text import isolated
 
 _MOST_LINES, _LONGEST_CHANGE = 4, 64
 """Lines of the sentence, and letters of a change where it would take more."""

@@ -172,7 +172,7 @@ class StudyPage(ScrolledPage):
         cases = f"{len(study.models[0].y_true):,} cases" if study.models else "no cases"
         title = "New study" if folder is not None else "The words of this study"
         self.header.say(title, f"{study.n_classes} classes, {models}, {cases}. These words stand in every question.")
-        self.notice.say("")
+        self.notice.say(" ".join(study.notes))
         self.say_done("")
         self.nouns.show_study(study)
         self.mistakes.show_study(study)

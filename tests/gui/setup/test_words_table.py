@@ -1,5 +1,7 @@
 """The words of a study as a table: typed, pasted, filled down, taken back and searched, by keys alone."""
 
+import csv
+import io
 from dataclasses import replace
 
 import pytest
@@ -179,3 +181,13 @@ def test_words_from_a_file_are_one_step_to_take_back(page, tmp_path):
     assert page.study.wording.mistakes[0, 1].name == "Fraud"
     page.undo.click()
     assert page.study.wording == wine.wording
+
+
+def test_words_that_a_spreadsheet_would_run_are_defused_and_read_back(tmp_path):
+    wine = open_study("wine")
+    said = replace(wine.wording.mistakes[0, 1], name="=1+1", one="-one", many="+many", consequence="@now")
+    study = with_mistakes(wine, {(0, 1): said})
+    path = write_words(study, tmp_path / "words.csv")
+    cells = [cell for row in csv.reader(io.StringIO(path.read_text("utf-8-sig"))) for cell in row]
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
+    assert read_words(study, path)[0, 1] == said
