@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from metrics.classification.costs import expected_misclassification_cost as expected_misclassification_cost
     from metrics.classification.costs import misclassification_cost as misclassification_cost
     from metrics.classification.multilabel import penalized_multilabel_score as penalized_multilabel_score
+    from metrics.classification.prevalence import prevalence_shift as prevalence_shift
     from metrics.classification.relevance import relevance_score as relevance_score
     from metrics.elicited.elicited_metric import ElicitedMetric as ElicitedMetric
     from metrics.elicited.exchange import exchange_rates as exchange_rates
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from metrics.probabilistic.concern import MetaPatternConcernScore as MetaPatternConcernScore
     from metrics.probabilistic.concern import meta_pattern_concern_score as meta_pattern_concern_score
     from metrics.probabilistic.concern import release_matrix as release_matrix
+    from metrics.probabilistic.likelihood import density_negative_log_likelihood as density_negative_log_likelihood
     from metrics.probabilistic.likelihood import gaussian_negative_log_likelihood as gaussian_negative_log_likelihood
     from metrics.probabilistic.likelihood import interval_coverage as interval_coverage
     from metrics.probabilistic.likelihood import negative_log_likelihood as negative_log_likelihood
@@ -80,6 +82,7 @@ _NAMES = {
         "misclassification_cost",
     ),
     "metrics.classification.multilabel": ("penalized_multilabel_score",),
+    "metrics.classification.prevalence": ("prevalence_shift",),
     "metrics.classification.relevance": ("relevance_score",),
     "metrics.elicited.elicited_metric": ("ElicitedMetric",),
     "metrics.elicited.exchange": ("exchange_rates",),
@@ -96,6 +99,7 @@ _NAMES = {
     "metrics.probabilistic.calibration": ("calibration_curve", "expected_calibration_error"),
     "metrics.probabilistic.concern": ("MetaPatternConcernScore", "meta_pattern_concern_score", "release_matrix"),
     "metrics.probabilistic.likelihood": (
+        "density_negative_log_likelihood",
         "gaussian_negative_log_likelihood",
         "interval_coverage",
         "negative_log_likelihood",

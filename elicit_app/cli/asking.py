@@ -22,10 +22,9 @@ from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import QuestionView
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import ResultView
 from elicit_app.session.warm_up import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
-from elicit_app.session.words.purposes import USUAL, purpose_words
-from elicit_app.session.words.sentences import stated_words
+from elicit_app.session.words.sentences import USUAL, purpose_words, stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from metrics.display.numbers import day

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import ResultView
 from elicit_app.study.model import Study
 from metrics.display.numbers import amount, probability, total_cost, two_digits
 from metrics.elicited.exchange import called
@@ -66,7 +66,7 @@ def _models(console: Console, view: ResultView) -> None:
     print_judgement(console, view.judgement)
     table = Table(box=None, padding=(0, 2), show_edge=False)
     table.add_column("Model as it decides now")
-    for name in ("MPCS", "accuracy"):
+    for name in ("MPCS by class weight", "accuracy"):
         table.add_column(name, justify="right")
     for model in view.models:
         table.add_row(model.name, f"{model.mpcs:.2f}", f"{100 * model.accuracy:.1f} %")

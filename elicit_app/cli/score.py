@@ -12,7 +12,7 @@ import typer
 from elicit_app.cli import output
 
 if TYPE_CHECKING:
-    from elicit_app.study.scoring import RowsTally, Scores
+    from elicit_app.study.scoring import ConcernSettings, RowsTally, Scores
     from metrics import ElicitedMetric
     from metrics.policies.judgement import JudgedPolicy, Judgement
 
@@ -47,6 +47,18 @@ def score(
         int, typer.Option(min=0, max=1_000_000, help="Draws of both doubts; 0 leaves all doubt out.")
     ] = 4_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+    top_k: Annotated[
+        int | None, typer.Option("--top-k", min=1, metavar="K", help="MPCS: most probable classes looked at; all.")
+    ] = None,
+    intervals: Annotated[int, typer.Option(min=2, max=1_000_000, metavar="T", help="MPCS: confidence intervals.")] = 50,
+    true_concern: Annotated[
+        Literal["sum", "count"],
+        typer.Option(help="MPCS: concern of the true class, the paper's equation (8), or K - 1 as in its programs."),
+    ] = "sum",
+    release: Annotated[
+        Literal["list", "graded"],
+        typer.Option(help="MPCS: the metric file's release list with its one factor, or a factor for each mistake."),
+    ] = "graded",
     fail_if_worse_than: Annotated[
         str | None,
         typer.Option(
@@ -67,16 +79,18 @@ def score(
     """Judge what one could do with models by what mistakes cost; files may be larger than memory."""
     from elicit_app.cli.metric import load_metric
     from elicit_app.study.making import distinct_names
-    from elicit_app.study.practice import read_practice
-    from elicit_app.study.scoring import scores_of
+    from elicit_app.study.scoring import ConcernSettings, scores_of
+    from elicit_app.study.typed_tables import read_practice
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
     loaded = load_metric(metric)
     typed = None if practice is None else read_practice(practice, loaded.classes)
     stated = None if prevalence is None else _stated(prevalence, loaded.classes)
-    names = distinct_names(predictions)
-    tally = (_on_dask if engine == "dask" else _here)(loaded, names, predictions, scheduler)
+    if top_k is not None and top_k > len(loaded.classes):
+        raise typer.BadParameter(f"the metric has {len(loaded.classes)} classes.", param_hint="--top-k")
+    names, concern = distinct_names(predictions), ConcernSettings(top_k, intervals, true_concern, release)
+    tally = (_on_dask if engine == "dask" else _here)(loaded, names, predictions, scheduler, concern)
     _tell(tally, loaded)
     cases = tally.models[0].labels
     shares = None if stated is None else _completed(stated, [int(n) for n in cases], loaded.classes)
@@ -90,14 +104,20 @@ def score(
 def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores:
     """Return what the models of some predictions files are judged, as `score` does without further options."""
     from elicit_app.study.making import distinct_names
-    from elicit_app.study.scoring import scores_of
+    from elicit_app.study.scoring import AS_USUAL, scores_of
 
-    tally = _here(metric, distinct_names(predictions), predictions, None)
+    tally = _here(metric, distinct_names(predictions), predictions, None, AS_USUAL)
     _tell(tally, metric)
     return scores_of(tally, metric)
 
 
-def _here(metric: ElicitedMetric, names: Sequence[str], predictions: list[Path], _scheduler: str | None) -> RowsTally:
+def _here(
+    metric: ElicitedMetric,
+    names: Sequence[str],
+    predictions: list[Path],
+    _scheduler: str | None,
+    concern: ConcernSettings,
+) -> RowsTally:
     from elicit_app.cli.progress import progress
     from elicit_app.study.reading import open_predictions
     from elicit_app.study.scoring import ModelRows, Piece, tally_models
@@ -105,16 +125,22 @@ def _here(metric: ElicitedMetric, names: Sequence[str], predictions: list[Path],
     known = [open_predictions(path).table.rows for path in predictions]
     models = [ModelRows(name, (Piece(path),)) for name, path in zip(names, predictions, strict=True)]
     with progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
-        return tally_models(models, metric, advance)
+        return tally_models(models, metric, advance, concern)
 
 
-def _on_dask(metric: ElicitedMetric, names: Sequence[str], predictions: list[Path], scheduler: str | None) -> RowsTally:
+def _on_dask(
+    metric: ElicitedMetric,
+    names: Sequence[str],
+    predictions: list[Path],
+    scheduler: str | None,
+    concern: ConcernSettings,
+) -> RowsTally:
     from elicit_app.cli.progress import progress
     from elicit_app.study.cluster import parts_of, tally_on_cluster
 
     parts = parts_of([*zip(names, predictions, strict=True)])
     with progress("Scoring", len(parts)) as advance:
-        return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance)
+        return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance, concern=concern)
 
 
 def _tell(tally: RowsTally, metric: ElicitedMetric) -> None:
@@ -221,7 +247,8 @@ def _as_json(metric: ElicitedMetric, scores: Scores) -> dict[str, Any]:
 
 
 def _model(one: Any) -> dict[str, Any]:
-    fields = ("misclassification_cost", "expected_misclassification_cost", "decided_cost", "mpcs", "accuracy")
+    costs = ("misclassification_cost", "expected_misclassification_cost", "decided_cost")
+    fields = (*costs, "mpcs", "accuracy")
     return {
         "name": one.name,
         "cost_per_population": one.judged.cost_per_population,
@@ -229,6 +256,7 @@ def _model(one: Any) -> dict[str, Any]:
         "balanced_error_rate": one.balanced_error_rate,
         "rank": one.judged.rank,
         "probability_best": one.judged.probability_best,
+        "mpcs_unweighted": one.mpcs_unweighted,
     }
 
 
@@ -264,10 +292,11 @@ def _print(metric: ElicitedMetric, scores: Scores) -> None:
         console.print(f"Provisional: {metric.quality.provisional.rstrip('.')}.", soft_wrap=True)
     print_judgement(console, scores.judgement)
     table = Table(box=None, padding=(0, 2), show_edge=False)
-    for heading in ("Rank", "Model as it decides now", "cost", "MPCS", "accuracy"):
+    for heading in ("Rank", "Model as it decides now", "cost", "MPCS", "MPCS by class weight", "accuracy"):
         table.add_column(heading, justify="left" if heading.startswith("Model") else "right")
     for one in sorted(scores.models, key=lambda model: model.judged.cost_per_population):
         concern = "–" if one.mpcs is None else f"{one.mpcs:.3f}"
-        found = (str(one.judged.rank), one.name, total_cost(one.judged.cost_per_population), concern)
+        plain = f"{one.mpcs_unweighted:.3f}"
+        found = (str(one.judged.rank), one.name, total_cost(one.judged.cost_per_population), plain, concern)
         table.add_row(*found, f"{100 * one.accuracy:.1f} %")
     console.print(table)

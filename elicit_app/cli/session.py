@@ -18,7 +18,11 @@ SessionFile = Annotated[Path, typer.Argument(metavar="FILE", help="A session fil
 
 def register(app: typer.Typer) -> None:
     """Add `session` with its commands."""
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check session files, recover them, and report what they came to.")
+    group = typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="Check and recover session files; report what they came to.",
+    )
     group.command()(check)
     group.command()(recover)
     group.command()(report)

@@ -1,4 +1,4 @@
-"""`elicit study new` and `elicit study list`."""
+"""`elicit study`: making and listing studies, and what classifiers can be had on the sphere of one."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from typing import Annotated, Literal
 import typer
 
 from elicit_app.cli import output
+from elicit_app.cli.metric import require_new
 from elicit_app.problem import Problem
 
 
 def register(app: typer.Typer) -> None:
-    """Add `study` with its two commands."""
+    """Add `study` with its commands."""
     group = typer.Typer(
         no_args_is_help=True, rich_markup_mode=None, help="Make studies from predictions; list studies."
     )
     group.command("new")(new)
     group.command("list")(show_list)
+    group.command("radius")(radius)
+    group.command("classifier")(classifier)
     app.add_typer(group, name="study")
 
 
@@ -87,6 +90,52 @@ def show_list(
             if summary.kind == kind:
                 time = f", about {summary.minutes} min" if summary.minutes else ""
                 print(f"  {summary.name:{width}}  {summary.title:{titles}}  {summary.description}{time}")
+
+
+def radius(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
+    model: Annotated[str | None, typer.Option(help="Of several models, this one; by default the first.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with the centre.")] = False,
+) -> None:
+    """Print lambda, the radius of the largest sphere of feasible confusion matrices (the paper's algorithm 3)."""
+    from elicit_app.experiments.feasible import feasible_sphere
+    from elicit_app.study import open_study
+
+    found = feasible_sphere(open_study(study), model)
+    if as_json:
+        output.print_json(found.as_json())
+        return
+    whose = found.study.title if found.model is None else f"{found.model}, {found.study.title}"
+    print(f"{whose}: radius {found.sphere.radius:.6f} around every answer equally often.")
+    for name, reach in zip(found.study.classes, found.sphere.reaches, strict=True):
+        print(f"  errors of true class {name} can move by {reach.length:.6f} along their axis")
+
+
+def classifier(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
+    matrix: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MATRIX",
+            help="CSV of counts or rates: predicted classes in the first line, true classes in the first column.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="CSV: for each case the probability of answering each class.")
+    ],
+    model: Annotated[str | None, typer.Option(help="Of several models, this one; by default the first.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
+) -> None:
+    """Write the randomised classifier that has a confusion matrix on the sphere, such as one that was asked about."""
+    from elicit_app.experiments.feasible import feasible_sphere, shown_matrix, write_probabilities
+    from elicit_app.study import open_study
+
+    opened = open_study(study)
+    shown = shown_matrix(matrix, opened)
+    require_new(out, force)
+    probabilities = feasible_sphere(opened, model).classifier(shown)
+    write_probabilities(out, opened.classes, probabilities)
+    print(f"Wrote {out}: {len(probabilities):,} cases in the order of the predictions.", file=sys.stderr)
 
 
 def _split(labels: str) -> list[str]:

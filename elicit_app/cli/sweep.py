@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from elicit_app.cli.metric import require_new
+
 if TYPE_CHECKING:
     from elicit_app.experiments.sweep_results import Found
 
@@ -40,7 +42,7 @@ def sweep(
     import os
 
     from elicit_app.cli.progress import progress
-    from elicit_app.experiments.sweep import read_sweep, run_sweep
+    from elicit_app.experiments.sweep import read_sweep, run_sweep, unfinished
     from elicit_app.experiments.sweep_results import found_by, plot_found, require_picture, save_picture
 
     if scheduler is not None and engine != "dask":
@@ -48,6 +50,7 @@ def sweep(
     if plot is not None:
         require_picture(plot)
     stated = read_sweep(specification)
+    require_new(out, force or unfinished(out).exists())
     done = 0
     with progress("Simulating", stated.n_runs) as advance:
 
@@ -63,7 +66,6 @@ def sweep(
                 jobs=jobs or os.cpu_count() or 1,
                 engine=engine,
                 scheduler=scheduler,
-                replace=force,
                 advance=count,
             )
         except KeyboardInterrupt:
@@ -79,9 +81,9 @@ def sweep(
 
 def _print_table(found: list[Found]) -> None:
     from rich.box import SIMPLE
-    from rich.console import Console
     from rich.table import Table
 
+    from elicit_app.cli.output import console
     from elicit_app.experiments.sweep_results import MEASURES
 
     shown = [name for name in MEASURES if any(name in one.means for one in found)]
@@ -93,4 +95,4 @@ def _print_table(found: list[Found]) -> None:
     for one in found:
         cells = [f"{one.means[name]:.4g} ± {one.errors[name]:.2g}" if name in one.means else "" for name in shown]
         table.add_row(one.label, f"{one.runs:,}", *cells)
-    Console(width=None if sys.stdout.isatty() else 160).print(table, highlight=False)
+    console().print(table)

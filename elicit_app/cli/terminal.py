@@ -16,7 +16,7 @@ from elicit_app.session.journal.events import Kept
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, ReviewView, SittingOverView, UnsavedView
-from elicit_app.session.views.outcome import ProblemView, ResultView, View
+from elicit_app.session.views.result import ProblemView, ResultView, View
 from elicit_app.session.words.ledger import branches, ledger
 from elicit_app.session.words.sentences import mark_words, preference_of, progress_words
 from elicit_app.study.model import Wording

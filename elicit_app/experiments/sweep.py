@@ -224,6 +224,11 @@ def _row(laboratory: Laboratory, number: int, run: SimulatedRun) -> Row:
     }
 
 
+def unfinished(out: Path) -> Path:
+    """Return where the runs of a sweep are kept until all are done."""
+    return out.with_name(f"{out.name}.unfinished")
+
+
 class Runs:
     """The runs of a sweep that are done, in a file beside the one they are for.
 
@@ -242,7 +247,7 @@ class Runs:
 
     def __init__(self, sweep: Sweep, out: Path) -> None:
         self.sweep, self.out = sweep, out
-        self.path = out.with_name(f"{out.name}.unfinished")
+        self.path = unfinished(out)
         self.done: dict[tuple[str, int], Row] = {}
         if self.path.exists():
             self._read()
@@ -313,7 +318,6 @@ def run_sweep(
     jobs: int = 1,
     engine: Engine = "local",
     scheduler: str | None = None,
-    replace: bool = False,
     advance: Callable[[int], object] = lambda done: None,
 ) -> list[Row]:
     """Run what is not done yet of a sweep, and write all of it.
@@ -323,16 +327,14 @@ def run_sweep(
     sweep : Sweep
         What to run.
     out : Path
-        The Parquet file. Until all is done the runs are in a file of that name with ``.unfinished`` after it; a sweep
-        that was interrupted goes on from there.
+        The Parquet file; it is replaced. Until all is done the runs are in a file of that name with ``.unfinished``
+        after it; a sweep that was interrupted goes on from there.
     jobs : int
         Processes at once, on this machine; the rows do not depend on it, but for the seconds.
     engine : {"local", "dask"}
         Who does the work.
     scheduler : str or None
         Address of a Dask scheduler; None starts workers on this machine.
-    replace : bool
-        `out` may be replaced.
     advance : callable
         Told how many more runs are done, those of an earlier start first.
 
@@ -344,12 +346,10 @@ def run_sweep(
     Raises
     ------
     Problem
-        `out` exists or cannot be written, a study cannot give what is asked for, or the workers are lost.
+        `out` cannot be written, a study cannot give what is asked for, or the workers are lost.
     """
     require_writable(out)
     runs = Runs(sweep, out)
-    if out.exists() and not replace and not runs.path.exists():
-        raise Problem(f"{out} exists already: name another file, or say --force to replace it.")
     advance(len(runs.done))
     missing = runs.missing()
     for place, rows in _finished(missing, jobs, engine, scheduler):

@@ -18,11 +18,10 @@ from PySide6.QtWidgets import QApplication
 from elicit_app.elicitation.oracles import LogitOracle
 from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.gui import theme
-from elicit_app.gui.app import application, make_window
+from elicit_app.gui.app import Window, application, make_window
 from elicit_app.gui.flow.between_sessions import Places
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.setup.begin_page import PILES_FROM
-from elicit_app.gui.window import Window
 from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.session import Session

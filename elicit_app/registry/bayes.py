@@ -7,8 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from elicit_app.elicitation.agenda import SITTING
-from elicit_app.elicitation.orders import StatedOrder
-from elicit_app.elicitation.piles import StatedPile, piles_of
+from elicit_app.elicitation.orders import StatedOrder, StatedPile, piles_of
 from elicit_app.elicitation.questions import Procedure
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.problem import WrongOption

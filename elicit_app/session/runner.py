@@ -30,8 +30,7 @@ from elicit_app.session.view_builders import (
     sitting_over_view,
 )
 from elicit_app.session.views.asked import QuestionView, RecapView, Reply, SittingOverView, UnsavedView
-from elicit_app.session.views.curves import CurvesView
-from elicit_app.session.views.outcome import ProblemView, ResultView, View
+from elicit_app.session.views.result import CurvesView, ProblemView, ResultView, View
 
 Listener = Callable[[View], None]
 Act = Callable[[], None]

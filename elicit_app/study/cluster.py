@@ -14,7 +14,9 @@ from elicit_app.problem import Problem
 from elicit_app.study.folder import STUDY_FILE
 from elicit_app.study.reading import open_predictions
 from elicit_app.study.scoring import (
+    AS_USUAL,
     Advance,
+    ConcernSettings,
     ModelRows,
     Piece,
     Recalibrations,
@@ -125,10 +127,15 @@ def _pieces(files: Sequence[tuple[Path, int | None]], start: int, stop: int) -> 
         before += here
 
 
-def tally_part(part: Part, metric: ElicitedMetric, recalibrations: Recalibrations | None = None) -> RowsTally | Problem:
+How = tuple[ElicitedMetric, Recalibrations | None, ConcernSettings]  # what rows are added up by
+
+
+def tally_part(
+    part: Part, metric: ElicitedMetric, recalibrations: Recalibrations | None, concern: ConcernSettings
+) -> RowsTally | Problem:
     """Add up one part, or return what is wrong with it; this is what a worker runs."""
     try:
-        return tally_rows(part.models, metric, part.first_row, recalibrations)
+        return tally_rows(part.models, metric, part.first_row, recalibrations, concern=concern)
     except Problem as problem:
         # not raised: a file does not get better by trying again
         return problem
@@ -140,6 +147,7 @@ def tally_on_cluster(
     *,
     scheduler: str | None = None,
     advance: Advance | None = None,
+    concern: ConcernSettings = AS_USUAL,
 ) -> RowsTally:
     """Add up the predictions of models on a Dask cluster; what a lost worker had done is done again.
 
@@ -154,6 +162,8 @@ def tally_on_cluster(
         on this machine, one a core.
     advance : callable, optional
         Told the number of parts done.
+    concern : ConcernSettings
+        How the Meta Pattern Concern Score is taken.
 
     Returns
     -------
@@ -168,11 +178,11 @@ def tally_on_cluster(
     """
     bare = replace(metric, samples=None)  # the draws are not needed to add up, and there can be many
     with cluster(scheduler) as finished:
-        tally = _merged(finished, parts, bare, None, advance)
+        tally = _merged(finished, parts, (bare, None, concern), advance)
         demand_same_cases(_whole(parts), tally)
         found = tally.recalibrations()
         if any(one is not None and one.needed for one in found):
-            tally = _merged(finished, parts, bare, found, None)
+            tally = _merged(finished, parts, (bare, found, concern), None)
     return tally
 
 
@@ -186,17 +196,17 @@ def _whole(parts: Sequence[Part]) -> list[ModelRows]:
 def _merged(
     finished: Finished,
     parts: Sequence[Part],
-    metric: ElicitedMetric,
-    recalibrations: Recalibrations | None,
+    how: How,
     advance: Advance | None,
 ) -> RowsTally:
     """Return the tally of all parts, merged in their order, so that it does not matter which was done first."""
     done: dict[int, RowsTally] = {}
-    for position, tally in finished(tally_part, [(part, metric, recalibrations) for part in parts]):
+    for position, tally in finished(tally_part, [(part, *how) for part in parts]):
         done[position] = tally
         if advance is not None:
             advance(1)
-    whole = RowsTally(metric, [model.name for model in parts[0].models], recalibrations)
+    metric, recalibrations, concern = how
+    whole = RowsTally(metric, [model.name for model in parts[0].models], recalibrations, concern)
     for position in range(len(parts)):
         whole.merge(done[position])
     return whole

@@ -19,10 +19,17 @@ from elicit_app.study.counting import normalised_prevalence, population_for, pre
 from elicit_app.study.folder import STUDY_FILE, check_study, read_folder, rewrite_document, write_folder
 from elicit_app.study.model import Study, Wording, default_wording, study_digest
 from elicit_app.study.reading import Read, open_predictions, read_predictions, require_askable
-from elicit_app.study.synthetic import TITLES as SYNTHETIC
-from elicit_app.study.synthetic import synthetic_description, synthetic_study
-from metrics.elicited.metric_parts import AnswersFor
+from elicit_app.study.synthetic import (
+    ETA,
+    LISTED,
+    is_synthetic,
+    study_of_eta,
+    synthetic_description,
+    synthetic_study,
+    synthetic_title,
+)
 from metrics.display.text import appearance
+from metrics.elicited.metric_parts import AnswersFor
 
 
 def create_study(
@@ -225,7 +232,7 @@ def datasets_folder() -> Path:
 
 def list_studies() -> tuple[StudySummary, ...]:
     """Return the bundled and the synthetic studies; no predictions are read."""
-    return (*(_bundled_summary(name) for name in BUNDLED), *(_synthetic_summary(name) for name in SYNTHETIC))
+    return (*(_bundled_summary(name) for name in BUNDLED), *(_synthetic_summary(name) for name in LISTED))
 
 
 def _bundled_summary(name: str) -> StudySummary:
@@ -235,7 +242,7 @@ def _bundled_summary(name: str) -> StudySummary:
 
 
 def _synthetic_summary(name: str) -> StudySummary:
-    return StudySummary(name, SYNTHETIC[name], synthetic_description(name), None, "synthetic")
+    return StudySummary(name, synthetic_title(name), synthetic_description(name), None, "synthetic")
 
 
 _SITTING, _SITTING_OF_TWO, _EXTRAS = 18, 12, 4
@@ -257,7 +264,8 @@ def open_study(ref: str | Path) -> Study:
     Parameters
     ----------
     ref : str or Path
-        The name of a bundled or synthetic study, a study folder, or a predictions file.
+        The name of a bundled or synthetic study, a study folder, or a predictions file; ``eta:FILE`` takes the
+        probabilities of a file for a law.
 
     Returns
     -------
@@ -271,15 +279,15 @@ def open_study(ref: str | Path) -> Study:
     """
     if isinstance(ref, str) and ref in BUNDLED:
         return read_folder(datasets_folder() / ref, "bundled")
-    if isinstance(ref, str) and ref in SYNTHETIC:
-        return synthetic_study(ref)
+    if isinstance(ref, str) and is_synthetic(ref):
+        return study_of_eta(Path(ref.removeprefix(ETA))) if ref.startswith(ETA) else synthetic_study(ref)
     path = Path(ref)
     if path.is_dir():
         return read_folder(path)
     if path.name == STUDY_FILE:
         return read_folder(path.parent)
     if not os.path.lexists(path):  # a link that leads nowhere is told as such
-        close = get_close_matches(str(ref), [*BUNDLED, *SYNTHETIC], n=1)
+        close = get_close_matches(str(ref), [*BUNDLED, *LISTED], n=1)
         hint = f"did you mean “{close[0]}”?" if close else "`elicit study list` names those that come with it."
         raise Problem(f"There is no study “{ref}”, and no folder or file of that name: {hint}")
     return study_of([path], kind="file", name=path.stem)

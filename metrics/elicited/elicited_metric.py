@@ -13,26 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited import metric_parts as parts
+from metrics.elicited.alignment import aligned, labelled_table
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import CaseWords, Consequence, MetricDetails, Provenance, Quality
-from metrics.elicited.release import ReleaseList, release_factors, release_list
+from metrics.elicited.release import ReleaseForm, ReleaseList, release_factors, release_list, two_level_factors
 from metrics.errors import InputError
 from metrics.extras import require
-from metrics.inputs.arguments import (
-    column_names,
-    matrix_by_name,
-    number_array,
-    require_order,
-    square_matrix,
-    whole_number,
-)
+from metrics.inputs.arguments import matrix_by_name, number_array, square_matrix, whole_number
 from metrics.inputs.class_index import ClassIndex, LabelledWeights, class_names
-from metrics.inputs.labels import Probabilities, label_text, probability_array
+from metrics.inputs.labels import label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from metrics.probabilistic.concern import MetaPatternConcernScore
+    from metrics.probabilistic.concern import MetaPatternConcernScore, TrueConcern
 
 Floats = NDArray[np.float64]
 
@@ -292,9 +286,13 @@ class ElicitedMetric:
         values = family_of(self.family).class_weight(self.weights)
         return LabelledWeights(zip(self.labels, map(float, values), strict=True))
 
-    def release_factors(self) -> NDArray[np.float64]:
-        """Return the release factors of the Meta Pattern Concern Score, shape (k, k); 1 is full concern."""
-        return release_factors(self.cost_matrix)
+    def release_factors(self, form: ReleaseForm = "graded") -> NDArray[np.float64]:
+        """Return the release factors of the Meta Pattern Concern Score, shape (k, k); 1 is full concern.
+
+        "graded": one for each mistake, from the costs; "list": the paper's two levels, those of `release_list`.
+        """
+        graded = release_factors(self.cost_matrix)
+        return graded if form == "graded" else two_level_factors(graded)
 
     def release_list(self) -> ReleaseList:
         """Return the paper's two-level form: a list R of class indices, one factor, and the error of the fit."""
@@ -383,7 +381,7 @@ class ElicitedMetric:
         """
         from metrics.classification.costs import expected_misclassification_cost
 
-        true, proba, columns = self._aligned(y_true, y_proba, labels)
+        true, proba, columns = aligned(self.class_index, y_true, y_proba, labels)
         costs = self.cost_matrix[np.ix_(columns, columns)]
         return expected_misclassification_cost(true, proba, costs, sample_weight=sample_weight)
 
@@ -410,7 +408,7 @@ class ElicitedMetric:
         """
         from metrics.classification.costs import cost_sensitive_decisions
 
-        proba, columns = self._table(y_proba, labels)
+        proba, columns = labelled_table(self.class_index, y_proba, labels)
         names: Any = [self.labels[j] for j in columns] if labels is None else labels
         return cost_sensitive_decisions(proba, self.cost_matrix[np.ix_(columns, columns)], labels=names)
 
@@ -421,30 +419,42 @@ class ElicitedMetric:
         *,
         labels: Sequence[object] | None = None,
         sample_weight: ArrayLike | None = None,
+        top_k: int | None = None,
+        n_intervals: int = 50,
+        true_concern: TrueConcern = "sum",
+        release: ReleaseForm = "graded",
+        by_class: bool = True,
     ) -> MetaPatternConcernScore:
-        """Return the Meta Pattern Concern Score with this metric's release factors and class weights.
-
-        All classes count, in 50 intervals.
+        """Return the Meta Pattern Concern Score with this metric's release factors.
 
         Parameters
         ----------
         y_true, y_proba, labels, sample_weight
             As in `expected_score`, and refused as there.
+        top_k, n_intervals, true_concern
+            As in `metrics.meta_pattern_concern_score`.
+        release : {"graded", "list"}
+            See `release_factors`.
+        by_class : bool
+            Whether each case has its true class's weight in the mean, `class_weight`; without it the mean is that of
+            the paper, equation (9).
 
         Returns
         -------
         MetaPatternConcernScore
-            A float, lower is better: the mean over the cases, each weighted with its true class's weight. It carries
-            the patterns, see `metrics.meta_pattern_concern_score`.
+            A float, lower is better. It carries the patterns, see `metrics.meta_pattern_concern_score`.
         """
         from metrics.probabilistic.concern import meta_pattern_concern_score
 
-        true, proba, columns = self._aligned(y_true, y_proba, labels)
+        true, proba, columns = aligned(self.class_index, y_true, y_proba, labels)
         return meta_pattern_concern_score(
             true,
             proba,
-            release_factors=self.release_factors()[np.ix_(columns, columns)],
-            class_weight=family_of(self.family).class_weight(self.weights)[columns],
+            top_k=top_k,
+            n_intervals=n_intervals,
+            true_concern=true_concern,
+            release_factors=self.release_factors(release)[np.ix_(columns, columns)],
+            class_weight=family_of(self.family).class_weight(self.weights)[columns] if by_class else None,
             sample_weight=sample_weight,
         )
 
@@ -463,44 +473,6 @@ class ElicitedMetric:
         from sklearn.metrics import make_scorer
 
         return make_scorer(self.score, greater_is_better=False)
-
-    def _columns(self, labels: Sequence[object]) -> NDArray[np.intp]:
-        """Return the class index of each label that names a column; all different."""
-        class_names(labels)
-        columns = self.class_index.indices_of(labels, "labels")
-        class_names([self.classes[j] for j in columns])
-        return columns
-
-    def _table(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> tuple[Probabilities, NDArray[np.intp]]:
-        """Return the probabilities and the class index of each column.
-
-        The probability of one of two classes alone is refused: scikit-learn means the class that sorts last.
-        """
-        if labels is None:
-            named = column_names(y_proba)
-            order = None if named is None else self.class_index.order_of(named)
-            columns = np.arange(len(self.classes)) if order is None else np.argsort(order)
-        else:
-            columns = self._columns(labels)
-            require_order(y_proba, ClassIndex([self.classes[j] for j in columns]), "y_proba")
-        proba = probability_array(y_proba, flat="refused")
-        if proba.shape[1] != len(columns):
-            raise InputError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")
-        return proba, columns
-
-    def _aligned(
-        self, y_true: ArrayLike, y_proba: ArrayLike, labels: Sequence[object] | None
-    ) -> tuple[NDArray[np.intp], Probabilities, NDArray[np.intp]]:
-        """Return the column of each true label, the probabilities, and the class of each column, all k of them.
-
-        The probabilities are copied only where `labels` leaves classes out; these become columns of zeros at the end.
-        """
-        proba, columns = self._table(y_proba, labels)
-        missing = np.setdiff1d(np.arange(len(self.classes)), columns)
-        if len(missing):
-            columns = np.concatenate([columns, missing])
-            proba = np.hstack([proba, np.zeros((len(proba), len(missing)), dtype=proba.dtype)])
-        return np.argsort(columns)[self.class_index.indices(y_true, "y_true")], proba, columns
 
 
 def _numbers(values: ArrayLike | None, name: str) -> Floats | None:

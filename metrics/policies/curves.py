@@ -68,13 +68,13 @@ class PolicyCurves:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the probability of each policy being best; on `ax` or a new figure, whose axes it returns."""
-        from metrics.display.policy_curves import plot_acceptability
+        from metrics.display.curves import plot_acceptability
 
         return plot_acceptability(self, ax)
 
     def plot_cost(self, ax: Axes | None = None) -> Axes:
         """Draw the costs of the policies; on `ax` or a new figure, whose axes it returns."""
-        from metrics.display.policy_curves import plot_policy_costs
+        from metrics.display.curves import plot_policy_costs
 
         return plot_policy_costs(self, ax)
 

@@ -150,7 +150,7 @@ class DecisionCurve:
         matplotlib Axes
             Where it was drawn.
         """
-        from metrics.display.policy_curves import plot_decision_curve
+        from metrics.display.curves import plot_decision_curve
 
         return plot_decision_curve(self, ax, shaded)
 

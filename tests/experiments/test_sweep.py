@@ -10,7 +10,9 @@ import time
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from typer.testing import CliRunner
 
+from elicit_app.cli.main import app
 from elicit_app.experiments.sweep import Runs, read_sweep, run_sweep
 from elicit_app.experiments.sweep_results import found_by, plot_found
 from elicit_app.problem import Problem
@@ -147,8 +149,8 @@ def test_a_wrong_specification_is_told_in_words(tmp_path, text, sentence):
 def test_other_runs_are_neither_mixed_in_nor_replaced(specification, tmp_path):
     out = tmp_path / "runs.parquet"
     run_sweep(read_sweep(specification), out)
-    with pytest.raises(Problem, match="exists already"):
-        run_sweep(read_sweep(specification), out)
+    refused = CliRunner().invoke(app, ["sweep", str(specification), "--out", str(out)])
+    assert "exists already" in str(refused.exception)
     runs = Runs(read_sweep(specification), tmp_path / "other.parquet")
     runs.add(*next((one, rows_of(runs.sweep, out, 0)) for one, _ in runs.missing()))
     specification.write_text(SMALL.replace("seed = 5", "seed = 6"))

@@ -12,7 +12,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.study.cluster import parts_of, tally_on_cluster, tally_part
 from elicit_app.study.reading import open_predictions
-from elicit_app.study.scoring import ModelRows, Piece, scores_of, tally_models
+from elicit_app.study.scoring import AS_USUAL, ModelRows, Piece, scores_of, tally_models
 from elicit_app.study.tables import BATCH_ROWS
 from metrics import ElicitedMetric
 
@@ -100,7 +100,7 @@ def test_a_worker_hands_back_what_is_wrong_with_a_file(tmp_path, metric):
     rows[7, "proba_a"] = 2.0
     rows.write_parquet(tmp_path / "m.parquet")
     (part,) = parts_of([("m", tmp_path / "m.parquet")])
-    problem = pickle.loads(pickle.dumps(tally_part(part, metric)))
+    problem = pickle.loads(pickle.dumps(tally_part(part, metric, None, AS_USUAL)))
     assert isinstance(problem, Problem)
     assert problem.findings[0].what.startswith("Row 8: proba_a is 2, above 1")
     assert problem.findings[0].what in problem.sentence

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage
     from elicit_app.gui.pages.reading import ErrorPage, OpeningPage, Trouble
-    from elicit_app.gui.start.damaged_page import DamagedPage, DamagedView
+    from elicit_app.gui.start.page import DamagedPage, DamagedView
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
@@ -371,8 +371,8 @@ class Flow(QObject):
 def _damaged_view(path: Path) -> DamagedView:
     """Read a damaged session up to the damage."""
     from elicit_app.gui.review.table import answer_words
-    from elicit_app.gui.start.damaged_page import DamagedView
     from elicit_app.gui.start.overview import titled
+    from elicit_app.gui.start.page import DamagedView
     from elicit_app.session.session import Session
     from elicit_app.session.view_builders import review_view
 

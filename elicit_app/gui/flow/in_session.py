@@ -19,8 +19,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
-from elicit_app.session.views.curves import CurvesView
-from elicit_app.session.views.outcome import ProblemView, ResultView, View
+from elicit_app.session.views.result import CurvesView, ProblemView, ResultView, View
 
 if TYPE_CHECKING:
     from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage

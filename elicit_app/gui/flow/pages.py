@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.setup.begin_page import BeginPage
     from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.study_page import StudyPage
-    from elicit_app.gui.start.damaged_page import DamagedPage
+    from elicit_app.gui.start.page import DamagedPage
 
 P = TypeVar("P", bound=Page)
 
@@ -149,7 +149,7 @@ class Pages:
     @cached_property
     def damaged(self) -> DamagedPage:
         """Return the page of a damaged session."""
-        from elicit_app.gui.start.damaged_page import DamagedPage
+        from elicit_app.gui.start.page import DamagedPage
 
         return self._add(DamagedPage(), "A damaged session")
 

@@ -87,7 +87,7 @@ class Preparation(QObject):
             page.place.path.setText(str(chosen))
 
     def _open_words(self) -> None:
-        from elicit_app.study.words_csv import read_words
+        from elicit_app.study.typed_tables import read_words
 
         page = self._words_page
         path, study = self._dialogs.words(page), page.study
@@ -98,7 +98,7 @@ class Preparation(QObject):
 
     def _save_words_as(self) -> None:
         from elicit_app.gui.flow.saving import documents, with_ending
-        from elicit_app.study.words_csv import write_words
+        from elicit_app.study.typed_tables import write_words
 
         page = self._words_page
         study = page.study

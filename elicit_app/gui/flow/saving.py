@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.problem import Problem
-from elicit_app.session.views.curves import CurvesView
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import CurvesView, ResultView
 from metrics.files import write_atomically
 
 METRIC_ENDING = ".metric.json"

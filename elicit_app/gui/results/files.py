@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label, OutlineButton
 from elicit_app.gui.elements.texts import tell
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import ResultView
 
 
 class FileFormat(NamedTuple):

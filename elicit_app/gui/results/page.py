@@ -18,8 +18,7 @@ from elicit_app.gui.results.prevalence import PrevalencePane
 from elicit_app.gui.results.seen import Part, SeenPane
 from elicit_app.gui.results.to_do import ToDoPane
 from elicit_app.gui.results.told import ToldPane
-from elicit_app.session.views.curves import CurvesView
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import CurvesView, ResultView
 from elicit_app.session.words.policy_words import chooses
 from elicit_app.study.model import Study
 

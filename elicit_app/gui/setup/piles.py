@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from elicit_app.elicitation.orders import StatedMistake
-from elicit_app.elicitation.piles import StatedPile
+from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.session.journal.events import Guess
 from elicit_app.study.model import Study
 

@@ -15,7 +15,7 @@ from elicit_app.session.journal.listing import SessionSummary, finished_experts,
 from elicit_app.session.journal.reading import read
 from elicit_app.session.results.result import result_view, scenarios_of
 from elicit_app.session.session import Session
-from elicit_app.session.views.outcome import ModelView
+from elicit_app.session.views.result import ModelView
 from elicit_app.session.words.sentences import cheapest_words
 from elicit_app.study.model import Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates

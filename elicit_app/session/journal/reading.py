@@ -14,7 +14,23 @@ from pydantic_core import from_json
 from elicit_app.problem import Problem
 from elicit_app.session.journal.backups import Mark, read_mark
 from elicit_app.session.journal.events import EVENT, FORMAT, PROTECTED, VERSION, Begun, Event, digest_after, unsealed
-from elicit_app.session.journal.migrations import migrated
+
+_SIDES = {"a": "first", "b": "second"}
+
+
+def migrated(event: dict[str, Any]) -> dict[str, Any]:
+    """Return one event of any version as the newest version writes it.
+
+    A session that an older version began may have newer lines at its end, so every line is looked at by itself.
+    """
+    new = dict(event)
+    for key in ("choice", "left"):
+        if isinstance(side := event.get(key), str):
+            new[key] = _SIDES.get(side, side)
+    if isinstance(pair := event.get("pair"), dict):
+        new["pair"] = {_SIDES.get(key, key): value for key, value in pair.items()}
+    return new
+
 
 LARGEST = 64 << 20
 """Bytes of the largest session file that is read: about 100,000 answers."""

@@ -20,8 +20,7 @@ from elicit_app.session.journal.events import Event
 from elicit_app.session.journal.state import SessionState, fold
 from elicit_app.session.results.trusting import trust_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.views.outcome import ResultView
-from elicit_app.session.views.scenarios import Scenarios
+from elicit_app.session.views.result import ResultView, Scenarios
 from elicit_app.session.words.sentences import stated_words
 from elicit_app.study.counting import prevalence_of
 from elicit_app.study.model import Mistake, Predictions, Study

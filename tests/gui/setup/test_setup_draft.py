@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from elicit_app.gui.settings import Settings, load_settings, save_settings
-from elicit_app.gui.setup.mistakes import flow, matches, mistake_at, with_nouns
+from elicit_app.gui.setup.words import flow, matches, mistake_at, with_nouns
 from elicit_app.gui.start.overview import day_words, moment_words
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
 from elicit_app.study.model import Mistake, default_wording
-from elicit_app.study.words_csv import keys_of, with_mistakes
+from elicit_app.study.typed_tables import keys_of, with_mistakes
 
 
 @pytest.fixture(scope="module")

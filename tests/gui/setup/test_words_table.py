@@ -11,11 +11,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui.setup.grid import block_of
-from elicit_app.gui.setup.nouns import following
 from elicit_app.gui.setup.study_page import StudyPage
+from elicit_app.gui.setup.words import following
 from elicit_app.problem import Problem
 from elicit_app.study import open_study
-from elicit_app.study.words_csv import read_words, with_mistakes, words_csv, write_words
+from elicit_app.study.typed_tables import read_words, with_mistakes, words_csv, write_words
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 NAME, ONE, SEVERAL, FOLLOWS = range(2, 6)

@@ -13,8 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 import metrics
 from metrics import CaseWords, Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
-from metrics.elicited.metric_document import MetricDocument, metric_schema
-from metrics.elicited.metric_file import CURRENT_VERSION, migrate
+from metrics.elicited.metric_file import CURRENT_VERSION, MetricDocument, metric_schema, migrate
 from metrics.files import write_atomically
 from metrics.inputs.labels import label_text
 

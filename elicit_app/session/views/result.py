@@ -1,22 +1,121 @@
-"""What is cheapest, and what it costs, where the classes are rarer or more common than in the data.
-
-The rates within each true class are taken as they are, and so are the costs of the mistakes: only how common the true
-classes are changes. It is the same judge, and the same draws, at another prevalence.
-"""
+"""The view of a result: what one could do, what it costs elsewhere, the curves behind it, and work that failed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from elicit_app.elicitation.questions import Matrix
-from elicit_app.session.views.outcome import ModelView
+from elicit_app.elicitation.questions import Counts, Matrix
+from elicit_app.problem import Finding
+from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
 from metrics import natural_frequencies
+from metrics.elicited.exchange import ExchangeRate
 from metrics.models.cost_curves import CostLines
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge
+
+if TYPE_CHECKING:
+    from metrics import ElicitedMetric
+    from metrics.elicited.exchange import ExchangeRate, Headline
+    from metrics.elicited.family import MistakeKey
+    from metrics.policies.judgement import Judgement
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CurveLine:
+    """One curve: the recommended policy, another one, or one that needs no model (`trivial`)."""
+
+    name: str
+    values: Floats
+    recommended: bool = False
+    trivial: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class CurveSet:
+    """Curves over one number.
+
+    Parameters
+    ----------
+    at : ndarray of shape (n,)
+        The numbers, ascending.
+    lines : tuple of CurveLine
+        Each with n values; the most important first.
+    elicited : float
+        What the answers say the number is.
+    plausible : tuple of float or None
+        Its 90 % range.
+    """
+
+    at: Floats
+    lines: tuple[CurveLine, ...]
+    elicited: float
+    plausible: tuple[float, float] | None
+
+    def values(self, number: float) -> tuple[tuple[CurveLine, float], ...]:
+        """Return every line with its value at a number, as the straight line between two known ones has it."""
+        return tuple((line, float(np.interp(number, self.at, line.values))) for line in self.lines)
+
+
+@dataclass(frozen=True, eq=False)
+class RocLine:
+    """The ROC curve of a model with the elicited threshold on it.
+
+    Parameters
+    ----------
+    name : str
+        The model.
+    false_rate, true_rate : ndarray of shape (m,)
+        Share of the negative and of the positive cases that are called positive, ascending.
+    point : tuple of float
+        False and true rate at the threshold.
+    ends : tuple of (float, float)
+        The same at the ends of its 90 % range; `point` twice without one.
+    recommended : bool
+        Whether this model is the recommended one.
+    """
+
+    name: str
+    false_rate: Floats
+    true_rate: Floats
+    point: tuple[float, float]
+    ends: tuple[tuple[float, float], tuple[float, float]]
+    recommended: bool
+
+
+@dataclass(frozen=True, eq=False)
+class CurvesView:
+    """Everything behind "What more can be seen".
+
+    Parameters
+    ----------
+    rate, yardstick : ExchangeRate
+        Whose ratio varies, and the unit.
+    net_benefit : CurveSet or None
+        Two classes: positive cases found per population, less the price of false alarms, over the threshold.
+    cost : CurveSet
+        Cost per population in units of the yardstick, over the ratio.
+    best : CurveSet
+        Probability of being best, over the ratio.
+    roc : tuple of RocLine
+        Of two classes.
+    """
+
+    rate: ExchangeRate
+    yardstick: ExchangeRate
+    net_benefit: CurveSet | None
+    cost: CurveSet
+    best: CurveSet
+    roc: tuple[RocLine, ...] = ()
+
 
 _SAME_SHARE = 1e-9
 
@@ -152,3 +251,81 @@ def proportions(shares: ArrayLike) -> Matrix:
         raise ValueError("shares: numbers >= 0 were expected, at least one of them greater.")
     scaled: Matrix = of / of.sum()
     return scaled
+
+
+@dataclass(frozen=True)
+class TrustView:
+    """One finding about how far the result can be trusted; `question` is the number of the answer it is about."""
+
+    good: bool
+    headline: str
+    detail: str = ""
+    question: int | None = None
+
+
+@dataclass(frozen=True)
+class HeldOutView:
+    """How many of the answers kept aside each rule predicts: this result, F1 score, accuracy."""
+
+    name: str
+    right: int
+    total: int
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """One model judged by the elicited metric; `difference` is to the first model, with its 90 % range."""
+
+    name: str
+    rank: int
+    cost: float
+    difference: float
+    difference_range: tuple[float, float] | None
+    mpcs: float
+    accuracy: float
+    probability_best: float | None
+    rates: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class ResultView:
+    """Everything the result pages show. Costs of models are per population, in units of the yardstick mistake.
+
+    `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended;
+    `judgement` is what one could do with the models, `scenarios` judges it at another prevalence, both None where the
+    study has no models; `models` are the models as they decide now; `experts` is how many
+    experts have finished this study, this one included; `guesses` are the first guesses of ratios; `practice` is what
+    is done today, as it was typed.
+    """
+
+    metric: ElicitedMetric
+    ratios: tuple[ExchangeRate, ...]
+    headline: Headline
+    trust: tuple[TrustView, ...]
+    trust_sentence: str
+    held_out: tuple[HeldOutView, ...]
+    models: tuple[ModelView, ...]
+    answers: int
+    date: str
+    can_export: bool
+    journal: Path | None
+    notes: tuple[str, ...] = ()
+    stopped: str = "expert"
+    can_continue: bool = True
+    unsaved: str = ""
+    scenarios: Scenarios | None = None
+    judgement: Judgement | None = None
+    experts: int = 1
+    guesses: Mapping[MistakeKey, float] = field(default_factory=dict)
+    practice: tuple[tuple[float, ...], ...] | None = None
+
+
+@dataclass(frozen=True)
+class ProblemView:
+    """Work that could not be done, in one sentence; what stood before still stands."""
+
+    sentence: str
+    findings: tuple[Finding, ...] = ()
+
+
+View = QuestionView | RecapView | UnsavedView | SittingOverView | ReviewView | ResultView | CurvesView | ProblemView

@@ -1,4 +1,4 @@
-"""The words of every mistake, in one table that is filled in like a spreadsheet."""
+"""The words of a study: title, nouns of a case and of each class, and every mistake."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.grid import Column, Grid, GridView
 from elicit_app.session.words.ledger import ARROW
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Mistake, Study, Wording, default_wording
-from elicit_app.study.words_csv import Key, keys_of, with_mistakes
+from elicit_app.study.typed_tables import Key, keys_of, with_mistakes
 
 SEARCHED_FROM = 20
 """So many classes on, there is a field to search in."""
@@ -25,7 +25,7 @@ LONG_NAME = 40
 """Names longer than this are cut on the question page of a small window."""
 
 _TRUTH, _CALLED, _NAME, _ONE, _SEVERAL, _FOLLOWS = range(6)
-_COLUMNS = (
+_MISTAKE_COLUMNS = (
     Column("Truth", 110, editable=False),
     Column("Called", 118, editable=False, grey=True),
     Column("Name", 176),
@@ -38,7 +38,7 @@ _COLUMNS = (
         missing="What happens then?",
     ),
 )
-_ROWS = 14
+_MISTAKE_ROWS = 14
 
 
 def mistake_at(wording: Wording, key: Key) -> Mistake:
@@ -130,8 +130,8 @@ class MistakesSection(Section):
         super().__init__("The mistakes", parent=parent)
         self._study: Study | None = None
         self._keys: tuple[Key, ...] = ()
-        self.grid = Grid(_COLUMNS)
-        self.table = GridView(self.grid, "The words of every mistake", _ROWS)
+        self.grid = Grid(_MISTAKE_COLUMNS)
+        self.table = GridView(self.grid, "The words of every mistake", _MISTAKE_ROWS)
         self.search = Field(hint="Search: a class, a word")
         tell(self.search, name="Search among the mistakes")
         self.paste = OutlineButton("Paste", keys=("Ctrl+V",))
@@ -273,3 +273,106 @@ def _cells_of(study: Study, key: Key, *, first: bool) -> tuple[str, ...]:
     # The truth stands in the first row of its block; of any wrong answer, each row is a block of its own.
     truth = wording.class_one[true] if first or predicted is None else ""
     return (truth, called, *_parts(mistake_at(wording, key)))
+
+
+_OF_ONE, _OF_SEVERAL, _DONE = 1, 2, 3
+_CLASS_COLUMNS = (
+    Column("Class in the file", 160, editable=False, grey=True),
+    Column("One of them", 180),
+    Column("Several of them", 190),
+    Column("What one does then, as “biopsy”", 230),
+    Column("Cases", 80, editable=False, grey=True, right=True),
+)
+_CLASS_ROWS = 6
+
+
+Names = tuple[str, ...]
+
+
+def following(many: Names, one: Names, cases: str, *, new: Names, now: str) -> Names:
+    """Return the words for several of each class, where those made of class and case word follow both.
+
+    Parameters
+    ----------
+    many, one : tuple of str
+        As they were.
+    cases : str
+        The word for several cases, as it was.
+    new : tuple of str
+        The words for one of each class, as they are now.
+    now : str
+        The word for several cases, as it is now.
+    """
+    return tuple(
+        f"{own} {now}" if several == f"{before} {cases}" else several
+        for several, before, own in zip(many, one, new, strict=True)
+    )
+
+
+class NounsSection(Section):
+    """Title and nouns. Emits `edited` with the changed study, and `said` with what was done in the table."""
+
+    edited = Signal(object)
+    said = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("What it is about", parent=parent)
+        self.title.hide()
+        self._study: Study | None = None
+        self.name, self.case, self.cases = Field(), Field(), Field()
+        self.grid = Grid(_CLASS_COLUMNS)
+        self.table = GridView(self.grid, "The classes", _CLASS_ROWS)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(theme.M)
+        self._row.addLayout(named("Title", self.name), 2)
+        self._row.addLayout(named("One case is a", self.case), 1)
+        self._row.addLayout(named("Several are", self.cases), 1)
+        self.column.addLayout(self._row)
+        self.column.addWidget(self.table)
+        for field in (self.name, self.case, self.cases):
+            field.textEdited.connect(self._edited)
+        self.grid.edited.connect(self._edited)
+        self.table.said.connect(self.said)
+
+    def show_study(self, study: Study) -> None:
+        """Show the nouns of `study`."""
+        same = self._study is not None and self._study.classes == study.classes
+        self._study = study
+        wording = study.wording
+        counts = [f"{counted:,}" for counted in cases_of_each(study)]
+        done = wording.class_action or ("",) * study.n_classes
+        cells = list(zip(study.classes, wording.class_one, wording.class_many, done, counts, strict=True))
+        if same:
+            self.grid.refresh(cells)
+        else:
+            self.grid.show_cells(cells)
+        for field, text in ((self.name, study.title), (self.case, wording.case), (self.cases, wording.cases)):
+            if field.text() != text:
+                field.setText(text)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """With a large font the three fields stand one above the other."""
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(down if breakpoint_.large else across)
+        self.table.measure()
+
+    def _edited(self) -> None:
+        if self._study is None:
+            return
+        before = self._study.wording
+        rows = [self.grid.row(at) for at in range(self.grid.rowCount())]
+        one, many = tuple(row[_OF_ONE] for row in rows), tuple(row[_OF_SEVERAL] for row in rows)
+        if many == before.class_many:
+            many = following(many, before.class_one, before.cases, new=one, now=self.cases.text())
+        changed = with_nouns(self._study, self.case.text(), self.cases.text(), one, many)
+        done = tuple(row[_DONE].strip() for row in rows)
+        wording = replace(changed.wording, class_action=done if any(done) else ())
+        self.edited.emit(replace(changed, title=self.name.text(), wording=wording))
+
+
+def cases_of_each(study: Study) -> list[int]:
+    """Return how many real cases each class has; none in a study without models."""
+    if not study.models:
+        return [0] * study.n_classes
+    y_true = study.models[0].y_true
+    return [int((y_true == at).sum()) for at in range(study.n_classes)]
