@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from elicit_app.cli import output
+from elicit_app.cli import experts, output
 from elicit_app.cli.metric import require_new
 from elicit_app.problem import Problem
 
@@ -16,12 +16,15 @@ from elicit_app.problem import Problem
 def register(app: typer.Typer) -> None:
     """Add `study` with its commands."""
     group = typer.Typer(
-        no_args_is_help=True, rich_markup_mode=None, help="Make studies from predictions; list studies."
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="Make, list, send and collect studies.",
     )
     group.command("new")(new)
     group.command("list")(show_list)
     group.command("radius")(radius)
     group.command("classifier")(classifier)
+    experts.register(group)
     app.add_typer(group, name="study")
 
 

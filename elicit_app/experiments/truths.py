@@ -16,7 +16,7 @@ from elicit_app.elicitation.procedures.published import Fraction
 from elicit_app.elicitation.questions import Family, Matrix, Outcome
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
-from elicit_app.registry.entries import cases_of, stated_orders
+from elicit_app.registry.entries import stated_orders
 from elicit_app.study.model import Study
 from metrics.elicited.family import LPM, family_of
 
@@ -306,7 +306,7 @@ def true_metric(
         if order is not None:
             raise WrongOption(f"The true weights break the stated order {order}: change one of the two.")
         return metric
-    prevalence = cases_of(study, study.models[0] if study.models else None).prevalence
+    prevalence = study.prevalence
     smaller, larger = _order(study, setting)
     for _ in range(_MOST_DRAWS):
         drawn = random_metric(setting.family, prevalence, rng, on_the_sphere=setting.space == "sphere", kind=kind)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -56,6 +56,7 @@ def migrate(document: object) -> dict[str, Any]:
 
 
 Text = Annotated[str, Field(min_length=1)]
+Document = TypeVar("Document", bound=BaseModel)
 Pair = tuple[Text, Text]
 
 _REMEDY = "Put a backup copy in its place, or make a new study with `elicit study new`."
@@ -100,11 +101,14 @@ class ModelEntry(_Part):
     file: Annotated[str, Field(pattern=r"^[^/\\]+\.(parquet|csv|npz)$")]
 
 
-class StudyDocument(_Part):
-    """The content of `study.json`. Rows of every matrix are true classes, columns are predicted classes."""
+class Described(_Part):
+    """What a study and a pack of it have in common. Rows of every matrix are true classes, columns predicted ones.
 
-    format: Literal["elicit-study"] = "elicit-study"
-    version: Literal[1] = 1
+    `digest` is that of the predictions the study was made from.
+    """
+
+    format: str
+    version: int
     title: Text
     description: str = ""
     classes: Annotated[list[Text], Field(min_length=2)]
@@ -113,8 +117,15 @@ class StudyDocument(_Part):
     yardstick: Pair = Field(description="true and predicted class of the mistake that others are compared with")
     wording: Words = Words()
     purpose: AnswersFor | None = Field(default=None, description="what answers are for, where that is stated")
-    models: Annotated[list[ModelEntry], Field(min_length=1)]
     digest: str
+
+
+class StudyDocument(Described):
+    """The content of `study.json`."""
+
+    format: Literal["elicit-study"] = "elicit-study"
+    version: Literal[1] = 1
+    models: Annotated[list[ModelEntry], Field(min_length=1)]
 
 
 def parse_document(path: Path, content: bytes) -> StudyDocument:
@@ -132,23 +143,33 @@ def parse_document(path: Path, content: bytes) -> StudyDocument:
     Problem
         It is cut short, of a newer version, or a field is not as expected.
     """
-    try:
-        found = strict_json(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise Problem(f"{path} is not UTF-8 text (byte {error.start + 1}). {_REMEDY}") from error
-    except ValueError as error:
-        raise Problem(f"{path} cannot be read: {error}. {_REMEDY}") from error
+    found = parsed(path, content, _REMEDY)
     try:
         document = migrate(found)
     except ValueError as error:
         raise Problem(f"{path} {error}.") from error
+    return validated(path, document, StudyDocument, f"a proper study file: {{}}. {_REMEDY}")
+
+
+def parsed(path: Path, content: bytes, remedy: str) -> Any:
+    """Return what JSON in UTF-8 holds; a Problem with a remedy where it is none."""
+    try:
+        return strict_json(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise Problem(f"{path} is not UTF-8 text (byte {error.start + 1}). {remedy}") from error
+    except ValueError as error:
+        raise Problem(f"{path} cannot be read: {error}. {remedy}") from error
+
+
+def validated(path: Path, found: object, schema: type[Document], otherwise: str) -> Document:
+    """Return a parsed document by its schema; `otherwise` says what it is not, with a place for the first finding."""
     try:
         # strict JSON: a list stands for a tuple, but no text stands for a number
-        return StudyDocument.model_validate_json(json.dumps(document))
+        return schema.model_validate_json(json.dumps(found))
     except ValidationError as error:
         findings = tuple(Finding(_told(fault["loc"], fault["msg"])) for fault in error.errors())
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        raise Problem(f"{path} is not a proper study file: {findings[0].what}{more}. {_REMEDY}", findings) from error
+        raise Problem(f"{path} is not {otherwise.format(findings[0].what + more)}", findings) from error
 
 
 def _told(place: tuple[int | str, ...], message: str) -> str:
@@ -160,19 +181,24 @@ def _told(place: tuple[int | str, ...], message: str) -> str:
 
 def document_of(study: Study, files: list[str]) -> StudyDocument:
     """Return what to write for a study whose models' predictions lie in `files`."""
+    models = [ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)]
+    return StudyDocument(**description_of(study), models=models)
+
+
+def description_of(study: Study) -> dict[str, Any]:
+    """Return the fields that a study and a pack of it have in common, by name."""
     classes = study.classes
-    return StudyDocument(
-        title=study.title,
-        description=study.description,
-        classes=list(classes),
-        population=study.population,
-        stated_prevalence=list(study.stated_prevalence) if study.stated_prevalence else None,
-        yardstick=(classes[study.yardstick[0]], classes[study.yardstick[1]]),
-        wording=_stated_words(study.wording, classes),
-        purpose=study.purpose,
-        models=[ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)],
-        digest=study.digest,
-    )
+    return {
+        "title": study.title,
+        "description": study.description,
+        "classes": list(classes),
+        "population": study.population,
+        "stated_prevalence": list(study.stated_prevalence) if study.stated_prevalence else None,
+        "yardstick": (classes[study.yardstick[0]], classes[study.yardstick[1]]),
+        "wording": _stated_words(study.wording, classes),
+        "purpose": study.purpose,
+        "digest": study.digest,
+    }
 
 
 def _stated_words(wording: Wording, classes: tuple[str, ...]) -> Words:
@@ -208,7 +234,7 @@ def _mistake_words(mistake: Mistake, true: str, predicted: str | None) -> Mistak
     )
 
 
-def wording_of(path: Path, document: StudyDocument) -> Wording:
+def wording_of(path: Path, document: Described) -> Wording:
     """Return the complete wording of a study: the stated words, generic ones for the rest.
 
     Raises
@@ -236,3 +262,17 @@ def wording_of(path: Path, document: StudyDocument) -> Wording:
         raise Problem(f"{path} has words for {error}, but that is not one of its classes.") from error
     done = tuple(actions) if any(actions) else ()
     return Wording(words.case, words.cases, tuple(one), tuple(many), mistakes, tuple(any_mistake), done)
+
+
+def yardstick_of(path: Path, document: Described) -> tuple[int, int]:
+    """Return the yardstick as true and predicted class.
+
+    Raises
+    ------
+    Problem
+        It is no mistake of the study.
+    """
+    true, predicted = document.yardstick
+    if true not in document.classes or predicted not in document.classes or true == predicted:
+        raise Problem(f"{path}: the yardstick “{true}” called “{predicted}” is not a mistake of this study.")
+    return document.classes.index(true), document.classes.index(predicted)

@@ -18,6 +18,8 @@ from elicit_app.problem import Problem, shortened
 from elicit_app.study.counting import normalised_prevalence, population_for, prevalence_of, yardstick_for
 from elicit_app.study.folder import STUDY_FILE, check_study, read_folder, rewrite_document, write_folder
 from elicit_app.study.model import Study, Wording, default_wording, study_digest
+from elicit_app.study.packs import ENDING as PACK_ENDING
+from elicit_app.study.packs import read_pack
 from elicit_app.study.reading import Read, open_predictions, read_predictions, require_askable
 from elicit_app.study.synthetic import (
     ETA,
@@ -264,8 +266,8 @@ def open_study(ref: str | Path) -> Study:
     Parameters
     ----------
     ref : str or Path
-        The name of a bundled or synthetic study, a study folder, or a predictions file; ``eta:FILE`` takes the
-        probabilities of a file for a law.
+        The name of a bundled or synthetic study, a study folder, a packed study (`*.elicit`), or a predictions file;
+        ``eta:FILE`` takes the probabilities of a file for a law.
 
     Returns
     -------
@@ -284,6 +286,8 @@ def open_study(ref: str | Path) -> Study:
     path = Path(ref)
     if path.is_dir():
         return read_folder(path)
+    if path.suffix == PACK_ENDING:
+        return read_pack(path)
     if path.name == STUDY_FILE:
         return read_folder(path.parent)
     if not os.path.lexists(path):  # a link that leads nowhere is told as such

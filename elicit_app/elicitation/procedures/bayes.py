@@ -7,7 +7,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
@@ -25,7 +24,7 @@ from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, open_ends
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.intervals import IntervalPosterior
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.laws import Decider
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
@@ -54,8 +53,6 @@ from elicit_app.elicitation.stopping import (
 )
 from elicit_app.problem import Problem
 from metrics.elicited.family import family_of
-from metrics.policies.judging import ModelPolicies
-from metrics.policies.recalibration import Recalibration, recalibration
 
 PARTICLES = 400
 SWEEPS = 10  # moves of every particle, before it is looked whether more are needed
@@ -88,7 +85,7 @@ class Bayes:
 
     def __init__(
         self,
-        cases: Sequence[Cases],
+        cases: Sequence[Decider],
         *,
         family: Family,
         seed: int,
@@ -266,21 +263,11 @@ class Bayes:
             k = self.prior.n_classes
             costs = family_of(self.family).costs(self.belief(history).estimate)
             trivial = np.eye(k)[:, None, :] * self._cases[0].prevalence[None, :, None]
-            decided = [
-                cases.confusion(decisions)
-                for cases, put_right in zip(self._cases, self._recalibrations, strict=True)
-                for decisions in ModelPolicies("", costs, put_right).decisions(cases.eta)
-            ]
+            decided = [matrix for model in self._cases for matrix in model.policies(costs)]
             # What decides alike is one choice: two of the same would share the probability of being the best.
             found = np.unique(np.round([*decided, *trivial], 12), axis=0)
             self._choices.put(key, found)
         return found
-
-    @cached_property
-    def _recalibrations(self) -> list[Recalibration | None]:
-        """Return what puts the probabilities of each model right, where that is needed."""
-        found = [recalibration(cases.outcome.argmax(axis=1), cases.eta) for cases in self._cases]
-        return [one if one is not None and one.needed else None for one in found]
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""

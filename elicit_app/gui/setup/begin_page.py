@@ -331,8 +331,8 @@ class BeginPage(ScrolledPage):
             parts.append("1 order stated" if self.orders.count == 1 else f"{self.orders.count} orders stated")
         parts.append(f"at most {questions} questions" if questions else f"{entry.label}")
         self.settings.say("; ".join(parts))
-        models = "1 model" if len(study.models) == 1 else f"{len(study.models)} models"
-        rows = f"{len(study.models[0].y_true):,} {study.wording.cases}, " if study.models else ""
+        models = "1 model" if len(study.model_names) == 1 else f"{len(study.model_names)} models"
+        rows = f"{study.n_cases:,} {study.wording.cases}, " if study.n_cases else ""
         time = f"About {self.asking.minutes} minutes; e" if questions else "E"
         self.header.say(study.title, f"{rows}{models}. {time}very answer is kept.")
         self.briefing.show_study(study, self._folder, piles=self._beginning_piles())

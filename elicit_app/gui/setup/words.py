@@ -372,7 +372,5 @@ class NounsSection(Section):
 
 def cases_of_each(study: Study) -> list[int]:
     """Return how many real cases each class has; none in a study without models."""
-    if not study.models:
-        return [0] * study.n_classes
-    y_true = study.models[0].y_true
-    return [int((y_true == at).sum()) for at in range(study.n_classes)]
+    counts = study.case_counts
+    return [0] * study.n_classes if counts is None else counts.tolist()

@@ -22,7 +22,6 @@ from elicit_app.session.results.trusting import trust_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.result import ResultView, Scenarios
 from elicit_app.session.words.sentences import stated_words
-from elicit_app.study.counting import prevalence_of
 from elicit_app.study.model import Mistake, Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
@@ -103,9 +102,9 @@ def metric_of(session: Session, outcome: Outcome, quality: Quality | None = None
         seed=begun.seed,
         questions=outcome.questions,
         answers_digest=answers_digest(session.state),
-        expert=begun.expert,
+        expert=begun.who,
     )
-    name = study.title if begun.expert is None else f"{study.title}, {begun.expert}"
+    name = study.title if begun.who is None else f"{study.title}, {begun.who}"
     return elicited(study, outcome, name, provenance, quality or Quality(), session.state.last or begun.at)
 
 
@@ -143,7 +142,7 @@ def elicited(
         name=name,
         intervals=cost_intervals(outcome, study.yardstick),
         samples=outcome.samples,
-        prevalence=prevalence(study),
+        prevalence=study.prevalence,
         population=study.population,
         consequences=consequences(study, outcome.family == "dlpm"),
         words=case_words(study),
@@ -289,13 +288,6 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
     low, high = (family.on_errors(ends[:, unit] * cost) for ends in (tolerance.low, tolerance.high))
     low[yardstick] = high[yardstick] = cost
     return intervals_around(costs, np.stack([low, high], axis=-1))
-
-
-def prevalence(study: Study) -> Matrix:
-    """Return the study's prevalence, as stated or as counted, shape (k,), sum 1."""
-    if study.stated_prevalence is not None:
-        return np.array(study.stated_prevalence)
-    return prevalence_of(study.models, study.law, study.n_classes)
 
 
 def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Judge:
