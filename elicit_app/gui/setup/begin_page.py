@@ -20,6 +20,7 @@ from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.registry import Setting
 from elicit_app.session.journal.events import Guess
+from elicit_app.session.words.sentences import USUAL
 from elicit_app.study.model import Study
 
 _WIDTH = 344
@@ -269,6 +270,7 @@ class BeginPage(ScrolledPage):
         self.compare.setText(f"Compare the {experts} experts who have finished")
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
+        self.purpose.choose(study.purpose or USUAL)
         self._family_changed()
 
     @property
@@ -329,8 +331,8 @@ class BeginPage(ScrolledPage):
             parts.append("1 order stated" if self.orders.count == 1 else f"{self.orders.count} orders stated")
         parts.append(f"at most {questions} questions" if questions else f"{entry.label}")
         self.settings.say("; ".join(parts))
-        models = "1 model" if len(study.models) == 1 else f"{len(study.models)} models"
-        rows = f"{len(study.models[0].y_true):,} {study.wording.cases}, " if study.models else ""
+        models = "1 model" if len(study.model_names) == 1 else f"{len(study.model_names)} models"
+        rows = f"{study.n_cases:,} {study.wording.cases}, " if study.n_cases else ""
         time = f"About {self.asking.minutes} minutes; e" if questions else "E"
         self.header.say(study.title, f"{rows}{models}. {time}very answer is kept.")
         self.briefing.show_study(study, self._folder, piles=self._beginning_piles())
