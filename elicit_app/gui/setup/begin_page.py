@@ -20,6 +20,7 @@ from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.registry import Setting
 from elicit_app.session.journal.events import Guess
+from elicit_app.session.words.sentences import USUAL
 from elicit_app.study.model import Study
 
 _WIDTH = 344
@@ -269,6 +270,7 @@ class BeginPage(ScrolledPage):
         self.compare.setText(f"Compare the {experts} experts who have finished")
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
+        self.purpose.choose(study.purpose or USUAL)
         self._family_changed()
 
     @property
