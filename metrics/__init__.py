@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from metrics.elicited.metric_parts import Provenance as Provenance
     from metrics.elicited.metric_parts import Quality as Quality
     from metrics.elicited.metric_parts import Tally as Tally
+    from metrics.errors import CostsCountTwice as CostsCountTwice
     from metrics.errors import InputError as InputError
     from metrics.exports import FORMATS as FORMATS
     from metrics.exports import export as export
@@ -87,7 +88,7 @@ _NAMES = {
     "metrics.elicited.exchange": ("exchange_rates",),
     "metrics.elicited.metric_file": ("MetricFileError",),
     "metrics.elicited.metric_parts": ("Consequence", "Provenance", "Quality", "Tally"),
-    "metrics.errors": ("InputError",),
+    "metrics.errors": ("CostsCountTwice", "InputError"),
     "metrics.exports": ("FORMATS", "export"),
     "metrics.models.cost_curves": ("cost_curve", "operating_point"),
     "metrics.models.cost_sensitive_classifier": ("CostSensitiveClassifier",),

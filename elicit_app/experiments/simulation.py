@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from elicit_app.experiments.noise import NO_NOISE, Noise, Voters
 from elicit_app.experiments.simulated import SimulatedRun, Simulation
 from elicit_app.experiments.truths import (
     LINEAR,
+    MONOTONE,
     Kind,
     Metric,
     Person,
@@ -56,6 +58,8 @@ class Experts:
         The largest weight in units of the smallest, where random weights are stretched to it.
     voters : Voters or None
         Several experts who answer together, in place of one with `noise`.
+    denominator : tuple of float, "random" or None
+        They value results by a fraction with this denominator; see `true_metric`.
     """
 
     weights: tuple[float, ...] | None = None
@@ -67,6 +71,7 @@ class Experts:
     matching: Matching = EXACT_MATCHING
     ratio: float | None = None
     voters: Voters | None = None
+    denominator: tuple[float, ...] | Literal["random"] | None = None
 
     def __post_init__(self) -> None:
         if self.votes < 1:
@@ -91,6 +96,8 @@ class Experts:
         shrink: float = 1.0,
         ratio: float | None = None,
         voters: str | None = None,
+        denominator: tuple[float, ...] | Literal["random"] | None = None,
+        psi: str | None = None,
     ) -> Experts:
         """Return the experts that options state, as `elicit simulate` and a sweep name them.
 
@@ -99,16 +106,19 @@ class Experts:
         WrongOption
             A text that states nothing, a number out of its range, or options that do not go together.
         """
+        if psi is not None and person != "linear":
+            raise WrongOption("`psi` and `person` both say how results are valued: leave one of them out.")
         return cls(
             weights=weights,
             truth=truth,
             noise=Noise.parse(noise),
             votes=votes,
             strength=strength,
-            person=Person.parse(person),
+            person=Person.parse(person) if psi is None else Person.of_psi(psi),
             matching=Matching(equal, rounding, shrink),
             ratio=ratio,
             voters=None if voters is None else Voters.parse(voters),
+            denominator=denominator,
         )
 
     @property
@@ -123,12 +133,14 @@ class Experts:
             "truth": self.truth,
             "noise": str(self.noise),
             "votes": self.votes,
-            "person": str(self.person),
+            "person": "linear" if self.person.kind in MONOTONE else str(self.person),
             "equal": self.matching.error,
             "rounding": self.matching.rounded,
             "shrink": self.matching.shrink,
             "ratio": self.ratio,
             "voters": None if self.voters is None else str(self.voters),
+            "denominator": list(self.denominator) if isinstance(self.denominator, tuple) else self.denominator,
+            "psi": self.person.kind if self.person.kind in MONOTONE else None,
         }
 
     @property
@@ -184,7 +196,15 @@ class Laboratory:
     def truth(self, rng: np.random.Generator) -> Metric:
         """Return the true metric of a run; see `true_metric`."""
         who = self.experts
-        return true_metric(self.study, self.setting, rng, stated=who.weights, kind=who.truth, ratio=who.ratio)
+        return true_metric(
+            self.study,
+            self.setting,
+            rng,
+            stated=who.weights,
+            kind=who.truth,
+            ratio=who.ratio,
+            denominator=who.denominator,
+        )
 
     def run(self, number: int, *, judged: bool = True) -> SimulatedRun:
         """Simulate run `number`; everything random comes from SeedSequence([seed, number]).

@@ -16,14 +16,16 @@ from elicit_app.problem import Problem
 from elicit_app.study.counting import normalised_prevalence
 from elicit_app.study.model import Predictions, Study, check_wording, study_digest
 from elicit_app.study.reading import read_predictions, require_askable
-from elicit_app.study.tables import PROBABILITY, TRUTH, require_regular_file
+from elicit_app.study.tables import PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
+from metrics.errors import InputError
+from metrics.files import read_regular_file
 
 if TYPE_CHECKING:
     from elicit_app.study.document import StudyDocument
 
 STUDY_FILE = "study.json"
-_MOST_DOCUMENT_BYTES = 16 * 2**20
+MOST_DOCUMENT_BYTES = 16 * 2**20
 
 
 def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> Study:
@@ -76,11 +78,11 @@ def _read_document(path: Path) -> StudyDocument:
     from elicit_app.study.document import parse_document
 
     try:
-        if path.exists():
-            require_regular_file(path, _MOST_DOCUMENT_BYTES)
-        return parse_document(path, path.read_bytes())
+        return parse_document(path, read_regular_file(path, MOST_DOCUMENT_BYTES))
     except FileNotFoundError as error:
         raise Problem(f"{path.parent} is not a study folder: there is no {path.name} in it.") from error
+    except InputError as error:
+        raise Problem(f"{path} {error}: a study file was expected.") from None
     except OSError as error:
         raise Problem(f"{path} cannot be read ({error.strerror or error}).") from error
 

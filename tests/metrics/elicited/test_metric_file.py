@@ -357,3 +357,12 @@ def test_what_speaks_about_the_answers_comes_back(tmp_path):
     path = tmp_path / "skin.metric.json"
     full_metric(quality=quality).save(path)
     assert ElicitedMetric.load(path).quality == quality
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_pipe_or_a_device_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "a.metric.json")
+    (tmp_path / "b.metric.json").symlink_to("/dev/zero")
+    for path in tmp_path.iterdir():
+        with pytest.raises(MetricFileError, match="is a pipe or a device, not a file"):
+            ElicitedMetric.load(path)
