@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric as ElicitedMetric
     from metrics.elicited.exchange import exchange_rates as exchange_rates
     from metrics.elicited.metric_file import MetricFileError as MetricFileError
+    from metrics.elicited.metric_parts import CaseWords as CaseWords
     from metrics.elicited.metric_parts import Consequence as Consequence
     from metrics.elicited.metric_parts import Provenance as Provenance
     from metrics.elicited.metric_parts import Quality as Quality
@@ -87,7 +88,7 @@ _NAMES = {
     "metrics.elicited.elicited_metric": ("ElicitedMetric",),
     "metrics.elicited.exchange": ("exchange_rates",),
     "metrics.elicited.metric_file": ("MetricFileError",),
-    "metrics.elicited.metric_parts": ("Consequence", "Provenance", "Quality", "Tally"),
+    "metrics.elicited.metric_parts": ("CaseWords", "Consequence", "Provenance", "Quality", "Tally"),
     "metrics.errors": ("CostsCountTwice", "InputError"),
     "metrics.exports": ("FORMATS", "export"),
     "metrics.models.cost_curves": ("cost_curve", "operating_point"),

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited import metric_parts as parts
 from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
+from metrics.elicited.metric_parts import CaseWords, Consequence, MetricDetails, Provenance, Quality
 from metrics.elicited.scoring import CostsOfCases
 from metrics.errors import InputError
 from metrics.inputs.arguments import matrix_by_name, number_array, square_matrix, whole_number
@@ -60,6 +60,8 @@ class ElicitedMetric(CostsOfCases):
         Natural frequencies and costs are given per this many cases.
     consequences : tuple of Consequence
         The expert's words for the mistakes.
+    words : CaseWords or None
+        The domain's words for cases and classes, which sentences are made of; None has plain ones.
     yardstick : tuple of str or None
         (true, predicted): the mistake that others are compared with.
     provenance : Provenance
@@ -87,6 +89,7 @@ class ElicitedMetric(CostsOfCases):
     prevalence: Floats | None = None
     population: int | None = None
     consequences: tuple[Consequence, ...] = ()
+    words: CaseWords | None = None
     yardstick: tuple[str, str] | None = None
     provenance: Provenance = field(default_factory=Provenance)
     quality: Quality = field(default_factory=Quality)
@@ -106,6 +109,7 @@ class ElicitedMetric(CostsOfCases):
             checked["population"] = whole_number(self.population, "population", 1, _LARGEST_POPULATION)
         parts.check_name_and_time(self.name, self.created)
         parts.check_mistakes(self.consequences, self.yardstick, self.classes)
+        parts.check_words(self.words, self.classes)
         checked.update(created=self.created.astimezone(UTC), labels=self.labels or self.classes)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -145,8 +149,8 @@ class ElicitedMetric(CostsOfCases):
         family : {"dlpm", "lpm"}
             The family of the metric.
         **details
-            name, created, intervals, samples, prevalence, population, consequences, yardstick, provenance, quality, as
-            in the class. `created` is now by default.
+            name, created, intervals, samples, prevalence, population, consequences, words, yardstick, provenance,
+            quality, as in the class. `created` is now by default.
 
         Returns
         -------
@@ -220,6 +224,7 @@ class ElicitedMetric(CostsOfCases):
             prevalence=_numbers(details.get("prevalence"), "prevalence"),
             population=details.get("population"),
             consequences=tuple(details.get("consequences", ())),
+            words=details.get("words"),
             yardstick=None if yardstick is None else (label_text(yardstick[0]), label_text(yardstick[1])),
             provenance=details.get("provenance", Provenance()),
             quality=details.get("quality", Quality()),

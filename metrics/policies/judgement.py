@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import Consequence
+from metrics.elicited.metric_parts import CaseWords, Consequence
 from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
-from metrics.policies.recommendation import CaseWords, Recommendation, recommendation
+from metrics.policies.recommendation import Recommendation, recommendation
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric

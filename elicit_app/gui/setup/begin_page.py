@@ -23,6 +23,7 @@ from elicit_app.registry import Setting
 from elicit_app.registry.entries import as_packed
 from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
+from elicit_app.session.words.sentences import USUAL
 from elicit_app.study.model import Pack, Study
 
 _WIDTH = 344
@@ -286,6 +287,7 @@ class BeginPage(ScrolledPage):
         self._show_pack(study.pack)
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
+        self.purpose.choose(study.purpose or USUAL)
         self._family_changed()
 
     def _show_pack(self, pack: Pack | None) -> None:

@@ -37,12 +37,10 @@ def drop(page, *paths):
     page.dropEvent(QDropEvent(QPoint(50, 50), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, PLAIN))
 
 
-def answered(pack, home, expert):
+def answered(pack, home, expert, seed):
     """Return the answers of an expert who minds missed cancers, as they were saved to be sent back."""
-    costs = np.array([[0, 8.0], [1.0, 0]])
-    with Session.create(
-        open_study(str(pack)), BayesSetting(seed=5), home / "a.session.jsonl", expert=expert
-    ) as session:
+    study, costs = open_study(str(pack)), np.array([[0, 8.0], [1.0, 0]])
+    with Session.create(study, BayesSetting(seed=seed), home / "a.session.jsonl", expert=expert) as session:
         while (asking := session.asking()) is not None:
             gain = ((np.array(asking.pair.first) - np.array(asking.pair.second)) * costs).sum()
             session.answer("left" if (gain < 0) == (asking.left == "first") else "right")
@@ -94,10 +92,10 @@ def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, di
 
 def test_answers_are_dropped_on_the_study_and_compared(qtbot, window, study, pack, tmp_path):
     files = []
-    for name in ("Ada", "Ben"):
+    for seed, name in enumerate(("Ada", "Ben")):
         home = tmp_path / name
         home.mkdir()
-        files.append(answered(pack, home, name))
+        files.append(answered(pack, home, name, seed))
     window.flow.open(str(study.folder))
     page = on(qtbot, window, "begin")
     drop(page, *files)
