@@ -63,10 +63,17 @@ class TabStrip(QTabBar):
         if event.type() == QEvent.Type.FontChange:
             self._fit()
 
+    def hide_tabs(self, hidden: tuple[int, ...]) -> None:
+        """Hide some tabs and show all others."""
+        for tab in range(self.count()):
+            self.setTabVisible(tab, tab not in hidden)
+        self._fit()
+
     def _fit(self) -> None:
         """Use the short names where the long ones have no room."""
         metrics = QFontMetricsF(theme.font(theme.Role.STRONG))
-        wanted = sum(round(metrics.horizontalAdvance(name)) + _NARROWEST_GAP for name, _ in self._names)
+        shown = [name for tab, (name, _) in enumerate(self._names) if self.isTabVisible(tab)]
+        wanted = sum(round(metrics.horizontalAdvance(name)) + _NARROWEST_GAP for name in shown)
         for index, pair in enumerate(self._names):
             if self.tabText(index) != pair[wanted > self.width()]:
                 self.setTabText(index, pair[wanted > self.width()])
@@ -185,9 +192,9 @@ class ResultsPage(ScrolledPage):
 
     def _show_tabs(self, *, elsewhere: bool) -> None:
         """Hide the tabs that judge models where their cases are elsewhere."""
-        for tab in (_TO_DO, _SEEN, _PREVALENCE):
-            self.tabs.setTabVisible(tab, not elsewhere)
-        if elsewhere and self.tabs.currentIndex() in (_TO_DO, _SEEN, _PREVALENCE):
+        judging = (_TO_DO, _SEEN, _PREVALENCE)
+        self.tabs.hide_tabs(judging if elsewhere else ())
+        if elsewhere and self.tabs.currentIndex() in judging:
             self.tabs.setCurrentIndex(_TOLD)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
