@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
-SESSION_ENDING = ".session.jsonl"
+SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
 
 PATIENCE = 0.7
 """Seconds that leaving waits for what is being computed."""
@@ -164,22 +164,20 @@ class Flow(QObject):
         if ref.endswith(SESSION_ENDING):
             self._open_session(Path(ref))
             return
-        from elicit_app.study import open_study
-
         self.announce(ref)
         path = Path(ref)
         self.background.run(
-            lambda: open_study(ref),
+            lambda: _study_to_ask(ref),
             lambda study: self._opened(study, path),
             lambda problem: self._trouble(problem, path),
         )
 
     @Slot(object)
     def open_files(self, paths: Sequence[Path]) -> None:
-        """Open what was chosen or dropped: one study folder or session, or predictions files of one study."""
+        """Open what was chosen or dropped: a study folder, a packed study, a session, or predictions of one study."""
         if not paths:
             return
-        if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith(SESSION_ENDING)):
+        if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith((SESSION_ENDING, PACK_ENDING))):
             self.open(str(paths[0]))
             return
         files = tuple(paths)
@@ -374,6 +372,17 @@ class Flow(QObject):
         self.settings_changed.emit(settings)
 
 
+def _study_to_ask(ref: str) -> Study:
+    """Open a study, after a look at whether this version can ask what a packed one wants asked."""
+    from elicit_app.registry import setting_of
+    from elicit_app.registry.entries import as_packed
+    from elicit_app.study import open_study
+
+    study = open_study(ref)
+    as_packed(study, setting_of())
+    return study
+
+
 def _damaged_view(path: Path) -> DamagedView:
     """Read a damaged session up to the damage."""
     from elicit_app.gui.review.table import answer_words
@@ -385,7 +394,7 @@ def _damaged_view(path: Path) -> DamagedView:
     with Session.look(path, damaged=True) as session:
         words, family = session.study.wording, session.setting.family
         answers = tuple(answer_words(one, words, family) for one in review_view(session).answers)
-        return DamagedView(path, titled(session.study.title, session.state.begun.expert), session.damage, answers)
+        return DamagedView(path, titled(session.study.title, session.state.begun.who), session.damage, answers)
 
 
 def _recovered(path: Path) -> Path:

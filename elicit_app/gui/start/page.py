@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Label, LinkButton, PrimaryButton, Surface
-from elicit_app.gui.elements.page import Header, ScrolledPage
+from elicit_app.gui.elements.page import Header, ScrolledPage, dropped_files
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.review.table import AnswersModel, AnswersTable, AnswerWords
 from elicit_app.gui.start.rows import ContinueCard, ContinueView, DropCard, RowCard, RowView
@@ -110,7 +109,7 @@ class StartPage(ScrolledPage):
         self._lists.setDirection(down if breakpoint_.large else across)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _paths(event):
+        if dropped_files(event):
             self.drop.set_surface(Surface.IMPORTANT)
             event.acceptProposedAction()
 
@@ -120,7 +119,7 @@ class StartPage(ScrolledPage):
     def dropEvent(self, event: QDropEvent) -> None:
         self.drop.set_surface(Surface.DROP)
         event.acceptProposedAction()
-        self.files_dropped.emit(_paths(event))
+        self.files_dropped.emit(dropped_files(event))
 
     def _build(self) -> None:
         words = QVBoxLayout()
@@ -182,11 +181,6 @@ class StartPage(ScrolledPage):
     def _show_all(self) -> None:
         self.recent.show_rows(self._recent_views)
         self.all_recent.hide()
-
-
-def _paths(event: QDropEvent) -> Sequence[Path]:
-    """Return the local files and folders that are dragged."""
-    return tuple(Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile())
 
 
 class DamagedView(NamedTuple):
