@@ -12,6 +12,7 @@ import typer
 
 from elicit_app.cli import (
     ask,
+    measure,
     metric,
     reproduce,
     score,
@@ -42,7 +43,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (window, ask, session, study, simulate, sweep, reproduce, score, metric):
+for _command in (window, ask, session, study, simulate, sweep, reproduce, score, measure, metric):
     _command.register(app)
 
 

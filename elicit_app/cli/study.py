@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -48,6 +48,13 @@ def new(
     population: Annotated[
         int | None, typer.Option(help="Show results for this many cases; by default 1,000, more for rare classes.")
     ] = None,
+    purpose: Annotated[
+        Literal["choose", "costs", "both"] | None,
+        typer.Option(
+            help="What answers are for, preselected when they are given: choose between the models, write down what "
+            "mistakes cost, or both."
+        ),
+    ] = None,
 ) -> None:
     """Make a study folder from predictions files of one or several models of the same cases."""
     from elicit_app.study import create_study
@@ -58,6 +65,7 @@ def new(
         name=name,
         labels=None if labels is None else _split(labels),
         population=population,
+        purpose=purpose,
     )
     for note in made.notes:
         print(note, file=sys.stderr)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.model import Mistake, Study
@@ -134,6 +135,31 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
     Problem
         What is wrong with the file, in one sentence.
     """
+    table = read_class_table(path, classes)
+    try:
+        return Practice.of(table, classes)
+    except InputError as error:
+        raise Problem(f"{path}: {error}") from error
+
+
+def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
+    """Read a table of numbers whose rows are true classes and whose columns are decisions, both named.
+
+    Parameters
+    ----------
+    path, classes
+        As in `read_practice`.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        In the order of `classes`.
+
+    Raises
+    ------
+    Problem
+        What is wrong with the file, in one sentence.
+    """
     try:
         text = read_regular_file(path, _MOST_BYTES).decode("utf-8-sig")
         found = ([cell_text(cell.strip()) for cell in line] for line in csv.reader(io.StringIO(text, newline="")))
@@ -154,7 +180,4 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
                 table[classes.index(line[0]), classes.index(name)] = float(cell)
             except ValueError:
                 raise Problem(f"{path}: “{cell}” in the row of “{line[0]}” is not a number.") from None
-    try:
-        return Practice.of(table, classes)
-    except InputError as error:
-        raise Problem(f"{path}: {error}") from error
+    return table
