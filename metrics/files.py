@@ -133,6 +133,37 @@ def cell_text(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _RUN_BY_SPREADSHEETS.match(cell) else cell
 
 
+def read_regular_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
+    """Return the bytes of a regular file; a pipe or a device, which may never end, is refused without being read.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    most_bytes : int
+        A larger file is refused.
+
+    Raises
+    ------
+    InputError
+        It is no regular file, or too large; the text goes on after the file's name.
+    OSError
+        It cannot be opened or read.
+    """
+    # Without waiting: a pipe would let its reader wait for a writer.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(errno.EISDIR, "it is a folder", os.fspath(path))
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError("is a pipe or a device, not a file")
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise InputError(f"is larger than {most_bytes >> 20} MiB")
+    return data
+
+
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file in one step: to a temporary file beside it, synced, then put in its place.
 

@@ -17,14 +17,15 @@ from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import Family
 from elicit_app.problem import WrongOption
 from elicit_app.registry import entry_named, setting_of
-from elicit_app.registry.entries import read_orders, stated_orders
+from elicit_app.registry.entries import as_packed, read_orders, stated_orders
+from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder
+from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder, slug
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import QuestionView
 from elicit_app.session.views.result import ResultView
 from elicit_app.session.warm_up import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
-from elicit_app.session.words.sentences import purpose_words, stated_words
+from elicit_app.session.words.sentences import USUAL, purpose_words, stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from metrics.display.numbers import day
@@ -91,7 +92,11 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     session = _go_on(options, study, path, console) if path.exists() else _begin(options, study, path, console)
     for note in study.notes:
         console.print(note)
-    read = lines if options.simulate is None else simulated(session, options.simulate, console)
+    read = (
+        lines
+        if options.simulate is None
+        else simulated(session, options.simulate, console, ends=scratch is None or study.pack is not None)
+    )
     try:
         view = Terminal(session, console, read, waits=options.simulate is None and sys.stdin.isatty()).run()
     except KeyboardInterrupt:
@@ -101,6 +106,9 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
         _tell(console, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
         return None
     print_result(output.console(), view, study)
+    if study.pack is not None:
+        _give_back(options, session, console)
+        return view
     out = options.out or (path.with_name(path.name.removesuffix(SUFFIX) + ".metric.json") if scratch is None else None)
     if not view.can_export:
         console.print(f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} that say something.")
@@ -109,6 +117,19 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     if scratch is None and session.state.phase != "finished":
         _tell(console, f"The session is not finished: go on with --session {path}.")
     return view
+
+
+def _give_back(options: AskOptions, session: Session, console: Console) -> None:
+    """Save the answers to a packed study, which are all that its coordinator needs."""
+    from elicit_app.session.experts.packing import ANSWERS_ENDING, save_answers
+
+    pack = Path(options.study)
+    out = options.out or pack.with_name(f"{pack.stem}-{slug(session.state.begun.who or '')}{ANSWERS_ENDING}")
+    print(f"Your answers: {save_answers(session, out)}")
+    if session.state.phase != "finished":
+        _tell(console, f"You have not finished: go on with --session {session.path}, and send the file saved then.")
+    else:
+        _tell(console, "Send this file back to whoever sent you the study.")
 
 
 def _path(options: AskOptions, study: Study, console: Console, data: Path | None) -> Path:
@@ -148,10 +169,12 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     procedure = options.procedure or "bayes"
     if person:
         _tell_kept(path, console)
-    family = options.family or (
-        ask_family(study, console) if person and len(entry_named(procedure).families) > 1 else None
-    )
-    purpose = options.purpose or (ask_purpose(study, options.questions, console) if person else None)
+    asks = person and study.pack is None and len(entry_named(procedure).families) > 1
+    family = options.family or (ask_family(study, console) if asks else None)
+    fixed = {} if study.pack is None else study.pack.setting
+    purpose = options.purpose
+    if purpose is None and "purpose" not in fixed:
+        purpose = ask_purpose(study, options.questions, console) if person else study.purpose
     seed = secrets.randbits(32) if options.seed is None else options.seed
     setting = setting_of(
         procedure,
@@ -161,6 +184,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         never_worse=read_orders(options.never_worse, study.classes),
         seed=seed,
     )
+    setting = as_packed(study, setting)
     # What makes no sense is refused before a person is asked anything more.
     orders = stated_orders(setting, study.classes)
     _tell_stated(stated_words(orders, study.wording, setting.family), console)
@@ -168,6 +192,9 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         expert_weights(options.simulate, setting, study)
     guesses = ask_guesses(study, setting.family, console) if person else ()
     expert = options.expert or ("simulated expert" if options.simulate is not None else None)
+    if study.pack is not None and expert is None:
+        expert = pseudonym()
+        _tell(console, f"Your answers go under the name “{expert}”; --expert takes another.")
     session = Session.create(
         study, setting, path, expert=expert, guesses=guesses, simulated=options.simulate is not None
     )
@@ -243,14 +270,15 @@ def ask_family(study: Study, console: Console) -> Literal["dlpm", "lpm"]:
 
 
 def ask_purpose(study: Study, questions: int | None, console: Console) -> AnswersFor:
-    """Ask what the answers are for, which decides when the questions stop; Enter takes the first."""
+    """Ask what the answers are for, which decides when the questions stop; Enter takes the study's, or the first."""
     said = purpose_words(study, questions or SITTING, early=questions is None)
     console.print("What are your answers for?")
     for number, one in enumerate(said, start=1):
         more = f" {one.sentence}" if one.sentence else ""
         console.print(f"  {number}  {one.title} ({one.questions}).{more}")
+    usual = 1 + [one.purpose for one in said].index(study.purpose or USUAL)
     while True:
-        typed = prompt(console, "1, 2 or 3 (Enter: 1) ").strip() or "1"
+        typed = prompt(console, f"1, 2 or 3 (Enter: {usual}) ").strip() or str(usual)
         if typed in ("1", "2", "3"):
             return said[int(typed) - 1].purpose
         console.print(f"“{typed}” is none of them.")
@@ -281,8 +309,11 @@ def prompt(console: Console, text: str) -> str:
     return read_line()
 
 
-def simulated(session: Session, truth: str, console: Console) -> Read:
-    """Return a reader that answers by itself, from stated or random weights; see `expert_weights`."""
+def simulated(session: Session, truth: str, console: Console, *, ends: bool = False) -> Read:
+    """Return a reader that answers by itself, from stated or random weights; see `expert_weights`.
+
+    With `ends` it finishes the session too, as a person does by Enter.
+    """
     from elicit_app.elicitation.oracles import LinearOracle
     from elicit_app.elicitation.questions import Choice, Question
     from metrics.elicited.family import family_of
@@ -294,7 +325,7 @@ def simulated(session: Session, truth: str, console: Console) -> Read:
 
     def read(view: QuestionView | None) -> str | None:
         if view is None:
-            return None
+            return "" if ends else None
         answer = oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
         key = {Choice.FIRST: "1", Choice.SECOND: "2", Choice.EQUAL: "0", Choice.UNSURE: "s"}[answer.choice]
         if answer.moved is not None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from elicit_app.cli import output
+from elicit_app.cli import experts, output
 from elicit_app.cli.metric import require_new
 from elicit_app.problem import Problem
 
@@ -16,12 +16,15 @@ from elicit_app.problem import Problem
 def register(app: typer.Typer) -> None:
     """Add `study` with its commands."""
     group = typer.Typer(
-        no_args_is_help=True, rich_markup_mode=None, help="Make studies from predictions; list studies."
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="Make, list, send and collect studies.",
     )
     group.command("new")(new)
     group.command("list")(show_list)
     group.command("radius")(radius)
     group.command("classifier")(classifier)
+    experts.register(group)
     app.add_typer(group, name="study")
 
 
@@ -45,6 +48,13 @@ def new(
     population: Annotated[
         int | None, typer.Option(help="Show results for this many cases; by default 1,000, more for rare classes.")
     ] = None,
+    purpose: Annotated[
+        Literal["choose", "costs", "both"] | None,
+        typer.Option(
+            help="What answers are for, preselected when they are given: choose between the models, write down what "
+            "mistakes cost, or both."
+        ),
+    ] = None,
 ) -> None:
     """Make a study folder from predictions files of one or several models of the same cases."""
     from elicit_app.study import create_study
@@ -55,6 +65,7 @@ def new(
         name=name,
         labels=None if labels is None else _split(labels),
         population=population,
+        purpose=purpose,
     )
     for note in made.notes:
         print(note, file=sys.stderr)

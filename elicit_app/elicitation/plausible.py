@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.laws import Decider
 from elicit_app.elicitation.pairs import FrontierPairs, PairSet
 from elicit_app.elicitation.pool import POOL_SEED, SAME, Pool, as_they_are
 from elicit_app.elicitation.prior import WeightPrior
@@ -192,7 +192,7 @@ class _Asked:
     """What the pairs of a study depend on; two are the same where their digests are."""
 
     digest: bytes
-    cases: Sequence[Cases] = field(compare=False)
+    cases: Sequence[Decider] = field(compare=False)
     population: int | None = field(compare=False)
     prior: WeightPrior = field(compare=False)
     max_cells: int = field(compare=False)
@@ -200,7 +200,7 @@ class _Asked:
 
 
 def pairs_of_study(
-    cases: Sequence[Cases],
+    cases: Sequence[Decider],
     population: int | None,
     prior: WeightPrior,
     max_cells: int,
@@ -210,7 +210,7 @@ def pairs_of_study(
 
     Parameters
     ----------
-    cases : sequence of Cases
+    cases : sequence of Decider
         One per model.
     population : int or None
         What the matrices are shown for; without it, in the laboratory, anything achievable or imagined may be asked.
@@ -228,7 +228,7 @@ def pairs_of_study(
     """
     content = hashlib.sha256(f"{population}/{max_cells}/{prior.family}/{worst_error!r}".encode())
     for model in cases:
-        for column in (model.eta, model.outcome, model.weight):
+        for column in model.content():
             content.update(np.ascontiguousarray(column).tobytes())
     return _made(_Asked(content.digest(), cases, population, prior, max_cells, worst_error))
 

@@ -11,7 +11,7 @@ from elicit_app.elicitation.orders import StatedOrder, StatedPile, piles_of
 from elicit_app.elicitation.questions import Procedure
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.problem import WrongOption
-from elicit_app.registry.entries import Entry, Setting, cases_of, models_asked, register, sphere_for, stated_orders
+from elicit_app.registry.entries import Entry, Setting, deciders, register, sphere_for, stated_orders
 from elicit_app.study.model import Study
 
 DEFAULT_QUESTIONS = 20
@@ -97,7 +97,7 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
 
     sphere = sphere_for(study, setting) if setting.space == "sphere" else None
     return Bayes(
-        [cases_of(study, model) for model in models_asked(study, setting)],
+        deciders(study, setting),
         family=setting.family,
         seed=setting.seed,
         population=study.population if setting.person or sphere is None else None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import elicit_app
 from elicit_app.elicitation.questions import Purpose
+from elicit_app.session.experts.comparing import ComparisonView
 from elicit_app.session.results.trusting import contradictions
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import answered_views
@@ -48,6 +49,9 @@ from metrics.policies.recommendation import Piece
 if TYPE_CHECKING:
     from metrics.elicited.family import MistakeKey
     from metrics.policies.judgement import Judgement
+
+FORMATS = {".pdf": "pdf", ".html": "html", ".htm": "html", ".md": "markdown"}
+"""The ending of a report's file -> its format."""
 
 _MOST_POLICIES = 9
 _FITS = {
@@ -107,6 +111,11 @@ def report_of(session: Session, view: ResultView) -> Page:
     return report_page(view.metric, view.judgement, _asked(session, view))
 
 
+def pooled_report(view: ComparisonView) -> Page:
+    """Return the report on several experts: what their pooled costs say to do, and how far they agree."""
+    return report_page(view.pooled, view.judgement, experts=view)
+
+
 def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
     """Write a report by the ending of the file (.html, .md, else PDF), whole or not at all, and return where.
 
@@ -115,7 +124,7 @@ def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
     Problem
         Where the file cannot be written.
     """
-    format = {".html": "html", ".htm": "html", ".md": "markdown"}.get(path.suffix.lower(), "pdf")
+    format = FORMATS.get(path.suffix.lower(), "pdf")
     content = render_report(page, metric, format)
     write_whole(path, content.encode() if isinstance(content, str) else content)
     return path
@@ -128,7 +137,12 @@ def render_report(page: Page, metric: ElicitedMetric, format: str) -> str | byte
     return page_as_html(page) if format == "html" else page_as_markdown(page)
 
 
-def report_page(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None = None) -> Page:
+def report_page(
+    metric: ElicitedMetric,
+    judgement: Judgement | None,
+    asked: Asked | None = None,
+    experts: ComparisonView | None = None,
+) -> Page:
     """Return the report: two sheets, and every answer where there is a session.
 
     Parameters
@@ -139,6 +153,8 @@ def report_page(metric: ElicitedMetric, judgement: Judgement | None, asked: Aske
         What one could do; None without models.
     asked : Asked, optional
         What the session knows.
+    experts : ComparisonView, optional
+        Whose answers were pooled.
     """
     title = one_line(metric.name if asked is None else asked.title) or "Report"
     who = metric.provenance.expert or "one person"
@@ -151,6 +167,7 @@ def report_page(metric: ElicitedMetric, judgement: Judgement | None, asked: Aske
         *([] if judgement is None else _conclusion(judgement)),
         *_costs(metric, asked),
         *([] if asked is None else [_trust(asked)]),
+        *([] if experts is None else _experts(experts)),
         *_method(metric, judgement, asked),
         *([] if asked is None else [_answers(asked)]),
     ]
@@ -271,6 +288,22 @@ def _trust(asked: Asked) -> Section:
     return Section("Can the answers be trusted?", (Paragraph(asked.trust_sentence), Findings(asked.findings)))
 
 
+def _experts(view: ComparisonView) -> list[Section]:
+    """Return whose answers were pooled, how far they agree, and what each finds of every mistake."""
+    heads = ("Mistake", *view.names, "Pooled")
+    rows = []
+    for one in view.mistakes:
+        said = [Cell("1") if one.is_yardstick else Cell(*rate.columns()) for rate in (*one.rates, one.pooled)]
+        rows.append((Cell(one.mistake.name, strong=True), *said))
+    table = Table(heads, tuple(rows), frozenset(range(1, len(heads))), widest=0)
+    unit = f"One of each counts as so many {view.yardstick.mistake.many}."
+    told = [view.headline.rstrip(".") + ".", view.detail, view.agreement, view.choice]
+    blocks = Paragraph(" ".join(one for one in told if one)), table, Paragraph(unit, "quiet")
+    how = [Paragraph(f"{view.how} {view.made_of}"), *(Paragraph(note) for note in view.notes)]
+    pooled = Section("How they were pooled", tuple(how))
+    return [Section("The experts", blocks, new_sheet=True), pooled]
+
+
 def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> list[Section]:
     told = [] if asked is None else [asked.how]
     if metric.samples is not None:
@@ -358,10 +391,10 @@ def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str
 
 
 def _about(study: Study) -> str:
-    if not study.models:
+    if not study.n_cases:
         return f"{study.title}, a synthetic study"
-    cases = f"{len(study.models[0].y_true):,} {study.wording.cases}"
-    return f"{cases}, {_plural(len(study.models), 'model')}"
+    cases = f"{study.n_cases:,} {study.wording.cases}"
+    return f"{cases}, {_plural(len(study.model_names), 'model')}"
 
 
 def _how(answers: Sequence[AnsweredView], study: Study) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 from elicit_app.elicitation.questions import Counts, Family, Proposal
 from elicit_app.session.views.asked import Reply, Side
 from elicit_app.session.words.ledger import LedgerView, ledger, letter_of
-from elicit_app.study.counting import confusion_rates, prevalence_of
 from elicit_app.study.model import Mistake, Study
 from metrics.classification.confusion import natural_frequencies
 
@@ -90,10 +89,8 @@ def _usual_result(study: Study) -> Counts:
     if study.law is not None:
         rates = study.law.eta.T @ np.eye(k)[study.law.eta.argmax(axis=1)] / len(study.law.eta)
     else:
-        model = study.models[0]
-        rates = confusion_rates(model.y_true, model.y_proba.argmax(axis=1), k)
-    stated = study.stated_prevalence
-    wanted = np.asarray(stated if stated is not None else prevalence_of(study.models, study.law, k))
+        rates = study.usual_counts[0] / study.n_cases
+    wanted = study.prevalence
     sums = rates.sum(axis=1)
     return natural_frequencies(
         rates * np.divide(wanted, sums, out=np.zeros(k), where=sums > 0)[:, None], study.population
@@ -178,7 +175,7 @@ def keys_to_guess(study: Study, family: Family, most: int = MOST_GUESSES) -> tup
     else:
         keys = [(i, j) for i in range(k) for j in range(k) if i != j]
     keys.remove(yardstick)
-    rates = sum((confusion_rates(m.y_true, m.y_proba.argmax(axis=1), k) for m in study.models), start=np.zeros((k, k)))
+    rates = sum((counts / study.n_cases for counts in study.usual_counts), start=np.zeros((k, k)))
     np.fill_diagonal(rates, 0.0)
     often = sorted(keys, key=lambda key: -float(rates[key[0]].sum() if key[1] is None else rates[key[0], key[1]]))
     return tuple(key for key in keys if key in often[:most])

@@ -12,6 +12,7 @@ from typing import Any
 
 from elicit_app.problem import Problem
 from elicit_app.study.folder import STUDY_FILE
+from elicit_app.study.parquet import BATCH_ROWS
 from elicit_app.study.reading import open_predictions
 from elicit_app.study.scoring import (
     AS_USUAL,
@@ -24,7 +25,6 @@ from elicit_app.study.scoring import (
     demand_same_cases,
     tally_rows,
 )
-from elicit_app.study.tables import BATCH_ROWS
 from metrics import ElicitedMetric
 from metrics.extras import require
 

@@ -18,6 +18,8 @@ from elicit_app.problem import Problem, shortened
 from elicit_app.study.counting import normalised_prevalence, population_for, prevalence_of, yardstick_for
 from elicit_app.study.folder import STUDY_FILE, check_study, read_folder, rewrite_document, write_folder
 from elicit_app.study.model import Study, Wording, default_wording, study_digest
+from elicit_app.study.packs import ENDING as PACK_ENDING
+from elicit_app.study.packs import read_pack
 from elicit_app.study.reading import Read, open_predictions, read_predictions, require_askable
 from elicit_app.study.synthetic import (
     ETA,
@@ -29,6 +31,7 @@ from elicit_app.study.synthetic import (
     synthetic_title,
 )
 from metrics.display.text import appearance
+from metrics.elicited.metric_parts import AnswersFor
 
 
 def create_study(
@@ -42,6 +45,7 @@ def create_study(
     wording: Wording | None = None,
     yardstick: tuple[int, int] | None = None,
     models: Sequence[str] | None = None,
+    purpose: AnswersFor | None = None,
 ) -> Study:
     """Make a study folder from predictions files of one or several models of the same cases.
 
@@ -65,6 +69,8 @@ def create_study(
         (true, predicted); by default the models' most frequent mistake.
     models : sequence of str, optional
         Names of the models; by default the files' names.
+    purpose : {"choose", "costs", "both"}, optional
+        What answers are for; it is preselected where they are asked for.
 
     Returns
     -------
@@ -93,6 +99,7 @@ def create_study(
             population=population if population is not None else study.population,
             wording=wording or study.wording,
             yardstick=yardstick or study.yardstick,
+            purpose=purpose,
         ),
     )
 
@@ -259,8 +266,8 @@ def open_study(ref: str | Path) -> Study:
     Parameters
     ----------
     ref : str or Path
-        The name of a bundled or synthetic study, a study folder, or a predictions file; ``eta:FILE`` takes the
-        probabilities of a file for a law.
+        The name of a bundled or synthetic study, a study folder, a packed study (`*.elicit`), or a predictions file;
+        ``eta:FILE`` takes the probabilities of a file for a law.
 
     Returns
     -------
@@ -279,6 +286,8 @@ def open_study(ref: str | Path) -> Study:
     path = Path(ref)
     if path.is_dir():
         return read_folder(path)
+    if path.suffix == PACK_ENDING:
+        return read_pack(path)
     if path.name == STUDY_FILE:
         return read_folder(path.parent)
     if not os.path.lexists(path):  # a link that leads nowhere is told as such

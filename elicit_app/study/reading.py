@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+MOST_NUMBERS = 64_000_000
+"""Probabilities of one model that a study can hold: half a gibibyte."""
+
+
 class Read(NamedTuple):
     """The predictions of one file, their classes in column order, and notes for a person."""
 
@@ -146,7 +150,7 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None, o
     if labels is not None:
         file, names = _arranged(file, tuple(labels))
     check = file.check()
-    batches = [*file.batches(check)]
+    batches = [*_few_enough(file.batches(check), file)]
     y_true = np.concatenate([batch.y_true for batch in batches] or [np.zeros(0, dtype=np.int64)])
     require_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
     predictions = Predictions(
@@ -168,6 +172,18 @@ def require_askable(path: Path, n_classes: int) -> None:
     if n_classes > MOST_CLASSES:
         found = f"It has {n_classes:,} classes; at most {MOST_CLASSES} can be asked about"
         raise file_problem(path, Finding(found, "Put classes together, or leave some out with their cases."))
+
+
+def _few_enough(batches: Iterator[Batch], file: PredictionsFile) -> Iterator[Batch]:
+    """Yield batches as long as a study can hold them all."""
+    numbers = 0
+    for batch in batches:
+        numbers += batch.y_proba.size
+        if numbers > MOST_NUMBERS:
+            rows = MOST_NUMBERS // len(file.classes)
+            found = f"It has more than {rows:,} rows of {len(file.classes)} classes, which a study cannot hold"
+            raise file_problem(file.table.path, Finding(found, "Take a sample of the cases."))
+        yield batch
 
 
 def _numbered(n_classes: int) -> tuple[str, ...]:

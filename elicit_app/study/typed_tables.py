@@ -9,14 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.model import Mistake, Study
 from metrics.errors import InputError
-from metrics.files import cell_text, csv_cell, write_atomically
+from metrics.files import cell_text, csv_cell, read_regular_file, write_atomically
 from metrics.policies.cases import Practice
 
 HEADS = ("truth", "called", "name", "one", "several", "what follows")
+_MOST_BYTES = 16 << 20
 ANYTHING_ELSE = "(anything else)"
 
 Key = tuple[int, int | None]
@@ -76,11 +78,11 @@ def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
         When it cannot be read, has no columns "truth" and "called", or names a class that there is not.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_regular_file(path, _MOST_BYTES).decode("utf-8-sig")
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        lines = list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
+    except (OSError, UnicodeDecodeError, InputError, csv.Error) as error:
         raise Problem(f"{path} cannot be read as text in UTF-8 ({error}). Save it as CSV UTF-8.") from error
-    first = text.partition("\n")[0]
-    lines = list(csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=first.count)))
     rows = [{name.strip().lower(): cell_text(cell or "") for name, cell in line.items() if name} for line in lines]
     if not rows or not {"truth", "called"} <= set(rows[0]):
         raise Problem(f"{path.name} has no columns “truth” and “called”. Save the words as CSV, and fill that in.")
@@ -133,16 +135,38 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
     Problem
         What is wrong with the file, in one sentence.
     """
+    table = read_class_table(path, classes)
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [
-                [cell_text(cell.strip()) for cell in line]
-                for line in csv.reader(file)
-                if any(cell.strip() for cell in line)
-            ]
+        return Practice.of(table, classes)
+    except InputError as error:
+        raise Problem(f"{path}: {error}") from error
+
+
+def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
+    """Read a table of numbers whose rows are true classes and whose columns are decisions, both named.
+
+    Parameters
+    ----------
+    path, classes
+        As in `read_practice`.
+
+    Returns
+    -------
+    ndarray of shape (k, k)
+        In the order of `classes`.
+
+    Raises
+    ------
+    Problem
+        What is wrong with the file, in one sentence.
+    """
+    try:
+        text = read_regular_file(path, _MOST_BYTES).decode("utf-8-sig")
+        found = ([cell_text(cell.strip()) for cell in line] for line in csv.reader(io.StringIO(text, newline="")))
+        lines = [line for line in found if any(line)]
     except OSError as error:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (UnicodeDecodeError, csv.Error) as error:
+    except (UnicodeDecodeError, csv.Error, InputError) as error:
         raise Problem(f"{path} is not a CSV file of a table.") from error
     expected = f"a row and a column for each of {', '.join(classes)}"
     if not lines or sorted(lines[0][1:]) != sorted(classes) or sorted(line[0] for line in lines[1:]) != sorted(classes):
@@ -156,7 +180,4 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
                 table[classes.index(line[0]), classes.index(name)] = float(cell)
             except ValueError:
                 raise Problem(f"{path}: “{cell}” in the row of “{line[0]}” is not a number.") from None
-    try:
-        return Practice.of(table, classes)
-    except InputError as error:
-        raise Problem(f"{path}: {error}") from error
+    return table

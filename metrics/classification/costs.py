@@ -46,7 +46,6 @@ class LeastCost:
 
     def __init__(self, cost_matrix: ArrayLike, classes: ClassIndex | int) -> None:
         self.cost_matrix = cost_matrix_for(cost_matrix, classes)
-        self._equal = _EQUAL_COST * float(np.abs(self.cost_matrix).max())
 
     def decide(self, proba: Probabilities) -> Codes:
         """Return the decisions.
@@ -61,8 +60,41 @@ class LeastCost:
         ndarray of intp, shape (b,)
             Indices of classes.
         """
-        expected = self.cost_matrix.T @ proba.T  # class by class: comparing whole columns is twice as fast
-        return np.asarray((expected <= expected.min(axis=0) + self._equal).argmax(axis=0))
+        return _cheapest(proba, self.cost_matrix)
+
+
+def _cheapest(proba: Probabilities, costs: Floats) -> Codes:
+    """Return the column of least expected cost for each row of probabilities (b, k), with costs (k, decisions)."""
+    expected = costs.T @ proba.T  # class by class: comparing whole columns is twice as fast
+    equal = _EQUAL_COST * float(np.abs(costs).max())
+    return np.asarray((expected <= expected.min(axis=0) + equal).argmax(axis=0))
+
+
+def least_cost_decisions(proba: Probabilities, costs: Floats) -> Codes:
+    """Return the decisions of least expected cost, of which there may be more than classes, as indices.
+
+    Parameters
+    ----------
+    proba : ndarray of shape (n, k)
+        As `probability_array` returns it; its rows are checked here.
+    costs : ndarray of shape (k, d)
+        Finite costs; rows are true classes, columns are decisions.
+
+    Returns
+    -------
+    ndarray of intp, shape (n,)
+        Indices in 0..d-1; of equal expected costs the first.
+
+    Raises
+    ------
+    InputError
+        Where a row is no probabilities.
+    """
+    decisions = np.empty(len(proba), dtype=np.intp)
+    for rows in probability_chunks(proba):
+        checked_rows(proba[rows], first=rows.start)
+        decisions[rows] = _cheapest(proba[rows], costs)
+    return decisions
 
 
 class DecisionCounts(CellCounts, ProbabilityAccumulator):
@@ -291,13 +323,9 @@ def cost_sensitive_decisions(
         In words: which argument, which row, what was expected.
     """
     proba = probability_array(y_proba)
-    n, k = proba.shape
+    k = proba.shape[1]
     classes = column_classes(k, labels, np.arange(k))
     require_order(y_proba, classes, "y_proba")
     named = named_classes(y_proba) if labels is None else None
-    rule = LeastCost(cost_matrix, classes if named is None else named)
-    decisions = np.empty(n, dtype=classes.labels.dtype)
-    for rows in probability_chunks(proba):
-        checked_rows(proba[rows], first=rows.start)
-        decisions[rows] = classes.labels.take(rule.decide(proba[rows]))
-    return decisions
+    costs = cost_matrix_for(cost_matrix, classes if named is None else named)
+    return np.asarray(classes.labels.take(least_cost_decisions(proba, costs)))

@@ -7,7 +7,6 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -16,9 +15,9 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from metrics.classification.costs import mean_cost
 from metrics.elicited.family import error_cells
-from metrics.elicited.metric_parts import TOLERANCE, Consequence, MetricDetails, Provenance, Quality, frozen
+from metrics.elicited.metric_parts import TOLERANCE, CaseWords, Consequence, MetricDetails, Provenance, Quality, frozen
 from metrics.errors import InputError
-from metrics.files import json_text, strict_json
+from metrics.files import json_text, read_regular_file, strict_json
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -80,6 +79,7 @@ class MetricDocument(_Part):
     prevalence: list[float] | None = Field(default=None, description="Shares of the true classes, sum 1")
     population: int | None = Field(default=None, ge=1, description="Costs and frequencies are per this many cases")
     consequences: list[Consequence] = Field(default=[], description="The expert's words for the mistakes")
+    words: CaseWords | None = Field(default=None, description="The domain's words for cases and classes")
     yardstick: Annotated[list[str], Field(min_length=2, max_length=2)] | None = Field(
         default=None, description="[true class, predicted class] of the mistake that others are compared with"
     )
@@ -108,6 +108,9 @@ Step = Callable[[dict[str, Any]], dict[str, Any]]
 STEPS: Mapping[int, Step] = {}
 
 # What pydantic finds, in our words; {x} are values of the finding's context.
+MOST_BYTES = 128 << 20
+"""Bytes of the largest metric file that is read: 50 classes with 1,000 draws take half of it."""
+
 _FINDINGS = {
     "missing": "is missing",
     "extra_forbidden": "is unknown in this version",
@@ -207,16 +210,18 @@ def read_text(path: str | os.PathLike[str]) -> str:
     OSError
         Where there is no such file, or it is a folder or may not be read; in one sentence.
     MetricFileError
-        Where the file is not UTF-8.
+        Where the file is not UTF-8, no regular file, or too large for any metric.
     """
     try:
-        return Path(path).read_bytes().decode("utf-8-sig")
+        return read_regular_file(path, MOST_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: there is no such file; give the path of a .metric.json file.") from None
     except IsADirectoryError:
         raise IsADirectoryError(f"{path}: is a folder; give the path of a .metric.json file.") from None
     except OSError as error:
         raise type(error)(f"{path}: cannot be read ({error.strerror}).") from None
+    except InputError as error:
+        raise MetricFileError(f"{path}: {error}; give the path of a .metric.json file.") from None
     except UnicodeDecodeError as error:
         raise MetricFileError(f"{path}: byte {error.start} is not UTF-8 text; a JSON file was expected.") from None
 
@@ -318,6 +323,7 @@ def _fields(document: MetricDocument) -> dict[str, Any]:
         "classes": tuple(document.classes),
         "intervals": _with_infinity(document.intervals),
         "consequences": tuple(document.consequences),
+        "words": document.words,
         "yardstick": None if document.yardstick is None else tuple(document.yardstick),
     }
 

@@ -11,9 +11,9 @@ import pytest
 
 from elicit_app.problem import Problem
 from elicit_app.study.cluster import parts_of, tally_on_cluster, tally_part
+from elicit_app.study.parquet import BATCH_ROWS
 from elicit_app.study.reading import open_predictions
 from elicit_app.study.scoring import AS_USUAL, ModelRows, Piece, scores_of, tally_models
-from elicit_app.study.tables import BATCH_ROWS
 from metrics import ElicitedMetric
 
 CLASSES = ("a", "b", "c")

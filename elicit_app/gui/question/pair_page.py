@@ -26,7 +26,6 @@ from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.views.asked import Reply
 from elicit_app.session.words.balance import Balance, balance_of, bound_words, move_name, moved_ledger, with_count
 from elicit_app.session.words.ledger import LedgerView, counted, letter_of, opposite
-from elicit_app.study.counting import prevalence_of
 from elicit_app.study.model import Study, Wording
 
 MOVE_LOCK_MS, SPEAK_MS = 350, 500
@@ -41,10 +40,9 @@ _AROUND_AT_LEAST = 2
 
 def largest_count(study: Study) -> int:
     """Return the largest count that plausible questions show: half of the study's largest class."""
-    if not study.models and study.law is None:
+    if not study.n_cases and study.law is None:
         return 0
-    shares = study.stated_prevalence or prevalence_of(study.models, study.law, study.n_classes)
-    return math.ceil(float(max(shares)) * study.population / 2)
+    return math.ceil(float(study.prevalence.max()) * study.population / 2)
 
 
 class Pair(NamedTuple):
@@ -124,7 +122,7 @@ class PairPage(Page):
     def take_words(self, study: Study) -> None:
         """Take the words of a study: its longest one decides how wide the middle column must be."""
         wording = study.wording
-        real = f"Scaled from {counted(len(study.models[0].y_true), wording)}" if study.models else ""
+        real = f"Scaled from {counted(study.n_cases, wording)}" if study.n_cases else ""
         tell(self.headline, tooltip=real, more=real)
         names = [mistake.name for mistake in (*wording.mistakes.values(), *wording.any_mistake)]
         self._words = tuple(

@@ -19,7 +19,7 @@ from elicit_app.gui.elements.surfaces import Block, Notice, Section
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, cases_of_each, flow
 from elicit_app.problem import Problem
-from elicit_app.study.counting import POPULATIONS, population_for, prevalence_of
+from elicit_app.study.counting import POPULATIONS, population_for
 from elicit_app.study.model import Mistake, Study, check_wording
 from elicit_app.study.typed_tables import Key
 from metrics.classification.confusion import natural_frequencies
@@ -59,7 +59,7 @@ class PopulationSection(Section):
     def show_study(self, study: Study) -> None:
         """Show what `study` has."""
         self._study = None
-        counted = prevalence_of(study.models, study.law, study.n_classes)
+        counted = study.counted_prevalence
         self.population.clear()
         for size in sorted({*POPULATIONS, study.population}):
             self.population.addItem(f"{size:,} {study.wording.cases}", size)
@@ -112,12 +112,12 @@ class PopulationSection(Section):
         self._sum.setVisible(by_hand)
         total = sum(box.value() for box in self.boxes)
         self._sum.setText(f"Together {total:.4g} %." if self.complete else f"Together {total:.4g} %; it must be 100 %.")
-        shares = np.asarray(study.stated_prevalence or prevalence_of(study.models, study.law, study.n_classes))
+        shares = study.prevalence
         shown = natural_frequencies(np.diag(shares), study.population).sum(axis=1)
         rarest = int(shares.argmin())
         said = f"The rarest class, {study.wording.class_one[rarest]}, is then {shown[rarest]:,} of them."
         if study.models:
-            said += f" Scaled from {len(study.models[0].y_true):,} real cases."
+            said += f" Scaled from {study.n_cases:,} real cases."
         if study.population < population_for(shares):
             said += f" {population_for(shares):,} would show at least 50."
         self._scaled.setText(said)
@@ -267,7 +267,7 @@ class StudyPage(ScrolledPage):
         """Edit `study`; `folder` is proposed for a new one, None leaves it where it is."""
         self._study = study
         models = "1 model" if len(study.models) == 1 else f"{len(study.models)} models"
-        cases = f"{len(study.models[0].y_true):,} cases" if study.models else "no cases"
+        cases = f"{study.n_cases:,} cases" if study.n_cases else "no cases"
         title = "New study" if folder is not None else "The words of this study"
         self.header.say(title, f"{study.n_classes} classes, {models}, {cases}. These words stand in every question.")
         self.notice.say(" ".join(study.notes))

@@ -175,7 +175,7 @@ class _Found:
 def _sealed(data: bytes, path: Path) -> _Found:
     """Put the lines of a file back in the order in which their digests follow each other."""
     found = _Found([], [])
-    kept = [line for copy in backups(path) for line in copy.read_bytes().split(b"\n")]
+    kept = [line for copy in backups(path) if copy.is_file() for line in read_bytes(copy).split(b"\n")]
     pool = dict.fromkeys([*data.split(b"\n"), *kept])
     taken: set[bytes] = set()
     digest, start = "", 0

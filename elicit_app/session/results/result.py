@@ -22,18 +22,16 @@ from elicit_app.session.results.trusting import trust_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.result import ResultView, Scenarios
 from elicit_app.session.words.sentences import stated_words
-from elicit_app.study.counting import prevalence_of
 from elicit_app.study.model import Mistake, Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
 from metrics.display.numbers import day
 from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, family_of, linear_family
-from metrics.elicited.metric_parts import intervals_around
+from metrics.elicited.metric_parts import CaseWords, intervals_around
 from metrics.policies.cases import Practice, case_table
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import Recalibration, recalibration
-from metrics.policies.recommendation import CaseWords
 
 
 def result_view(session: Session) -> ResultView:
@@ -104,9 +102,9 @@ def metric_of(session: Session, outcome: Outcome, quality: Quality | None = None
         seed=begun.seed,
         questions=outcome.questions,
         answers_digest=answers_digest(session.state),
-        expert=begun.expert,
+        expert=begun.who,
     )
-    name = study.title if begun.expert is None else f"{study.title}, {begun.expert}"
+    name = study.title if begun.who is None else f"{study.title}, {begun.who}"
     return elicited(study, outcome, name, provenance, quality or Quality(), session.state.last or begun.at)
 
 
@@ -144,9 +142,10 @@ def elicited(
         name=name,
         intervals=cost_intervals(outcome, study.yardstick),
         samples=outcome.samples,
-        prevalence=prevalence(study),
+        prevalence=study.prevalence,
         population=study.population,
         consequences=consequences(study, outcome.family == "dlpm"),
+        words=case_words(study),
         yardstick=(study.classes[true], study.classes[predicted]),
         provenance=replace(
             provenance,
@@ -156,6 +155,12 @@ def elicited(
         quality=quality,
         **when,
     )
+
+
+def case_words(study: Study) -> CaseWords:
+    """Return the study's words for cases and classes."""
+    wording = study.wording
+    return CaseWords(wording.case, wording.cases, wording.class_one, wording.class_action)
 
 
 def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
@@ -285,13 +290,6 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
     return intervals_around(costs, np.stack([low, high], axis=-1))
 
 
-def prevalence(study: Study) -> Matrix:
-    """Return the study's prevalence, as stated or as counted, shape (k,), sum 1."""
-    if study.stated_prevalence is not None:
-        return np.array(study.stated_prevalence)
-    return prevalence_of(study.models, study.law, study.n_classes)
-
-
 def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Judge:
     """Return the judge of what one could do with a study's models.
 
@@ -306,14 +304,13 @@ def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = N
     """
     models = [ModelPolicies.of(model.name, metric, _recalibration(model)) for model in study.models]
     decided = [row for own, model in zip(models, study.models, strict=True) for row in own.decisions(model.y_proba)]
-    wording = study.wording
     return Judge.of(
         metric,
         case_table(study.models[0].y_true, decided, study.n_classes),
         [policy for own in models for policy in own.policies],
         practice=practice,
         population=study.population,
-        words=CaseWords(wording.case, wording.cases, wording.class_one),
+        words=case_words(study),
         notes=tuple(note for own in models for note in own.notes),
     )
 

@@ -17,6 +17,9 @@ from elicit_app.session.words.ledger import Row, ledger, opposite
 from elicit_app.study.model import Study, Wording
 from metrics.display.numbers import two_digits
 
+USUAL: AnswersFor = "choose"
+"""What answers are for where neither the study nor the person says so."""
+
 
 class PurposeWords(NamedTuple):
     """One thing that answers are for.
@@ -53,7 +56,7 @@ def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[
     """
     most = questions_left((), questions, checks=True)
     fewest = min(FEWEST_ANSWERS + owed_left(()), most)
-    several = len(study.models) > 1
+    several = len(study.model_names) > 1
     count = f"{fewest} to {most} questions" if early and fewest < most else f"{most} questions"
     at_most = f"up to {most} questions" if early else f"{most} questions"
     stops = " Stops when the choice is settled." if early else ""
