@@ -34,6 +34,7 @@ from elicit_app.elicitation.questions import (
     StopReason,
 )
 from metrics.classification.confusion import natural_frequencies
+from metrics.elicited.family import error_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class Fraction:
 
 def coordinates(matrix: Matrix, family: Family) -> Matrix:
     """Return what a family weighs: the hits (dlpm, dlfpm), or the errors in row-major order (lpm, lfpm)."""
-    x: Matrix = np.diagonal(matrix) if family.startswith("d") else matrix[~np.eye(len(matrix), dtype=bool)]
+    x: Matrix = np.diagonal(matrix) if family.startswith("d") else matrix[error_cells(len(matrix))]
     return x
 
 

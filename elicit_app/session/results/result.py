@@ -144,7 +144,7 @@ def elicited(
         samples=outcome.samples,
         prevalence=study.prevalence,
         population=study.population,
-        consequences=consequences(study, outcome.family == "dlpm"),
+        consequences=consequences(study, not family_of(outcome.family).tells_apart),
         words=case_words(study),
         yardstick=(study.classes[true], study.classes[predicted]),
         provenance=replace(
