@@ -134,6 +134,16 @@ class ElicitedMetric(CostsOfCases):
         answers = f" from {source.questions} answers" if source.questions else ""
         return f"<ElicitedMetric {self.name!r}: {self.family} by {source.procedure}{answers}, classes {classes}>"
 
+    def _repr_html_(self) -> str:
+        """Return the costs as a table for notebooks, with where they come from and what speaks against them."""
+        from metrics.display.notebook import costs_html
+
+        source = self.provenance
+        answers = f" from {source.questions} answers" if source.questions else ""
+        simulated = "A program answered, not a person." if self.quality.simulated else ""
+        notes = [f"Costs by {source.procedure}{answers}; the worst mistake costs 1.", self.quality.caveat, simulated]
+        return costs_html(self.name, self.classes, self.cost_matrix, self.intervals, notes)
+
     @classmethod
     def from_weights(
         cls, classes: Sequence[object], weights: ArrayLike, family: str, **details: Unpack[MetricDetails]
