@@ -1,5 +1,5 @@
 # `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
-.PHONY: run test lint types imports tests docs screenshots bench clean
+.PHONY: run test lint types imports tests docs screenshots bench attack fuzz soak clean
 
 run:
 	@tools/prepare.sh run
@@ -33,6 +33,15 @@ screenshots:
 bench:
 	.venv/bin/python benchmarks/measures.py
 	.venv/bin/python benchmarks/elicitation.py
+
+attack: # what happens to answers when files, disks and processes fail; an hour and more
+	.venv/bin/python reliability/attack.py
+
+fuzz:
+	.venv/bin/python reliability/fuzz.py --minutes 30
+
+soak:
+	.venv/bin/python reliability/soak.py
 
 clean:
 	rm -rf .venv .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist docs/_build
