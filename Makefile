@@ -1,5 +1,5 @@
 # `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
-.PHONY: run test lint types imports tests docs screenshots bench attack fuzz soak clean
+.PHONY: run test lint types imports tests docs reproduced screenshots bench attack fuzz soak clean
 
 run:
 	@tools/prepare.sh run
@@ -26,6 +26,9 @@ docs:
 	@tools/prepare.sh docs
 	.venv/bin/sphinx-build -W --keep-going -q -b html docs docs/_build
 	@echo "Open docs/_build/index.html"
+
+reproduced:
+	.venv/bin/elicit reproduce all --out docs/method/reproduced --page docs/method/reproduced.md $(if $(DATA),--data $(DATA))
 
 screenshots:
 	.venv/bin/elicit screenshots docs/pictures/pages

@@ -33,6 +33,7 @@ from elicit_app.elicitation.questions import (
     Step,
     StopReason,
 )
+from elicit_app.problem import Problem
 from metrics.classification.confusion import natural_frequencies
 from metrics.elicited.family import error_cells
 
@@ -216,7 +217,7 @@ class Published(Procedure):
                     return run.outcome("budget", used)
                 answer, place = (yield Step(question, self._progress(run, used), Belief(run.weights()))), recorded.add()
             used += 1
-            slope = _SLOPES[answer.choice]
+            slope = self._slope(answer)
             if slope is None:
                 unsure.append((comparison, place))
             try:
@@ -224,6 +225,15 @@ class Published(Procedure):
             except StopIteration:
                 break
         return run.outcome("tolerance", used)
+
+    def _slope(self, answer: Answer) -> Slope | None:
+        """Return what an answer says about the curve; None where the expert cannot say."""
+        if answer.moved is not None:
+            raise Problem(
+                f"The procedure {self.name} asks which of two results is better, and cannot use an answer that moves a "
+                "count. Answer with a choice, or use the procedure bayes."
+            )
+        return _SLOPES[answer.choice]
 
     def _question(self, comparison: Comparison, first_time: int | None) -> Question:
         question = Question.of_rates(
