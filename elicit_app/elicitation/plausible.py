@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.laws import Decider
+from elicit_app.elicitation.laws import Decider, Tally
 from elicit_app.elicitation.pairs import FrontierPairs, PairSet
 from elicit_app.elicitation.pool import POOL_SEED, SAME, Pool, as_they_are
 from elicit_app.elicitation.prior import WeightPrior
@@ -240,7 +240,8 @@ def _made(asked: _Asked) -> FrontierPairs | PlausiblePairs:
     if population is None:
         return FrontierPairs(Pool.of(cases, None, rng), prior, asked.max_cells)
     models = np.rint(as_they_are(cases, population) * population).astype(np.int64)
-    region = Region.around(models, asked.worst_error)
+    good = next((one.good for one in cases if isinstance(one, Tally)), None)
+    region = Region.around(models, asked.worst_error, None if good is None else np.array(good))
     if asked.worst_error == 1:
         return FrontierPairs(Pool.of(cases, population, rng), prior, asked.max_cells, region)
     return PlausiblePairs(Pool.of(cases, population, rng, mixable=False), prior, region, models, asked.max_cells)

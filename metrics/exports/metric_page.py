@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metrics.display.numbers import cost_text, day, span, two_digits
-from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
+from metrics.elicited.exchange import ExchangeRate, exchange_rates, flow_of, headline
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import ANSWERS_FOR, Floats
 from metrics.elicited.release import factors_within_rows, ranges_of_draws
@@ -66,7 +66,7 @@ def metric_page(metric: ElicitedMetric) -> Page:
 
 
 def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
-    name, flow = one_line(rate.mistake.name), one_line(called(metric.classes, rate.key))
+    name, flow = one_line(rate.mistake.name), one_line(flow_of(metric, rate.key))
     return name, "" if name.casefold() == flow.casefold() else flow
 
 

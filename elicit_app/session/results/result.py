@@ -153,6 +153,7 @@ def elicited(
             study_digest=study.digest.removeprefix("sha256:") or None,
         ),
         quality=quality,
+        kind=study.wording.priced or "confusion",
         **when,
     )
 
