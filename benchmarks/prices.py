@@ -3,8 +3,9 @@
     python benchmarks/prices.py [--people N] [--questions N] [--accuracy A] [--seed S]
 
 The data are generated: 400 items with 13 labels and two models that miss and invent labels; 500 suggestions of two
-rule-like models in three contexts. People have log-normal prices (standard deviation 1.2 of each logarithm) and are right
-with the stated mean probability on random pairs of batches of which neither is better in everything (logistic noise).
+rule-like models in three contexts. People have log-normal prices (standard deviation 1.2 of each logarithm) and are
+right with the stated mean probability on random pairs of batches of which neither is better in everything (logistic
+noise).
 Printed: per ratio of prices the median factor by which the estimate is off, the share of true ratios inside their 90 %
 range, both with standard errors over the people, and the median width of the ranges.
 """

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric as ElicitedMetric
     from metrics.elicited.exchange import exchange_rates as exchange_rates
     from metrics.elicited.metric_file import MetricFileError as MetricFileError
+    from metrics.elicited.metric_parts import CaseWords as CaseWords
     from metrics.elicited.metric_parts import Consequence as Consequence
     from metrics.elicited.metric_parts import Provenance as Provenance
     from metrics.elicited.metric_parts import Quality as Quality
@@ -48,11 +49,14 @@ if TYPE_CHECKING:
     from metrics.errors import InputError as InputError
     from metrics.exports import FORMATS as FORMATS
     from metrics.exports import export as export
+    from metrics.models.boosting import ExpectedCostObjective as ExpectedCostObjective
     from metrics.models.cost_curves import cost_curve as cost_curve
     from metrics.models.cost_curves import operating_point as operating_point
     from metrics.models.cost_sensitive_classifier import CostSensitiveClassifier as CostSensitiveClassifier
     from metrics.models.learning import BestEpoch as BestEpoch
     from metrics.models.learning import ConcernLearningRate as ConcernLearningRate
+    from metrics.models.tracking import load_from_mlflow as load_from_mlflow
+    from metrics.models.tracking import log_to_mlflow as log_to_mlflow
     from metrics.policies.curves import policy_curves as policy_curves
     from metrics.policies.judging import judge as judge
     from metrics.policies.net_benefit import decision_curve as decision_curve
@@ -87,12 +91,14 @@ _NAMES = {
     "metrics.elicited.elicited_metric": ("ElicitedMetric",),
     "metrics.elicited.exchange": ("exchange_rates",),
     "metrics.elicited.metric_file": ("MetricFileError",),
-    "metrics.elicited.metric_parts": ("Consequence", "Provenance", "Quality", "Tally"),
+    "metrics.elicited.metric_parts": ("CaseWords", "Consequence", "Provenance", "Quality", "Tally"),
     "metrics.errors": ("CostsCountTwice", "InputError"),
     "metrics.exports": ("FORMATS", "export"),
+    "metrics.models.boosting": ("ExpectedCostObjective",),
     "metrics.models.cost_curves": ("cost_curve", "operating_point"),
     "metrics.models.cost_sensitive_classifier": ("CostSensitiveClassifier",),
     "metrics.models.learning": ("BestEpoch", "ConcernLearningRate"),
+    "metrics.models.tracking": ("load_from_mlflow", "log_to_mlflow"),
     "metrics.policies.curves": ("policy_curves",),
     "metrics.policies.judging": ("judge",),
     "metrics.policies.net_benefit": ("decision_curve", "net_benefit"),

@@ -12,6 +12,7 @@ EXTRAS = {
     "typer": ("typer", "cli"),
     "rich": ("rich", "cli"),
     "platformdirs": ("platformdirs", "cli"),
+    "pooch": ("pooch", "cli"),
     "joblib": ("joblib", "cli"),
     "typst": ("typst", "cli"),
     "PySide6": ("PySide6", "app"),

@@ -7,7 +7,7 @@ purpose=${1:-run}
 
 libraries="libegl1 libgl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libglib2.0-0 fonts-dejavu-core
            libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0"
-[ "$purpose" = test ] && libraries="$libraries xvfb xdotool"
+[ "$purpose" = test ] && libraries="$libraries libgomp1 xvfb xdotool"
 
 if ! command -v uv >/dev/null 2>&1 && [ ! -x .tools/bin/uv ] && ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
     libraries="$libraries python3-venv"

@@ -25,7 +25,7 @@ from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import QuestionView
 from elicit_app.session.views.result import ResultView
 from elicit_app.session.warm_up import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
-from elicit_app.session.words.sentences import purpose_words, stated_words
+from elicit_app.session.words.sentences import USUAL, purpose_words, stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from metrics.display.numbers import day
@@ -172,9 +172,9 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     asks = person and study.pack is None and len(entry_named(procedure).families) > 1
     family = options.family or (ask_family(study, console) if asks else None)
     fixed = {} if study.pack is None else study.pack.setting
-    purpose = options.purpose or (
-        ask_purpose(study, options.questions, console) if person and "purpose" not in fixed else None
-    )
+    purpose = options.purpose
+    if purpose is None and "purpose" not in fixed:
+        purpose = ask_purpose(study, options.questions, console) if person else study.purpose
     seed = secrets.randbits(32) if options.seed is None else options.seed
     setting = setting_of(
         procedure,
@@ -270,14 +270,15 @@ def ask_family(study: Study, console: Console) -> Literal["dlpm", "lpm"]:
 
 
 def ask_purpose(study: Study, questions: int | None, console: Console) -> AnswersFor:
-    """Ask what the answers are for, which decides when the questions stop; Enter takes the first."""
+    """Ask what the answers are for, which decides when the questions stop; Enter takes the study's, or the first."""
     said = purpose_words(study, questions or SITTING, early=questions is None)
     console.print("What are your answers for?")
     for number, one in enumerate(said, start=1):
         more = f" {one.sentence}" if one.sentence else ""
         console.print(f"  {number}  {one.title} ({one.questions}).{more}")
+    usual = 1 + [one.purpose for one in said].index(study.purpose or USUAL)
     while True:
-        typed = prompt(console, "1, 2 or 3 (Enter: 1) ").strip() or "1"
+        typed = prompt(console, f"1, 2 or 3 (Enter: {usual}) ").strip() or str(usual)
         if typed in ("1", "2", "3"):
             return said[int(typed) - 1].purpose
         console.print(f"“{typed}” is none of them.")

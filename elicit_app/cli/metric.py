@@ -59,8 +59,9 @@ def export(
         list[Path] | None,
         typer.Argument(
             metavar="[PREDICTIONS]...",
-            help="For html, pdf and markdown: predictions of models, all of the same cases; the page then says what to "
-            "do with them, as score does.",
+            help="Predictions files, one a model, all of the same cases (CSV, Parquet or NPZ). With them html, pdf and "
+            "markdown become a report on what to do with these models, as score says it; without, a page about the "
+            "metric. `elicit session report` adds every answer.",
         ),
     ] = None,
     format: Annotated[str | None, typer.Option(help="sklearn, weka, mlr3, csv, markdown, html or pdf.")] = None,

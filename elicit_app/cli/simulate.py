@@ -65,6 +65,17 @@ def simulate(
         float | None,
         typer.Option(metavar="R", help="Random weights are stretched so that the largest is R times the smallest."),
     ] = None,
+    denominator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="Q1,Q2,...[,Q0]|random",
+            help="The true metric is a fraction: the weights over these, plus a constant (1).",
+        ),
+    ] = None,
+    psi: Annotated[
+        str | None,
+        typer.Option(metavar="gmean|hmean|qmean", help="For the family dlpm: a monotone function of the hits."),
+    ] = None,
     person: Annotated[
         str, typer.Option(metavar="linear|concave:P|minimax|threshold:T|f1", help="In which way results are valued.")
     ] = "linear",
@@ -148,7 +159,7 @@ def simulate(
         if transcript is not None:
             require_writable(transcript)
         experts = Experts.stated(
-            weights=_numbers(weights),
+            weights=_numbers(weights, "--weights"),
             truth=truth,
             noise=noise,
             votes=votes,
@@ -159,6 +170,8 @@ def simulate(
             shrink=shrink,
             ratio=ratio,
             voters=voters,
+            denominator="random" if denominator == "random" else _numbers(denominator, "--denominator"),
+            psi=psi,
         )
         with progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
@@ -191,13 +204,13 @@ def _cycles(text: str | None) -> int | Literal["auto"] | None:
         raise typer.BadParameter(f"{text!r}: a number or auto was expected.", param_hint="--cycles") from None
 
 
-def _numbers(text: str | None) -> tuple[float, ...] | None:
+def _numbers(text: str | None, option: str) -> tuple[float, ...] | None:
     if text is None:
         return None
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise typer.BadParameter(f"{text!r}: numbers with commas were expected.", param_hint="--weights") from None
+        raise typer.BadParameter(f"{text!r}: numbers with commas were expected.", param_hint=option) from None
 
 
 def print_json(found: Simulation) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -53,6 +53,13 @@ def new(
         str | None,
         typer.Option(metavar="ONE,MANY", help="Of several labels: what one is called, and many: mood,moods."),
     ] = None,
+    purpose: Annotated[
+        Literal["choose", "costs", "both"] | None,
+        typer.Option(
+            help="What answers are for, preselected when they are given: choose between the models, write down what "
+            "mistakes cost, or both."
+        ),
+    ] = None,
 ) -> None:
     """Make a study folder from predictions files of one or several models of the same cases."""
     from elicit_app.study import create_study
@@ -69,6 +76,7 @@ def new(
         name=name,
         labels=None if labels is None else _split(labels),
         population=population,
+        purpose=purpose,
     )
     for note in made.notes:
         print(note, file=sys.stderr)

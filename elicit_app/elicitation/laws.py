@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
+from metrics.policies.judging import ModelPolicies
+from metrics.policies.recalibration import Recalibration, recalibration
 
 Decisions = NDArray[np.intp]
 
@@ -38,6 +40,9 @@ class Decider(Protocol):
 
     def least_cost(self, cost_matrix: ArrayLike) -> Matrix:
         """Return the confusion matrix (k, k) of rates of the decisions of least cost."""
+
+    def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
+        """Return the confusion matrices (k, k) of rates of what one could do with the model under these costs."""
 
     def content(self) -> Iterator[NDArray[Any]]:
         """Yield the arrays that everything follows from, for a digest."""
@@ -145,6 +150,19 @@ class Cases:
         """Return the confusion matrix (k, k) of rates of one and the same class for everybody."""
         return self.confusion(np.full(len(self.weight), label))
 
+    def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
+        """Return the matrices of what is judged at the end: as it decides now, by least cost, maybe recalibrated."""
+        own = ModelPolicies("", np.asarray(cost_matrix, dtype=np.float64), self._recalibration)
+        return [self.confusion(decisions) for decisions in own.decisions(self.eta)]
+
+    @cached_property
+    def _recalibration(self) -> Recalibration | None:
+        """Return what puts probabilities right that are off; None where they are not, or nothing was counted."""
+        if self._codes is None:
+            return None
+        found = recalibration(self.outcome.argmax(axis=1), self.eta)
+        return found if found is not None and found.needed else None
+
     def counts(self, cost_matrix: ArrayLike) -> NDArray[np.int64]:
         """Return how many cases, unweighted, the decisions of least expected cost put into each cell, shape (k, k)."""
         k = self.n_classes
@@ -239,6 +257,10 @@ class Tally:
         """Return the rates (k, k) of the counted decisions that cost least: no others can be taken without cases."""
         rates = np.concatenate([self.usual()[None], self.drawn])
         return np.asarray(rates[int((rates * np.asarray(cost_matrix, dtype=np.float64)).sum(axis=(1, 2)).argmin())])
+
+    def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
+        """Return the matrices of the most probable classes, and of the counted decisions that cost least."""
+        return [self.usual(), self.least_cost(cost_matrix)]
 
     @cached_property
     def drawn(self) -> Matrix:

@@ -159,6 +159,7 @@ STOPS = (
     "22-help",
     "23-settings",
     "24-opening",
+    "25-laboratory",
 )
 
 
@@ -368,6 +369,13 @@ class Script:
         self._flow.show_settings()
         yield
         self._flow.announce("lesions.csv")
+        yield
+        laboratory = pages.laboratory
+        self._flow.laboratory.show()
+        laboratory.procedure.setCurrentText("dlpm")
+        laboratory.n_people.setValue(12)
+        laboratory.go.click()
+        self._until(lambda: len(laboratory.people) == 12)
         yield
 
     # --- answering

@@ -50,6 +50,9 @@ if TYPE_CHECKING:
     from metrics.elicited.family import MistakeKey
     from metrics.policies.judgement import Judgement
 
+FORMATS = {".pdf": "pdf", ".html": "html", ".htm": "html", ".md": "markdown"}
+"""The ending of a report's file -> its format."""
+
 _MOST_POLICIES = 9
 _FITS = {
     "fits": "",
@@ -121,7 +124,7 @@ def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
     Problem
         Where the file cannot be written.
     """
-    format = {".html": "html", ".htm": "html", ".md": "markdown"}.get(path.suffix.lower(), "pdf")
+    format = FORMATS.get(path.suffix.lower(), "pdf")
     content = render_report(page, metric, format)
     write_whole(path, content.encode() if isinstance(content, str) else content)
     return path

@@ -2,7 +2,8 @@
 
 History of `study.json`
 -----------------------
-1 : classes, title, population, stated prevalence, yardstick, wording, models with their files, digest.
+1 : classes, title, population, stated prevalence, yardstick, wording, models with their files, digest; what is done
+    with a case of a class and the purpose are optional.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from elicit_app.problem import Finding, Problem, shortened
 from elicit_app.study.model import Mistake, Study, Wording, default_wording
+from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import strict_json
 
 FORMAT = "elicit-study"
@@ -65,10 +67,11 @@ class _Part(BaseModel):
 
 
 class ClassWords(_Part):
-    """How one case and several cases of a class are called."""
+    """How one case and several cases of a class are called, and what is done with one that is called so."""
 
     one: Text
     many: Text
+    action: Text | None = None
 
 
 class MistakeWords(_Part):
@@ -113,6 +116,7 @@ class Described(_Part):
     stated_prevalence: list[Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]] | None = None
     yardstick: Pair = Field(description="true and predicted class of the mistake that others are compared with")
     wording: Words = Words()
+    purpose: AnswersFor | None = Field(default=None, description="what answers are for, where that is stated")
     digest: str
 
 
@@ -192,6 +196,7 @@ def description_of(study: Study) -> dict[str, Any]:
         "stated_prevalence": list(study.stated_prevalence) if study.stated_prevalence else None,
         "yardstick": (classes[study.yardstick[0]], classes[study.yardstick[1]]),
         "wording": _stated_words(study.wording, classes),
+        "purpose": study.purpose,
         "digest": study.digest,
     }
 
@@ -199,10 +204,11 @@ def description_of(study: Study) -> dict[str, Any]:
 def _stated_words(wording: Wording, classes: tuple[str, ...]) -> Words:
     """Return only the words that are not the generic ones."""
     generic = default_wording(classes, wording.case, wording.cases)
+    actions = wording.class_action or ("",) * len(classes)
     words = {
-        name: ClassWords(one=wording.class_one[i], many=wording.class_many[i])
+        name: ClassWords(one=wording.class_one[i], many=wording.class_many[i], action=actions[i] or None)
         for i, name in enumerate(classes)
-        if (wording.class_one[i], wording.class_many[i]) != (generic.class_one[i], generic.class_many[i])
+        if actions[i] or (wording.class_one[i], wording.class_many[i]) != (generic.class_one[i], generic.class_many[i])
     }
     mistakes = [
         _mistake_words(mistake, classes[i], classes[j])
@@ -240,10 +246,12 @@ def wording_of(path: Path, document: Described) -> Wording:
     index = {name: position for position, name in enumerate(document.classes)}
     wording = default_wording(document.classes, words.case, words.cases)
     one, many, any_mistake = list(wording.class_one), list(wording.class_many), list(wording.any_mistake)
+    actions = [""] * len(one)
     mistakes = dict(wording.mistakes)
     try:
         for name, stated in words.classes.items():
             one[index[name]], many[index[name]] = stated.one, stated.many
+            actions[index[name]] = stated.action or ""
         for entry in words.mistakes:
             mistake = Mistake(entry.name, entry.one, entry.many, entry.consequence)
             if entry.predicted is None:
@@ -252,7 +260,8 @@ def wording_of(path: Path, document: Described) -> Wording:
                 mistakes[index[entry.true], index[entry.predicted]] = mistake
     except KeyError as error:
         raise Problem(f"{path} has words for {error}, but that is not one of its classes.") from error
-    return Wording(words.case, words.cases, tuple(one), tuple(many), mistakes, tuple(any_mistake))
+    done = tuple(actions) if any(actions) else ()
+    return Wording(words.case, words.cases, tuple(one), tuple(many), mistakes, tuple(any_mistake), done)
 
 
 def yardstick_of(path: Path, document: Described) -> tuple[int, int]:

@@ -67,6 +67,7 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
         folder=folder if kind == "folder" else None,
         description=document.description,
         digest=study_digest(classes, models),
+        purpose=document.purpose,
     )
     check_study(study)
     if study.digest != document.digest:

@@ -31,6 +31,7 @@ from elicit_app.study.synthetic import (
     synthetic_title,
 )
 from metrics.display.text import appearance
+from metrics.elicited.metric_parts import AnswersFor
 
 
 def create_study(
@@ -44,6 +45,7 @@ def create_study(
     wording: Wording | None = None,
     yardstick: tuple[int, int] | None = None,
     models: Sequence[str] | None = None,
+    purpose: AnswersFor | None = None,
 ) -> Study:
     """Make a study folder from predictions files of one or several models of the same cases.
 
@@ -67,6 +69,8 @@ def create_study(
         (true, predicted); by default the models' most frequent mistake.
     models : sequence of str, optional
         Names of the models; by default the files' names.
+    purpose : {"choose", "costs", "both"}, optional
+        What answers are for; it is preselected where they are asked for.
 
     Returns
     -------
@@ -95,6 +99,7 @@ def create_study(
             population=population if population is not None else study.population,
             wording=wording or study.wording,
             yardstick=yardstick or study.yardstick,
+            purpose=purpose,
         ),
     )
 

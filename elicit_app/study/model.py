@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
+from metrics.elicited.metric_parts import AnswersFor
 
 MOST_CLASSES = 50
 """So many classes can be asked about: 2,450 mistakes, each with words, a weight and a doubt of its own."""
@@ -137,6 +138,9 @@ class Wording:
         Per class: "melanoma", "melanomas".
     mistakes : dict
         (true, predicted) -> Mistake, for every ordered pair of different classes.
+    class_action : tuple of str
+        Per class what is done with a case that is called so, as an instruction, "biopsy"; "" where nothing is stated,
+        and empty where nothing is for any class.
     any_mistake : tuple of Mistake
         Per true class: any wrong answer for it (the DLPM family): "Melanoma called something else".
     priced : {"multilabel", "relevance"} or None
@@ -150,6 +154,7 @@ class Wording:
     class_many: tuple[str, ...]
     mistakes: dict[tuple[int, int], Mistake]
     any_mistake: tuple[Mistake, ...]
+    class_action: tuple[str, ...] = ()
     priced: Literal["multilabel", "relevance"] | None = None
 
 
@@ -204,6 +209,8 @@ class Study:
         Only for a synthetic study.
     digest : str
         sha256 over classes, true labels and probabilities; a packed study has that of the study it was made from.
+    purpose : {"choose", "costs", "both"} or None
+        What answers about it are for, where its maker says so; who answers may say otherwise.
     notes : tuple of str
         What a person should know about how the predictions were read: rows that were divided by their sum.
     pack : Pack or None
@@ -223,6 +230,7 @@ class Study:
     description: str = ""
     law: Law | None = None
     digest: str = field(default="")
+    purpose: AnswersFor | None = None
     notes: tuple[str, ...] = ()
     pack: Pack | None = None
 
@@ -374,6 +382,8 @@ def _counts(wording: Wording, k: int) -> Iterator[Finding]:
     pairs = {(i, j) for i in range(k) for j in range(k) if i != j}
     if not len(wording.class_one) == len(wording.class_many) == len(wording.any_mistake) == k:
         yield Finding(f"there must be words for each of the {k} classes")
+    if len(wording.class_action) not in (0, k):
+        yield Finding(f"there must be what is done for each of the {k} classes, or for none")
     if set(wording.mistakes) != pairs:
         yield Finding(f"there must be words for each of the {len(pairs)} kinds of mistake")
 

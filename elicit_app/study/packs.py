@@ -160,6 +160,7 @@ def with_pack(study: Study, pack: Pack) -> Study:
         kind="pack",
         description=study.description,
         digest=study.digest,
+        purpose=study.purpose,
         pack=pack,
     )
     return parse_pack(Path(f"{packed.name}{ENDING}"), pack_bytes(packed))
@@ -207,6 +208,7 @@ def parse_pack(path: Path, content: bytes) -> Study:
         kind="pack",
         description=document.description,
         digest=document.digest,
+        purpose=document.purpose,
         pack=_pack(path, document),
     )
     check_study(study)

@@ -24,7 +24,7 @@ from metrics.inputs.arguments import (
     whole_number,
 )
 from metrics.inputs.class_index import ClassIndex, column_classes, shared_classes
-from metrics.inputs.labels import few, label_array
+from metrics.inputs.labels import few, label_array, label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,6 +77,13 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ConfusionMatrix, (np.asarray(self), self.labels)
+
+    def _repr_html_(self) -> str:
+        """Return the counts as a table for notebooks, with the rate of each row."""
+        from metrics.display.notebook import counts_html
+
+        names = range(len(self)) if self.labels is None else self.labels
+        return counts_html([*map(label_text, names)], np.asarray(self))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the matrix: counts with the rates of each row, or a difference where entries are negative.

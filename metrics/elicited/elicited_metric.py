@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.elicited import metric_parts as parts
 from metrics.elicited.family import family_of
 from metrics.elicited.kinds import KindName, check_kind
-from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
+from metrics.elicited.metric_parts import CaseWords, Consequence, MetricDetails, Provenance, Quality
 from metrics.elicited.scoring import CostsOfCases
 from metrics.errors import InputError
 from metrics.inputs.arguments import matrix_by_name, number_array, square_matrix, whole_number
@@ -61,6 +61,8 @@ class ElicitedMetric(CostsOfCases):
         Natural frequencies and costs are given per this many cases.
     consequences : tuple of Consequence
         The expert's words for the mistakes.
+    words : CaseWords or None
+        The domain's words for cases and classes, which sentences are made of; None has plain ones.
     yardstick : tuple of str or None
         (true, predicted): the mistake that others are compared with.
     provenance : Provenance
@@ -90,6 +92,7 @@ class ElicitedMetric(CostsOfCases):
     prevalence: Floats | None = None
     population: int | None = None
     consequences: tuple[Consequence, ...] = ()
+    words: CaseWords | None = None
     yardstick: tuple[str, str] | None = None
     provenance: Provenance = field(default_factory=Provenance)
     quality: Quality = field(default_factory=Quality)
@@ -111,6 +114,7 @@ class ElicitedMetric(CostsOfCases):
             checked["population"] = whole_number(self.population, "population", 1, _LARGEST_POPULATION)
         parts.check_name_and_time(self.name, self.created)
         parts.check_mistakes(self.consequences, self.yardstick, self.classes)
+        parts.check_words(self.words, self.classes)
         checked.update(created=self.created.astimezone(UTC), labels=self.labels or self.classes)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -135,6 +139,16 @@ class ElicitedMetric(CostsOfCases):
         answers = f" from {source.questions} answers" if source.questions else ""
         return f"<ElicitedMetric {self.name!r}: {self.family} by {source.procedure}{answers}, classes {classes}>"
 
+    def _repr_html_(self) -> str:
+        """Return the costs as a table for notebooks, with where they come from and what speaks against them."""
+        from metrics.display.notebook import costs_html
+
+        source = self.provenance
+        answers = f" from {source.questions} answers" if source.questions else ""
+        simulated = "A program answered, not a person." if self.quality.simulated else ""
+        notes = [f"Costs by {source.procedure}{answers}; the worst mistake costs 1.", self.quality.caveat, simulated]
+        return costs_html(self.name, self.classes, self.cost_matrix, self.intervals, notes)
+
     @classmethod
     def from_weights(
         cls, classes: Sequence[object], weights: ArrayLike, family: str, **details: Unpack[MetricDetails]
@@ -150,8 +164,8 @@ class ElicitedMetric(CostsOfCases):
         family : {"dlpm", "lpm"}
             The family of the metric.
         **details
-            name, created, intervals, samples, prevalence, population, consequences, yardstick, provenance, quality, as
-            in the class. `created` is now by default.
+            name, created, intervals, samples, prevalence, population, consequences, words, yardstick, provenance,
+            quality, as in the class. `created` is now by default.
 
         Returns
         -------
@@ -225,6 +239,7 @@ class ElicitedMetric(CostsOfCases):
             prevalence=_numbers(details.get("prevalence"), "prevalence"),
             population=details.get("population"),
             consequences=tuple(details.get("consequences", ())),
+            words=details.get("words"),
             yardstick=None if yardstick is None else (label_text(yardstick[0]), label_text(yardstick[1])),
             provenance=details.get("provenance", Provenance()),
             quality=details.get("quality", Quality()),

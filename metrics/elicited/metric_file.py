@@ -16,7 +16,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from metrics.classification.costs import mean_cost
 from metrics.elicited.family import error_cells
 from metrics.elicited.kinds import KindName
-from metrics.elicited.metric_parts import TOLERANCE, Consequence, MetricDetails, Provenance, Quality, frozen
+from metrics.elicited.metric_parts import TOLERANCE, CaseWords, Consequence, MetricDetails, Provenance, Quality, frozen
 from metrics.errors import InputError
 from metrics.files import json_text, read_regular_file, strict_json
 
@@ -85,6 +85,7 @@ class MetricDocument(_Part):
     prevalence: list[float] | None = Field(default=None, description="Shares of the true classes, sum 1")
     population: int | None = Field(default=None, ge=1, description="Costs and frequencies are per this many cases")
     consequences: list[Consequence] = Field(default=[], description="The expert's words for the mistakes")
+    words: CaseWords | None = Field(default=None, description="The domain's words for cases and classes")
     yardstick: Annotated[list[str], Field(min_length=2, max_length=2)] | None = Field(
         default=None, description="[true class, predicted class] of the mistake that others are compared with"
     )
@@ -331,6 +332,7 @@ def _fields(document: MetricDocument) -> dict[str, Any]:
         "classes": tuple(document.classes),
         "intervals": _with_infinity(document.intervals),
         "consequences": tuple(document.consequences),
+        "words": document.words,
         "yardstick": None if document.yardstick is None else tuple(document.yardstick),
     }
 

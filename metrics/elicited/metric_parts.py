@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,6 +65,48 @@ class Consequence:
     consequence: str = ""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+
+@dataclass(frozen=True)
+class CaseWords:
+    """The words of the domain that sentences are made of.
+
+    Parameters
+    ----------
+    case, cases : str
+        What is classified: "patient", "patients".
+    classes : tuple of k str
+        What one case of each class is called: "cancer".
+    actions : tuple of k str, optional
+        What is done with a case that is called so, as an instruction: "biopsy"; "" where nothing is stated.
+    """
+
+    case: str
+    cases: str
+    classes: tuple[str, ...]
+    actions: tuple[str, ...] = ()
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    @classmethod
+    def plain(cls, classes: Sequence[str]) -> Self:
+        """Return the words of a metric file that names nothing but its classes."""
+        return cls("case", "cases", tuple(classes))
+
+    def action(self, at: int) -> str:
+        """Return what is done with a case that is called a class; empty where nothing is stated."""
+        return self.actions[at] if self.actions else ""
+
+    def rule(self, at: int) -> str:
+        """Return the rule that decides for one class whatever the case.
+
+        >>> CaseWords("patient", "patients", ("cancer", "harmless")).rule(0)
+        'call every patient cancer'
+        >>> CaseWords("patient", "patients", ("cancer", "harmless"), ("biopsy", "")).rule(0)
+        'biopsy in every case'
+        """
+        action = self.action(at)
+        return f"{action} in every case" if action else f"call every {self.case} {self.classes[at]}"
 
 
 @dataclass(frozen=True)
@@ -205,6 +247,7 @@ class MetricDetails(TypedDict, total=False):
     prevalence: ArrayLike | None
     population: int | None
     consequences: Sequence[Consequence]
+    words: CaseWords | None
     yardstick: tuple[object, object] | None
     provenance: Provenance
     quality: Quality
@@ -322,6 +365,15 @@ def check_mistakes(
         checked_mistake(mistake.true, mistake.predicted, classes, "consequences")
     if yardstick is not None:
         checked_mistake(*yardstick, classes, "yardstick")
+
+
+def check_words(words: CaseWords | None, classes: Sequence[str]) -> None:
+    """Refuse words for more or fewer classes than there are."""
+    if words is None:
+        return
+    k = len(classes)
+    if len(words.classes) != k or len(words.actions) not in (0, k):
+        raise InputError(f"words: {k} classes, and as many actions or none, were expected")
 
 
 def check_name_and_time(name: object, created: object) -> None:

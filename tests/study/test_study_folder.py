@@ -92,6 +92,21 @@ def test_any_words_survive_saving(tmp_path_factory, files, name, one, many, cons
     same(open_study(folder), changed)
 
 
+def test_what_is_done_and_what_answers_are_for_may_be_stated_or_missing(tmp_path, files):
+    plain = create_study(tmp_path / "plain", files)
+    document = json.loads((tmp_path / "plain" / "study.json").read_text())
+    del document["purpose"]
+    (tmp_path / "plain" / "study.json").write_text(json.dumps(document))
+    older = open_study(tmp_path / "plain")
+    assert (older.purpose, older.wording.class_action) == (None, ())
+    wording = replace(plain.wording, class_action=("", "treat", ""))
+    made = create_study(tmp_path / "stated", files, wording=wording, purpose="costs")
+    same(open_study(tmp_path / "stated"), made)
+    assert open_study(tmp_path / "stated").purpose == "costs"
+    with pytest.raises(Problem, match="for each of the 3 classes, or for none"):
+        save_study(replace(made, wording=replace(wording, class_action=("treat",))))
+
+
 def test_models_of_other_cases_are_refused(tmp_path, files):
     shorter = tmp_path / "shorter.csv"
     shorter.write_text(THREE.rsplit("b", 1)[0])

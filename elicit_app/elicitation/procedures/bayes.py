@@ -260,16 +260,16 @@ class Bayes:
         return self._policies(history)
 
     def _policies(self, history: Sequence[Asked]) -> Matrix:
-        """Return the matrices, shape (n, k, k), of each model as it is and by least cost, and of each class for all."""
+        """Return the matrices, shape (n, k, k), of what is judged at the end: policies of models, a class for all."""
         key = prefix_digests(history)[-1]
         found = self._choices.get(key)
         if found is None:
             k = self.prior.n_classes
             costs = family_of(self.family).costs(self.belief(history).estimate)
             trivial = np.eye(k)[:, None, :] * self._cases[0].prevalence[None, :, None]
-            decided = [model.least_cost(costs) for model in self._cases]
+            decided = [matrix for model in self._cases for matrix in model.policies(costs)]
             # What decides alike is one choice: two of the same would share the probability of being the best.
-            found = np.unique(np.round([*self._models, *decided, *trivial], 12), axis=0)
+            found = np.unique(np.round([*decided, *trivial], 12), axis=0)
             self._choices.put(key, found)
         return found
 

@@ -56,6 +56,8 @@ def draw(title: str, panels: Sequence[Panel], path: Path) -> None:
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:
+    from matplotlib.ticker import NullFormatter
+
     series = [curve for curve in panel.curves if curve.style == "series"]
     for curve in panel.curves:
         look = _series_look(series.index(curve), len(series)) if curve in series else dict(_LOOKS[curve.style])
@@ -67,6 +69,8 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         axes.set_xscale("log")
     if "y" in panel.log:
         axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter(NullFormatter())
     if panel.equal:
         axes.set_aspect("equal")
     if panel.names:

@@ -19,6 +19,7 @@ from metrics.errors import InputError
 from metrics.files import json_text, strict_json, write_atomically
 
 FORMAT = "elicit-reproduced"
+TIMED = "see the plot"
 
 
 def reproduce(
@@ -107,7 +108,7 @@ def record_of(experiment: Experiment, options: Options, findings: Findings) -> d
 
 
 def _untimed(row: Row) -> Row:
-    return Row(row.quantity, row.published, None, row.cause, row.digits)
+    return Row(row.quantity, row.published, TIMED, row.cause, row.digits)
 
 
 def _panel(panel: Panel) -> dict[str, Any]:

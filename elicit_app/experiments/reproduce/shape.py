@@ -237,9 +237,9 @@ def _numbers(value: Value) -> np.ndarray[Any, np.dtype[np.float64]] | None:
 
 
 def _plain(value: Value) -> Any:
-    """Return a value for JSON; ten digits are kept, so that another processor writes the same."""
+    """Return a value for JSON; thirteen digits are kept, so that another processor writes the same."""
     if value is None or isinstance(value, str | int):
         return value
     if isinstance(value, float):
-        return float(f"{value:.10g}")
-    return [float(f"{one:.10g}") for one in value]
+        return float(f"{value:.13g}")
+    return [float(f"{one:.13g}") for one in value]

@@ -60,7 +60,7 @@ def with_nouns(study: Study, case: str, cases: str, class_one: tuple[str, ...], 
         new.any_mistake[at] if _untouched(mistake, old.any_mistake[at]) else mistake
         for at, mistake in enumerate(before.any_mistake)
     )
-    return replace(study, wording=Wording(case, cases, class_one, class_many, mistakes, named))
+    return replace(study, wording=Wording(case, cases, class_one, class_many, mistakes, named, before.class_action))
 
 
 def _untouched(mistake: Mistake, default: Mistake) -> bool:
@@ -275,12 +275,13 @@ def _cells_of(study: Study, key: Key, *, first: bool) -> tuple[str, ...]:
     return (truth, called, *_parts(mistake_at(wording, key)))
 
 
-_OF_ONE, _OF_SEVERAL = 1, 2
+_OF_ONE, _OF_SEVERAL, _DONE = 1, 2, 3
 _CLASS_COLUMNS = (
-    Column("Class in the file", 190, editable=False, grey=True),
-    Column("One of them", 210),
-    Column("Several of them", 220),
-    Column("Cases", 90, editable=False, grey=True, right=True),
+    Column("Class in the file", 160, editable=False, grey=True),
+    Column("One of them", 180),
+    Column("Several of them", 190),
+    Column("What one does then, as “biopsy”", 230),
+    Column("Cases", 80, editable=False, grey=True, right=True),
 )
 _CLASS_ROWS = 6
 
@@ -339,7 +340,8 @@ class NounsSection(Section):
         self._study = study
         wording = study.wording
         counts = [f"{counted:,}" for counted in cases_of_each(study)]
-        cells = list(zip(study.classes, wording.class_one, wording.class_many, counts, strict=True))
+        done = wording.class_action or ("",) * study.n_classes
+        cells = list(zip(study.classes, wording.class_one, wording.class_many, done, counts, strict=True))
         if same:
             self.grid.refresh(cells)
         else:
@@ -363,7 +365,9 @@ class NounsSection(Section):
         if many == before.class_many:
             many = following(many, before.class_one, before.cases, new=one, now=self.cases.text())
         changed = with_nouns(self._study, self.case.text(), self.cases.text(), one, many)
-        self.edited.emit(replace(changed, title=self.name.text()))
+        done = tuple(row[_DONE].strip() for row in rows)
+        wording = replace(changed.wording, class_action=done if any(done) else ())
+        self.edited.emit(replace(changed, title=self.name.text(), wording=wording))
 
 
 def cases_of_each(study: Study) -> list[int]:

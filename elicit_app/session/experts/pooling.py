@@ -119,6 +119,7 @@ def _turned(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> El
         prevalence=None if metric.prevalence is None else metric.prevalence[order],
         population=metric.population,
         consequences=metric.consequences,
+        words=metric.words,
         yardstick=metric.yardstick,
         provenance=metric.provenance,
         quality=metric.quality,
@@ -181,6 +182,7 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
         prevalence=_common_prevalence(metrics),
         population=first.population if len({metric.population for metric in metrics}) == 1 else None,
         consequences=next((metric.consequences for metric in metrics if metric.consequences), ()),
+        words=next((metric.words for metric in metrics if metric.words), None),
         yardstick=first.yardstick,
         provenance=_provenance(sources, experts, belief),
         # What was explained or predicted was so by each expert's own numbers, not by these.

@@ -11,11 +11,11 @@ from sklearn.metrics import roc_curve
 from elicit_app.session.views.result import CurveLine, CurveSet, CurvesView, Floats, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
 from metrics.display.numbers import probability, total_cost, two_digits
+from metrics.elicited.metric_parts import CaseWords
 from metrics.policies.cases import Policy
 from metrics.policies.curves import PolicyCurves, policy_curves
 from metrics.policies.judgement import Judgement
 from metrics.policies.net_benefit import decision_curve
-from metrics.policies.recommendation import CaseWords
 
 _MOST_LINES = 5
 _LEAST_SEEN = 0.05
@@ -114,7 +114,7 @@ def _short(policy: Policy, words: CaseWords) -> str:
 
 
 def _always(predicted: int, words: CaseWords) -> str:
-    return f"every {words.case} {words.classes[predicted]}"
+    return words.rule(predicted).removeprefix("call ")
 
 
 def _together(policies: Sequence[Policy]) -> str:

@@ -28,11 +28,10 @@ from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_r
 from metrics.display.numbers import day
 from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, family_of, linear_family
-from metrics.elicited.metric_parts import intervals_around
+from metrics.elicited.metric_parts import CaseWords, intervals_around
 from metrics.policies.cases import Practice, case_table
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import Recalibration, recalibration
-from metrics.policies.recommendation import CaseWords
 
 
 def result_view(session: Session) -> ResultView:
@@ -146,6 +145,7 @@ def elicited(
         prevalence=study.prevalence,
         population=study.population,
         consequences=consequences(study, outcome.family == "dlpm"),
+        words=case_words(study),
         yardstick=(study.classes[true], study.classes[predicted]),
         provenance=replace(
             provenance,
@@ -156,6 +156,12 @@ def elicited(
         kind=study.wording.priced or "confusion",
         **when,
     )
+
+
+def case_words(study: Study) -> CaseWords:
+    """Return the study's words for cases and classes."""
+    wording = study.wording
+    return CaseWords(wording.case, wording.cases, wording.class_one, wording.class_action)
 
 
 def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
@@ -299,14 +305,13 @@ def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = N
     """
     models = [ModelPolicies.of(model.name, metric, _recalibration(model)) for model in study.models]
     decided = [row for own, model in zip(models, study.models, strict=True) for row in own.decisions(model.y_proba)]
-    wording = study.wording
     return Judge.of(
         metric,
         case_table(study.models[0].y_true, decided, study.n_classes),
         [policy for own in models for policy in own.policies],
         practice=practice,
         population=study.population,
-        words=CaseWords(wording.case, wording.cases, wording.class_one),
+        words=case_words(study),
         notes=tuple(note for own in models for note in own.notes),
     )
 

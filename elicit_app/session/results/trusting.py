@@ -194,10 +194,10 @@ def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:
     kept = report.held_out
     if kept is None:
         return ()
-    rules = (("this result", kept.learned), ("F1 score", kept.f1), ("accuracy", kept.accuracy))
+    rules = [("this result", kept.learned), ("F1 score", kept.f1), ("accuracy", kept.accuracy)]
     if study.wording.priced is not None:
         # The diagonal of amounts is what is good of each: adding it up prices all alike, and F1 means nothing here.
-        rules = (("this result", kept.learned), ("equal prices", kept.accuracy))
+        rules = [("this result", kept.learned), ("equal prices", kept.accuracy)]
     return tuple(HeldOutView(name, right, kept.total) for name, right in rules)
 
 

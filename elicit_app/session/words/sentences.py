@@ -17,6 +17,9 @@ from elicit_app.session.words.ledger import Row, ledger, opposite
 from elicit_app.study.model import Study, Wording
 from metrics.display.numbers import two_digits
 
+USUAL: AnswersFor = "choose"
+"""What answers are for where neither the study nor the person says so."""
+
 
 class PurposeWords(NamedTuple):
     """One thing that answers are for.

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import metrics
-from metrics import Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
+from metrics import CaseWords, Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
 from metrics.elicited.metric_file import CURRENT_VERSION, MetricDocument, metric_schema, migrate
 from metrics.files import write_atomically
 from metrics.inputs.labels import label_text
@@ -30,6 +30,7 @@ def full_metric(**changes):
         "samples": -np.random.default_rng(0).gamma(1, size=(20, 6)),
         "prevalence": [0.1, 0.7, 0.2],
         "population": 1000,
+        "words": CaseWords("lesion", "lesions", ("melanoma", "naevus", "keratosis"), ("cut out", "", "")),
         "consequences": [Consequence("melanoma", "naevus", "Missed melanoma", "missed melanoma", "missed melanomas")],
         "yardstick": ("naevus", "melanoma"),
         "provenance": Provenance("bayes", "0.1.0", {"ask": "all", "caps": [1, 2.5]}, 7, 14, "ab", "cd", "Dr. Ö"),
@@ -59,6 +60,7 @@ def test_everything_comes_back(tmp_path):
     same(metric, loaded)
     assert loaded.created == CREATED
     assert loaded.consequences == metric.consequences
+    assert loaded.words == metric.words
     assert loaded.provenance == metric.provenance
     assert loaded.quality == metric.quality
     np.testing.assert_array_equal(loaded.intervals, INTERVALS)
@@ -174,6 +176,7 @@ CORRUPTIONS = {
     "population": (lambda d: d.update(population=0), "field population must be at least 1, not 0"),
     "half a case": (lambda d: d.update(population=0.5), "field population must be a whole number"),
     "no time zone": (lambda d: d.update(created="2026-01-01T00:00:00"), "field created must have a time zone"),
+    "words": (lambda d: d["words"]["classes"].pop(), "words: 3 classes, and as many actions or none"),
     "consequence": (lambda d: d["consequences"][0].update(true="wart"), "'wart' is no class of the metric"),
     "right answer": (lambda d: d.update(yardstick=["naevus", "naevus"]), "is a right answer"),
     "cost outside its interval": (
