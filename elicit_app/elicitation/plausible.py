@@ -31,6 +31,7 @@ _READING = 4.0  # effort of reading a question, in mistakes that differ: people 
 _FAR = 1 / 3  # share of pairs that may go beyond what is near
 _USED = 0.5  # share of the mistakes that are drawn by how much the models' decisions differ in them
 _LOOKED_AT = 4_000_000  # numbers computed to find plausible pairs among the models' own decisions
+_DRAWN_TIMES = 8  # so many pairs of batches for one in which each side is better in something
 _POOLS = 8  # studies whose pairs are kept
 _REDRAWN = 20  # rounds in which mistakes that were drawn twice are drawn again
 _MOST, _NUMBERS = 2_400, 3e6  # pairs drawn for a question, and the numbers that they may take
@@ -91,7 +92,11 @@ class PlausiblePairs:
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains of random pairs of achievable matrices, shape (<= n, m)."""
-        return self.pool.random_gains(self.prior, n, rng)
+        if self.region.fixed is None:
+            return self.pool.random_gains(self.prior, n, rng)
+        # Batches may be better than others in everything, which says nothing about what a person values.
+        gains = self.pool.random_gains(self.prior, _DRAWN_TIMES * n, rng)
+        return gains[(gains > SAME).any(axis=1) & (gains < -SAME).any(axis=1)][:n]
 
     def _usage(self) -> Matrix:
         """Return how likely each weighed mistake is to be traded, shape (m,); 0 where it cannot be."""

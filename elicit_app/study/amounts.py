@@ -126,7 +126,7 @@ def study_of_amounts(read: Read, *, title: str, noun: tuple[str, str], populatio
     kind = PRICED[read.kind]
     tallied, possible = _tallied(read, np.array(kind.good), population)
     wording = _words(read, noun)
-    setting: dict[str, object] = {"procedure": "bayes", "family": "dlpm", "purpose": "costs"}
+    setting: dict[str, object] = {"procedure": "bayes", "family": "dlpm", "purpose": "costs", "max_cells": 2}
     items = len(read.models[0].amounts)
     models = f"{len(read.models)} model{'' if len(read.models) == 1 else 's'}"
     what = "several labels" if read.kind == "multilabel" else "outcomes in contexts"
