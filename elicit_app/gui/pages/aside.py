@@ -58,11 +58,11 @@ _EXAMPLE = "y_true,proba_melanoma,proba_naevus,proba_keratosis\nmelanoma,0.71,0.
 _LICENCES = (
     "elicit is free software under the MIT licence. Its window is drawn by Qt through PySide6 and shiboken6, which are "
     "under the GNU Lesser General Public License, version 3. They are packages of their own beside this program, "
-    "unchanged, and you may put your own build in their place: install it into the same Python environment (pip install "
-    "--no-deps YOUR_WHEEL, for both of one version) and start elicit again. Their source is at code.qt.io. Reports in PDF "
-    "are set by Typst, under the Apache License 2.0, which can be replaced in the same way. All other parts are under "
-    "licences that ask for their notice alone (BSD, MIT, Apache, Python), but certifi, which is under the Mozilla Public "
-    "License 2.0. Each package has its text in its .dist-info folder among Python's site-packages."
+    "unchanged, and you may put your own build in their place: install it into the same Python environment (pip "
+    "install --no-deps YOUR_WHEEL, both of one version) and start elicit again. Their source is at code.qt.io. Reports "
+    "in PDF are set by Typst, under the Apache License 2.0, which can be replaced in the same way. All other parts are "
+    "under licences that ask for their notice alone (BSD, MIT, Apache, Python), but certifi, which is under the "
+    "Mozilla Public License 2.0. Each package has its text in its .dist-info folder among Python's site-packages."
 )
 
 
