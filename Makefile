@@ -1,5 +1,5 @@
 # `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
-.PHONY: run test lint types imports tests docs screenshots bench clean
+.PHONY: run test lint types imports tests docs notebooks screenshots bench clean
 
 run:
 	@tools/prepare.sh run
@@ -29,6 +29,9 @@ docs:
 
 screenshots:
 	.venv/bin/elicit screenshots docs/pictures/pages
+
+notebooks:
+	.venv/bin/python tools/notebooks.py
 
 bench:
 	.venv/bin/python benchmarks/measures.py
