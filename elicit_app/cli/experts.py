@@ -32,7 +32,7 @@ def pack(
     out: Annotated[Path, typer.Argument(metavar="OUT.elicit", help="The file to send.")],
     purpose: Annotated[
         Literal["choose", "costs", "both"] | None,
-        typer.Option(help="What the answers are for; where not stated, each expert says it."),
+        typer.Option(help="What the answers are for; where neither this nor the study says it, each expert does."),
     ] = None,
     family: Annotated[
         Literal["dlpm", "lpm"], typer.Option(help="dlpm: all wrong answers for the same truth are equally bad.")
@@ -49,7 +49,7 @@ def pack(
 
     require_new(out, force)
     opened = open_study(study)
-    setting = _setting(opened, purpose, family, questions, tuple(never_worse or ()))
+    setting = _setting(opened, purpose or opened.purpose, family, questions, tuple(never_worse or ()))
     path = write_pack(packed(opened, setting), out)
     print(f"Wrote {path}: the words of “{opened.title}” and counts of decisions, no case.")
     print("Send it. Who gets it opens it with elicit (or: elicit ask), answers, and sends the saved answers back.")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPalette, QResizeEvent, QShortcut
+from PySide6.QtGui import QDropEvent, QKeySequence, QPainter, QPaintEvent, QPalette, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QFrame,
@@ -268,6 +269,11 @@ def _column() -> tuple[QWidget, QVBoxLayout]:
     column = QVBoxLayout(widget)
     column.setContentsMargins(0, 0, 0, 0)
     return widget, column
+
+
+def dropped_files(event: QDropEvent) -> tuple[Path, ...]:
+    """Return the local files and folders that are dragged."""
+    return tuple(Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile())
 
 
 def follow_the_eye(page: QWidget) -> None:

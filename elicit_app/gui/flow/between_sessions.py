@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from elicit_app.gui.elements import Page
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.comparing import Comparing
+from elicit_app.gui.flow.laboratory import LaboratoryFlow
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.preparation import Preparation, close_session, free_folder
 from elicit_app.gui.flow.saving import Dialogs
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
-SESSION_ENDING = ".session.jsonl"
+SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
 
 PATIENCE = 0.7
 """Seconds that leaving waits for what is being computed."""
@@ -68,6 +69,9 @@ class Flow(QObject):
         self.background = Background(self)
         self.preparation = Preparation(pages, self.background, dialogs, places.data, self)
         self.comparing = Comparing(pages, self.background, dialogs, self)
+        self.laboratory = LaboratoryFlow(pages, dialogs, self)
+        self.laboratory.left.connect(self.show_start)
+        self.laboratory.words_requested.connect(self.show_help)
         self._session_flow: SessionFlow | None = None
         self._before_aside: Page | None = None
         self._connect_start()
@@ -98,6 +102,7 @@ class Flow(QObject):
         unwritten = session.unwritten() if session is not None else lambda: False
         close_session_file = session.let_go() if session is not None else lambda: None
         self.background.stop()
+        self.laboratory.stop()
 
         def close_all() -> None:
             close_session_file()
@@ -127,6 +132,7 @@ class Flow(QObject):
         page.folder_requested.connect(self.choose_folder)
         page.help_requested.connect(self.show_help)
         page.settings_requested.connect(self.show_settings)
+        page.laboratory_requested.connect(self.laboratory.show)
 
     def _connect_preparation(self) -> None:
         preparation = self.preparation
@@ -158,22 +164,20 @@ class Flow(QObject):
         if ref.endswith(SESSION_ENDING):
             self._open_session(Path(ref))
             return
-        from elicit_app.study import open_study
-
         self.announce(ref)
         path = Path(ref)
         self.background.run(
-            lambda: open_study(ref),
+            lambda: _study_to_ask(ref),
             lambda study: self._opened(study, path),
             lambda problem: self._trouble(problem, path),
         )
 
     @Slot(object)
     def open_files(self, paths: Sequence[Path]) -> None:
-        """Open what was chosen or dropped: one study folder or session, or predictions files of one study."""
+        """Open what was chosen or dropped: a study folder, a packed study, a session, or predictions of one study."""
         if not paths:
             return
-        if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith(SESSION_ENDING)):
+        if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith((SESSION_ENDING, PACK_ENDING))):
             self.open(str(paths[0]))
             return
         files = tuple(paths)
@@ -368,6 +372,17 @@ class Flow(QObject):
         self.settings_changed.emit(settings)
 
 
+def _study_to_ask(ref: str) -> Study:
+    """Open a study, after a look at whether this version can ask what a packed one wants asked."""
+    from elicit_app.registry import setting_of
+    from elicit_app.registry.entries import as_packed
+    from elicit_app.study import open_study
+
+    study = open_study(ref)
+    as_packed(study, setting_of())
+    return study
+
+
 def _damaged_view(path: Path) -> DamagedView:
     """Read a damaged session up to the damage."""
     from elicit_app.gui.review.table import answer_words
@@ -379,7 +394,7 @@ def _damaged_view(path: Path) -> DamagedView:
     with Session.look(path, damaged=True) as session:
         words, family = session.study.wording, session.setting.family
         answers = tuple(answer_words(one, words, family) for one in review_view(session).answers)
-        return DamagedView(path, titled(session.study.title, session.state.begun.expert), session.damage, answers)
+        return DamagedView(path, titled(session.study.title, session.state.begun.who), session.damage, answers)
 
 
 def _recovered(path: Path) -> Path:

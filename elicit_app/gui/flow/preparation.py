@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.study_page import EditedStudy, StudyPage
     from elicit_app.gui.start.rows import ContinueView
+    from elicit_app.registry import Setting
     from elicit_app.session.journal.listing import SessionSummary
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
@@ -135,7 +136,46 @@ class Preparation(QObject):
         page.session_requested.connect(self.resumed)
         page.start_requested.connect(self.left)
         page.compare_requested.connect(self._compare)
+        page.send_requested.connect(self._send)
+        page.add_requested.connect(self._choose_answers)
+        page.answers_dropped.connect(self._add)
         return page
+
+    @Slot(object)
+    def _send(self, setting: Setting) -> None:
+        """Write the study into a file for an expert elsewhere."""
+        from elicit_app.gui.flow.saving import documents, say_saved
+        from elicit_app.study.packs import ENDING, pack_name
+
+        page, study = self._begin_page, self._study
+        if study is None:
+            return
+        path = self._dialogs.save(page, documents() / f"{pack_name(study.title)}{ENDING}", "Send to an expert")
+        if path is not None:
+            self._background.run(
+                lambda: _packed(study, setting, path),
+                lambda saved: say_saved(page.notice, saved, self._dialogs),
+                lambda problem: page.say_problem(problem.sentence),
+            )
+
+    def _choose_answers(self) -> None:
+        self._add(self._dialogs.answers(self._begin_page))
+
+    @Slot(object)
+    def _add(self, files: Sequence[Path]) -> None:
+        """File answers that came back among the sessions of the study that is shown."""
+        page, study = self._begin_page, self._study
+        if files and study is not None:
+            self._background.run(
+                lambda: _collected(study, files),
+                lambda said: self._added(study, said),
+                lambda problem: page.say_problem(problem.sentence),
+            )
+
+    def _added(self, study: Study, said: str) -> None:
+        if self._study is study:
+            self.ask_before(study)
+            self._begin_page.notice.say(said, good=True)
 
     def _compare(self) -> None:
         if self._experts:
@@ -179,6 +219,18 @@ def _to_go_on_with(sessions: tuple[SessionSummary, ...]) -> ContinueView | None:
 
     one = unfinished(sessions)
     return None if one is None else continue_view(one, datetime.now().astimezone())
+
+
+def _packed(study: Study, setting: Setting, path: Path) -> Path:
+    from elicit_app.session.experts.packing import packed, write_pack
+
+    return write_pack(packed(study, setting), path)
+
+
+def _collected(study: Study, files: Sequence[Path]) -> str:
+    from elicit_app.session.experts.packing import collect
+
+    return " ".join(filed.sentence for filed in collect(study, files))
 
 
 def _saved(edited: EditedStudy) -> Study:

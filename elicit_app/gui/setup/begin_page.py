@@ -5,23 +5,26 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Label, LinkButton, OutlineButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
-from elicit_app.gui.elements.page import Header, ScrolledPage, follow_the_eye
+from elicit_app.gui.elements.page import Header, ScrolledPage, dropped_files, follow_the_eye
 from elicit_app.gui.elements.surfaces import Block, FoldedCard, Notice
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, PurposeSection
+from elicit_app.gui.setup.elsewhere import ElsewhereSection
 from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.registry import Setting
+from elicit_app.registry.entries import as_packed
+from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.words.sentences import USUAL
-from elicit_app.study.model import Study
+from elicit_app.study.model import Pack, Study
 
 _WIDTH = 344
 
@@ -76,9 +79,14 @@ class Briefing(Card):
         column.addWidget(Label("Good to know", theme.Role.SECTION))
         for sentence in _good_to_know(study):
             column.addLayout(_item("•", "", sentence))
+        leaves = "Nothing leaves this computer."
+        if study.pack is not None:
+            leaves = (
+                "Nothing leaves this computer by itself: at the end you save one file with your answers, and send it "
+                "back to whoever sent you this study."
+            )
         self.stored.setText(
-            f"Each answer with its time, and what you type here, at once, in {_breakable(folder)}. Nothing leaves this "
-            "computer."
+            f"Each answer with its time, and what you type here, at once, in {_breakable(folder)}. {leaves}"
         )
 
 
@@ -165,7 +173,8 @@ class BeginPage(ScrolledPage):
     """What is asked before the first question.
 
     Emits `begin_requested` with a `Beginning`, `session_requested` with the file of one to go on with,
-    `words_requested` (to change the words), `compare_requested` and `start_requested`.
+    `words_requested` (to change the words), `compare_requested` and `start_requested`. For experts elsewhere:
+    `send_requested` with the setting they are asked in, `add_requested`, and `answers_dropped` with paths.
     """
 
     notice: Notice
@@ -174,6 +183,9 @@ class BeginPage(ScrolledPage):
     words_requested = Signal()
     start_requested = Signal()
     compare_requested = Signal()
+    send_requested = Signal(object)
+    add_requested = Signal()
+    answers_dropped = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -186,7 +198,7 @@ class BeginPage(ScrolledPage):
         self.expert = self._who.field
         self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()
         self.settings = FoldedCard("Settings of the study", (self.family, self.orders, self.asking))
-        self.briefing = Briefing()
+        self.elsewhere, self.briefing = ElsewhereSection(), Briefing()
         self.words, self.back = LinkButton("Change the words of this study"), LinkButton("Back to the start")
         self.compare = LinkButton("Compare experts")
         self._reading_order = QTimer(self, singleShot=True, interval=0)
@@ -203,7 +215,7 @@ class BeginPage(ScrolledPage):
         self._columns.setSpacing(theme.L)
         left, right = QVBoxLayout(), QVBoxLayout()
         left.setSpacing(12)
-        for card in (self.current, self._who, self.purpose, self.guesses, self.settings):
+        for card in (self.current, self._who, self.purpose, self.guesses, self.settings, self.elsewhere):
             left.addWidget(card)
         left.addStretch(1)
         right.addWidget(self.briefing)
@@ -236,6 +248,8 @@ class BeginPage(ScrolledPage):
         self.asking.procedure_changed.connect(self._procedure_changed)
         self.asking.changed.connect(self._say_settings)
         self.orders.changed.connect(self._say_settings)
+        self.elsewhere.send_requested.connect(self._send)
+        self.elsewhere.add_requested.connect(self.add_requested)
         for rebuilt in (self.guesses.rows_changed, self.orders.changed, self.settings.folded):
             rebuilt.connect(self._reading_order.start)
         self._reading_order.timeout.connect(lambda: follow_the_eye(self))
@@ -268,10 +282,28 @@ class BeginPage(ScrolledPage):
         self.words.setVisible(study.kind == "folder")
         self.compare.setVisible(experts > 1)
         self.compare.setText(f"Compare the {experts} experts who have finished")
+        self.setAcceptDrops(study.kind == "folder")
+        self.elsewhere.show_study(study)
+        self._show_pack(study.pack)
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
         self.purpose.choose(study.purpose or USUAL)
         self._family_changed()
+
+    def _show_pack(self, pack: Pack | None) -> None:
+        """Ask for nothing that the coordinator of a packed study has decided; propose a pseudonym."""
+        self.settings.setVisible(pack is None)
+        self.purpose.setVisible(pack is None or "purpose" not in pack.setting)
+        if pack is not None and not self.expert.text():
+            self.expert.setText(pseudonym())
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped_files(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        self.answers_dropped.emit(dropped_files(event))
 
     @property
     def first_focus(self) -> QWidget:
@@ -288,13 +320,15 @@ class BeginPage(ScrolledPage):
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._columns.setDirection(down if narrow else across)
         self._who.across.setDirection(down if breakpoint_.large else across)
-        for part in (self.header, self.current, self.guesses, self.orders):
+        for part in (self.header, self.current, self.guesses, self.orders, self.elsewhere):
             part.arrange(breakpoint_)
         self.briefing.arrange()
         self._reading_order.start()
 
     @property
     def _family(self) -> Family:
+        if self._study is not None and self._study.pack is not None:
+            return self._setting().family
         if self._study is not None and self._study.n_classes == 2 and "lpm" in self.asking.entry.families:
             return "lpm"
         return self.family.family
@@ -338,8 +372,25 @@ class BeginPage(ScrolledPage):
         self.briefing.show_study(study, self._folder, piles=self._beginning_piles())
 
     def _beginning_piles(self) -> bool:
-        setting = self.asking.setting(self._family, self._seed, self.purpose.purpose)
-        return self._study is not None and Beginning(self._study, setting, "", ()).may_pile
+        return self._study is not None and Beginning(self._study, self._setting(), "", ()).may_pile
+
+    def _setting(self) -> Setting:
+        """Return what is chosen here, but for the orders; of a packed study what its coordinator chose."""
+        assert self._study is not None, "a page without a study asks nothing"
+        family = self.family.family if self._study.pack is not None else self._family
+        return as_packed(self._study, self.asking.setting(family, self._seed, self.purpose.purpose))
+
+    def _with_orders(self) -> Setting | None:
+        """Return what is chosen with the stated orders, or None after saying why it cannot be."""
+        setting = self._setting()
+        if self._study is None or self._study.pack is not None or not self.asking.entry.offers("never_worse"):
+            return setting
+        try:
+            return setting.model_copy(update={"never_worse": self.orders.orders()})
+        except ValueError as error:
+            self.settings.open()
+            self.say_problem(f"{error}. Press “Add”, or choose none.")
+            return None
 
     def _begin(self) -> None:
         if self._study is None:
@@ -349,13 +400,11 @@ class BeginPage(ScrolledPage):
         except ValueError as error:
             self.say_problem(f"In your first guesses, {error}. Write a number like 20, 0.5 or 1/3, or leave it empty.")
             return
-        try:
-            orders = self.orders.orders()
-        except ValueError as error:
-            self.settings.open()
-            self.say_problem(f"{error}. Press “Add”, or choose none.")
-            return
-        setting = self.asking.setting(self._family, self._seed, self.purpose.purpose)
-        if self.asking.entry.offers("never_worse"):
-            setting = setting.model_copy(update={"never_worse": orders})
-        self.begin_requested.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))
+        setting = self._with_orders()
+        if setting is not None:
+            self.begin_requested.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))
+
+    def _send(self) -> None:
+        setting = self._with_orders()
+        if setting is not None:
+            self.send_requested.emit(setting)

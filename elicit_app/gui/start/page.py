@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -13,7 +12,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Label, LinkButton, PrimaryButton, Surface
-from elicit_app.gui.elements.page import Header, ScrolledPage
+from elicit_app.gui.elements.page import Header, ScrolledPage, dropped_files
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.review.table import AnswersModel, AnswersTable, AnswerWords
 from elicit_app.gui.start.rows import ContinueCard, ContinueView, DropCard, RowCard, RowView
@@ -43,8 +42,8 @@ class StartPage(ScrolledPage):
     """Shows a `StartView`.
 
     Emits `study_requested` and `session_requested` with what to open, `compare_requested` with one of the sessions
-    to compare, `files_dropped` with paths, `choose_requested`, `folder_requested`, `help_requested` and
-    `settings_requested`.
+    to compare, `files_dropped` with paths, `choose_requested`, `folder_requested`, `help_requested`,
+    `settings_requested` and `laboratory_requested`.
     """
 
     notice: Notice
@@ -56,6 +55,7 @@ class StartPage(ScrolledPage):
     folder_requested = Signal()
     help_requested = Signal()
     settings_requested = Signal()
+    laboratory_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,6 +69,7 @@ class StartPage(ScrolledPage):
         self.examples, self.recent = RowCard(lambda row: self.study_requested.emit(row.ref)), RowCard(self._open_recent)
         self.folder, self.all_recent = LinkButton("Open a study folder…"), LinkButton("Show all")
         self.help, self.settings = LinkButton("Help"), LinkButton("Settings")
+        self.laboratory = LinkButton("For researchers")
         self._lists = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._heads: list[Label] = []
         self._build()
@@ -108,7 +109,7 @@ class StartPage(ScrolledPage):
         self._lists.setDirection(down if breakpoint_.large else across)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _paths(event):
+        if dropped_files(event):
             self.drop.set_surface(Surface.IMPORTANT)
             event.acceptProposedAction()
 
@@ -118,7 +119,7 @@ class StartPage(ScrolledPage):
     def dropEvent(self, event: QDropEvent) -> None:
         self.drop.set_surface(Surface.DROP)
         event.acceptProposedAction()
-        self.files_dropped.emit(_paths(event))
+        self.files_dropped.emit(dropped_files(event))
 
     def _build(self) -> None:
         words = QVBoxLayout()
@@ -148,6 +149,7 @@ class StartPage(ScrolledPage):
         self.body.addStretch(1)
         row = QHBoxLayout()
         row.addWidget(Label("Everything stays on this computer.", theme.Role.NOTE, theme.INK2), 1)
+        row.addWidget(self.laboratory)
         row.addWidget(self.help)
         row.addWidget(self.settings)
         self.foot.addLayout(row)
@@ -158,6 +160,7 @@ class StartPage(ScrolledPage):
         self.folder.clicked.connect(self.folder_requested)
         self.help.clicked.connect(self.help_requested)
         self.settings.clicked.connect(self.settings_requested)
+        self.laboratory.clicked.connect(self.laboratory_requested)
         self.all_recent.clicked.connect(self._show_all)
         for key in ("Return", "Enter"):
             shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -178,11 +181,6 @@ class StartPage(ScrolledPage):
     def _show_all(self) -> None:
         self.recent.show_rows(self._recent_views)
         self.all_recent.hide()
-
-
-def _paths(event: QDropEvent) -> Sequence[Path]:
-    """Return the local files and folders that are dragged."""
-    return tuple(Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile())
 
 
 class DamagedView(NamedTuple):

@@ -73,8 +73,8 @@ def write_pack(study: Study, path: Path) -> Path:
 
 
 def pseudonym() -> str:
-    """Return a name under which an expert may answer, who need not say who they are: "expert 4821"."""
-    return f"expert {1000 + randbelow(9000)}"
+    """Return a name under which an expert may answer, who need not say who they are: "Expert 4821"."""
+    return f"Expert {1000 + randbelow(9000)}"
 
 
 def save_answers(session: Session, path: Path) -> Path:

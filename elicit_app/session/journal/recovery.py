@@ -32,6 +32,8 @@ from elicit_app.session.journal.state import Fold, OutOfPlaceError
 from elicit_app.session.journal.writing import Journal
 
 _KEPT = 4096
+# What editors and disks put around lines.
+_BOM = b"\xef\xbb\xbf"
 _SEALED = re.compile(rb',"digest":"[0-9a-f]{64}"}')
 
 
@@ -174,9 +176,12 @@ class _Found:
 
 def _sealed(data: bytes, path: Path) -> _Found:
     """Put the lines of a file back in the order in which their digests follow each other."""
-    found = _Found([], [])
+    lines = data.split(b"\n")
+    bare = [line.removeprefix(_BOM).strip(b"\r\0") for line in lines]
+    found = _Found([], [], restored=sum(one != other for one, other in zip(lines, bare, strict=True)))
+    data = b"\n".join(bare)
     kept = [line for copy in backups(path) if copy.is_file() for line in read_bytes(copy).split(b"\n")]
-    pool = dict.fromkeys([*data.split(b"\n"), *kept])
+    pool = dict.fromkeys([*bare, *kept])
     taken: set[bytes] = set()
     digest, start = "", 0
     while start < len(data):
@@ -198,7 +203,12 @@ def _sealed(data: bytes, path: Path) -> _Found:
             found.restored += 1
             line, step = whole, step and len(whole) + 1
         payload, digest = unsealed(line)
-        found.add(payload)
+        try:
+            found.add(payload)
+        except ValueError:
+            # written by nothing of ours, though with the right digest
+            found.gaps += 1
+            found.unproven.append(line)
         taken.add(line)
         start += step
     return found
