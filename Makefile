@@ -1,5 +1,5 @@
 # `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
-.PHONY: run test lint types imports tests docs reproduced screenshots bench dist sbom audit attack fuzz soak clean
+.PHONY: run test lint types imports tests docs notebooks reproduced screenshots bench dist sbom audit attack fuzz soak clean
 
 UV := $(shell command -v uv || echo .tools/bin/uv)
 
@@ -34,6 +34,9 @@ reproduced:
 
 screenshots:
 	.venv/bin/elicit screenshots docs/pictures/pages
+
+notebooks:
+	.venv/bin/python tools/notebooks.py
 
 bench:
 	.venv/bin/python benchmarks/measures.py
