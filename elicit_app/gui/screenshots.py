@@ -34,7 +34,7 @@ _PATIENCE = 120.0
 _SEED = 6
 _SENSITIVITY = 60.0
 _CLEARLY = 0.05
-_COME_BACK = 7
+_COME_BACK = 5
 _COMMON_REDS = 40
 _REPLIES: dict[Choice, Reply] = {
     Choice.FIRST: "left",
@@ -409,7 +409,7 @@ class Script:
         study = open_study(str(folder))
         truth = np.array([[0, 0.2, 0.3], [1.2, 0, 4.0], [1.0, 2.0, 0]])
         path = folder / "sessions" / "another.session.jsonl"
-        with Session.create(study, BayesSetting(questions=12, seed=_SEED), path, expert="town council") as session:
+        with Session.create(study, BayesSetting(questions=8, seed=_SEED), path, expert="town council") as session:
             while (asking := session.asking()) is not None:
                 a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
                 session.answer("left" if (((a - b) * truth).sum() < 0) == (asking.left == "first") else "right")

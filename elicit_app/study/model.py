@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
-from metrics.elicited.metric_parts import AnswersFor
+from metrics.elicited.metric_parts import AnswersFor, CaseWords
 
 MOST_CLASSES = 50
 """So many classes can be asked about: 2,450 mistakes, each with words, a weight and a doubt of its own."""
@@ -156,6 +156,11 @@ class Wording:
     any_mistake: tuple[Mistake, ...]
     class_action: tuple[str, ...] = ()
     priced: Literal["multilabel", "relevance"] | None = None
+
+    @property
+    def of_cases(self) -> CaseWords:
+        """Return the words for cases and classes, as a metric carries them."""
+        return CaseWords(self.case, self.cases, self.class_one, self.class_action)
 
 
 @dataclass(frozen=True, eq=False)

@@ -108,6 +108,11 @@ class CaseWords:
         action = self.action(at)
         return f"{action} in every case" if action else f"call every {self.case} {self.classes[at]}"
 
+    def following(self, at: int) -> str:
+        """Return what it is to follow that rule: "calling every patient cancer", "the rule “biopsy in every case”"."""
+        rule = self.rule(at)
+        return f"the rule “{rule}”" if self.action(at) else rule.replace("call ", "calling ", 1)
+
 
 @dataclass(frozen=True)
 class Provenance:
