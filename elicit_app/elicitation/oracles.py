@@ -237,7 +237,7 @@ class LogitOracle(UtilityOracle):
 
 
 class BoundedNoiseOracle(UtilityOracle):
-    """Answers arbitrarily, by a coin, where the utilities differ by at most a bound [HBMK19, definition 3].
+    """Answers arbitrarily, by a coin, where the utilities differ by at most a bound [HBMK19, definition 7].
 
     Parameters
     ----------

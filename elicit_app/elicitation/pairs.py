@@ -177,7 +177,7 @@ class SpherePairs:
     centre : ndarray of shape (k, k)
         Centre, as a matrix of rates.
     radius : float
-        lambda (Hiranandani et al. 2019, section 4.2).
+        lambda (Hiranandani et al. 2019, section 3.2).
     prior : WeightPrior
         Of the family lpm.
     """

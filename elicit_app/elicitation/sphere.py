@@ -1,7 +1,7 @@
 """The sphere inside the set C of all feasible confusion matrices: centre o, radius lambda, and who can be run there.
 
 Source: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation", NeurIPS 2019,
-section 4.2 (sphere and parametrisation) and algorithm 3 (radius). Points are off-diagonal confusions c, q = k^2 - k
+section 3.2 (sphere and parametrisation) and algorithm 3 (radius). Points are off-diagonal confusions c, q = k^2 - k
 numbers in row-major order; the hits follow from the prevalence.
 """
 

@@ -153,7 +153,7 @@ def _table3_parts(options: Options) -> list[Part]:
         Part(f"row {number}", _elicit, (f"paper-{k}", "lpm", true, "all"))
         for number, (k, true, _, _) in enumerate(_TABLE_3)
     ]
-    runs = 6 if options.quick else 60
+    runs = 6 if options.quick else 24
     return rows + [
         Part(f"k={k}, {cycles} cycles", _cycles, (k, cycles, runs, options.seed))
         for k in range(3, 9)
@@ -195,7 +195,7 @@ def _table3(options: Options, results: Mapping[str, Any]) -> Findings:
                     4,
                 )
             )
-    runs = 6 if options.quick else 60
+    runs = 6 if options.quick else 24
     return Findings(
         tuple(rows),
         (
