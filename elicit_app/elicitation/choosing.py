@@ -15,7 +15,7 @@ from elicit_app.elicitation.pairs import PairSet
 from elicit_app.elicitation.questions import Matrix, Proposal
 from elicit_app.elicitation.region import Region
 from elicit_app.elicitation.response import EqualPoints
-from metrics.elicited.family import error_cells
+from metrics.elicited.family import error_cells, family_of
 
 Goal = Literal["order", "closeness"]
 Row = Literal["grave", "slight"]  # of two mistakes, by what is believed
@@ -213,8 +213,7 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
 
 def _weight_index(belief: Posterior, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the place of each mistake among the weights."""
-    k = belief.prior.n_classes
-    return true if belief.prior.family == "dlpm" else true * (k - 1) + predicted - (predicted > true)
+    return family_of(belief.prior.family).places(true, predicted, belief.prior.n_classes)
 
 
 def _some_points(points: EqualPoints, some: NDArray[np.intp]) -> EqualPoints:

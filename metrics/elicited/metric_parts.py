@@ -281,8 +281,7 @@ def checked_weights(weights: ArrayLike, family: str, k: int) -> Floats:
     if values.shape != (weigh.n_weights(k),):
         raise InputError(f"weights: {weigh.n_weights(k)} numbers were expected for {k} classes of family {family!r}")
     if np.abs(weigh.normalise(values) - values).max() > TOLERANCE:
-        rule = "sum to 1" if family == "dlpm" else "have L2 norm 1"
-        raise InputError(f"weights: the weights of family {family!r} must {rule}")
+        raise InputError(f"weights: the weights of family {family!r} must {weigh.normalised}")
     values.flags.writeable = False
     return values
 

@@ -144,7 +144,7 @@ def elicited(
         samples=outcome.samples,
         prevalence=None if study.wording.priced else study.prevalence,
         population=None if study.wording.priced else study.population,
-        consequences=consequences(study, outcome.family == "dlpm"),
+        consequences=consequences(study, not family_of(outcome.family).tells_apart),
         words=study.wording.of_cases,
         yardstick=(study.classes[true], study.classes[predicted]),
         provenance=replace(

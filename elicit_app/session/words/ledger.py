@@ -18,6 +18,7 @@ from elicit_app.elicitation.questions import Counts, Family
 from elicit_app.problem import Problem
 from elicit_app.session.views.asked import Side
 from elicit_app.study.model import Mistake, Wording
+from metrics.elicited.family import linear_family
 from metrics.elicited.kinds import PRICED
 
 Letter = Literal["A", "B"]
@@ -296,7 +297,7 @@ def all_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> t
     rows = []
     for i, total in enumerate(totals.tolist()):
         truth, truths = wording.class_one[i], wording.class_one[i] if total == 1 else wording.class_many[i]
-        if family in ("dlpm", "dlfpm"):
+        if not linear_family(family).tells_apart:
             wrong = (total - int(left[i, i]), total - int(right[i, i]))
             said = wording.class_one[1 - i] if len(totals) == 2 else SOMETHING_ELSE
             rows.append(Row(i, None, wording.any_mistake[i], truth, truths, said, total, *wrong))
