@@ -49,8 +49,9 @@ def reproduce(
     After an interruption the same command goes on where it was.
     """
     from elicit_app.experiments.reproduce.registry import experiment_named, experiments
+    from elicit_app.experiments.reproduce.running import discard_parts
     from elicit_app.experiments.reproduce.shape import Options
-    from elicit_app.problem import WrongOption
+    from elicit_app.problem import Problem, WrongOption
 
     if show_list:
         _print_list(as_json)
@@ -64,8 +65,8 @@ def reproduce(
         wanted = [*experiments().values()] if name == _EVERYTHING else [experiment_named(name)]
     except WrongOption as problem:
         raise typer.BadParameter(problem.worded(flag), param_hint="NAME") from problem
-    records = []
-    for record in _records(wanted, options, out, jobs):
+    records, not_run = [], list[str]()
+    for record in _records(wanted, options, out, jobs, not_run):
         records.append(record)
         if not as_json:
             _print_table(record)
@@ -74,10 +75,15 @@ def reproduce(
     print(f"Wrote records and plots to {out}.", file=sys.stderr)
     if page is not None:
         _write_page(out, page)
+    discard_parts(wanted, out)
+    if not_run:
+        raise Problem(f"Not run: {', '.join(not_run)}; the reasons stand above, and everything else is written.")
 
 
-def _records(wanted: list[Experiment], options: Options, out: Path, jobs: int) -> Iterator[dict[str, Any]]:
-    """Yield the records; where one of several experiments lacks its data, the others go on."""
+def _records(
+    wanted: list[Experiment], options: Options, out: Path, jobs: int, not_run: list[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the records; where one of several experiments lacks its data it is named, and the others go on."""
     from elicit_app.experiments.reproduce.running import reproduce as compute
     from elicit_app.problem import Problem
 
@@ -92,11 +98,12 @@ def _records(wanted: list[Experiment], options: Options, out: Path, jobs: int) -
                 seen = done
 
             try:
-                record = compute(experiment, options, out, jobs=jobs, begun=begun)
+                record = compute(experiment, options, out, jobs=jobs, keep_parts=True, begun=begun)
             except Problem as problem:
                 if len(wanted) == 1:
                     raise
                 print(f"elicit: {experiment.name}: {problem.sentence}", file=sys.stderr)
+                not_run.append(experiment.name)
                 continue
         yield record
 

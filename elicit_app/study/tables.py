@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import stat
+import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -317,7 +318,8 @@ class NpzTable:
         if not zipfile.is_zipfile(self.path):
             self._refuse("It is not an NPZ file, or it is cut short or damaged")
         try:
-            with zipfile.ZipFile(self.path) as archive:
+            # numpy would warn of headers that Python 2 wrote
+            with zipfile.ZipFile(self.path) as archive, warnings.catch_warnings(action="ignore"):
                 there = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
                 for name in (TRUTH, _PROBABILITIES):
                     if name not in there:

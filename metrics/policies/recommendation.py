@@ -128,8 +128,7 @@ def _alternative(one: JudgedPolicy, words: CaseWords) -> str:
     if one.policy.decides == "practice":
         return "present practice"
     assert one.policy.predicted is not None
-    rule = words.rule(one.policy.predicted)
-    return f"the rule “{rule}”" if words.action(one.policy.predicted) else rule.replace("call ", "calling ", 1)
+    return words.following(one.policy.predicted)
 
 
 def _sureness(judgement: Judgement) -> str:

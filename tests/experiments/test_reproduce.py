@@ -98,6 +98,14 @@ def test_an_interrupted_run_goes_on_and_writes_the_same_record(tmp_path):
     assert not kept.exists()
 
 
+def test_parts_can_be_kept_for_a_run_of_several_experiments(tmp_path):
+    reproduce(_toy(), QUICK, tmp_path, keep_parts=True)
+    told = []
+    reproduce(_toy(), QUICK, tmp_path, begun=lambda done, total: told.append(done))
+    assert told == [5]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.json"]
+
+
 def test_parts_of_other_options_are_begun_anew(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         reproduce(_toy(broken_at=3), QUICK, tmp_path)

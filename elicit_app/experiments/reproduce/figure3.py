@@ -194,7 +194,7 @@ def _table(results: Mapping[str, Any], name: str, share: int) -> Matrix:
 
 
 def _vehicle_parts(options: Options) -> list[Part]:
-    return _parts(VEHICLE, options, 2 if options.quick else 10, _VARIANTS)
+    return _parts(VEHICLE, options, 2 if options.quick else 8, _VARIANTS)
 
 
 def _sensit_parts(options: Options) -> list[Part]:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from functools import cache
 
-from elicit_app.experiments.reproduce import concern, concern_case, figure3, relevance, tables, theory, worked
+from elicit_app.experiments.reproduce import (
+    concern,
+    concern_case,
+    figure3,
+    relevance,
+    tables,
+    theory,
+    user_study,
+    worked,
+)
 from elicit_app.experiments.reproduce.shape import Experiment
 from elicit_app.problem import WrongOption
 
-_MODULES = (tables, figure3, theory, concern, concern_case, relevance, worked)
+_MODULES = (tables, figure3, theory, user_study, concern, concern_case, relevance, worked)
 
 
 @cache

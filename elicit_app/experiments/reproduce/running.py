@@ -28,6 +28,7 @@ def reproduce(
     folder: Path,
     *,
     jobs: int = 1,
+    keep_parts: bool = False,
     begun: Callable[[int, int], object] = lambda done, total: None,
 ) -> dict[str, Any]:
     """Compute an experiment, and write its record ``NAME.json`` and its plot ``NAME.png``.
@@ -42,6 +43,8 @@ def reproduce(
         Where to write; it is made where it is missing.
     jobs : int
         Parts computed at once; the record does not depend on it.
+    keep_parts : bool
+        Leave the parts on disk, so that a longer run of several experiments can go on; see `discard_parts`.
     begun : callable
         Told, after every part, how many of how many are done.
 
@@ -61,7 +64,7 @@ def reproduce(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Problem(f"{folder}: the folder cannot be made: {error.strerror}; name another one with --out.") from error
-    kept = _Kept(folder / f"{experiment.name}.parts.jsonl", experiment, options)
+    kept = _Kept(_parts_of(experiment, folder), experiment, options)
     parts = experiment.parts(options)
     missing = [part for part in parts if part.key not in kept.results]
     begun(len(parts) - len(missing), len(parts))
@@ -75,8 +78,19 @@ def reproduce(
     record = record_of(experiment, options, findings)
     _write(folder / f"{experiment.name}.json", json_text(record))
     draw(experiment.title, findings.panels, folder / f"{experiment.name}.png")
-    kept.discard()
+    if not keep_parts:
+        discard_parts([experiment], folder)
     return record
+
+
+def discard_parts(experiments: Sequence[Experiment], folder: Path) -> None:
+    """Remove the parts of experiments from a folder: their records are written."""
+    for experiment in experiments:
+        _parts_of(experiment, folder).unlink(missing_ok=True)
+
+
+def _parts_of(experiment: Experiment, folder: Path) -> Path:
+    return folder / f"{experiment.name}.parts.jsonl"
 
 
 def _computed(parts: Sequence[Part], jobs: int) -> Iterator[tuple[Part, Any]]:
@@ -190,10 +204,6 @@ class _Kept:
             file.flush()
             os.fsync(file.fileno())
         self.results[key] = json.loads(line)["result"]
-
-    def discard(self) -> None:
-        """Forget the parts: the record is written."""
-        self._path.unlink(missing_ok=True)
 
 
 def _line(value: Mapping[str, Any]) -> str:

@@ -72,7 +72,7 @@ def _noisy(procedure: str, law: str, epsilon: float, noise: float, runs: int, se
 
 
 def _theorem_parts(procedure: str, options: Options) -> list[Part]:
-    runs = 10 if options.quick else 100 if procedure == "dlpm" else 40
+    runs = 10 if options.quick else 60 if procedure == "dlpm" else 24
     laws = ("softmax-3",) if options.quick else ("softmax-3", "softmax-4")
     return [
         *(
@@ -128,7 +128,7 @@ def _theorem(procedure: str, results: Mapping[str, Any]) -> Findings:
                 f"{law}: slope of log error in log tolerance, no noise",
                 1.0,
                 _slope(_TOLERANCES, [mean for mean, _ in by_epsilon]),
-                "Proportional to the tolerance as stated; what is left is chance of 100 or fewer metrics.",
+                "Proportional to the tolerance as stated; what is left is chance.",
             )
         )
         panels += [
@@ -200,7 +200,7 @@ def _sampled(n: int, runs: int, seed: int, metrics_a_run: int = 5) -> dict[str, 
 
 
 def _samples_parts(options: Options) -> list[Part]:
-    return [Part(str(n), _sampled, (n, 4 if options.quick else 30, options.seed)) for n in _SAMPLES]
+    return [Part(str(n), _sampled, (n, 4 if options.quick else 24, options.seed)) for n in _SAMPLES]
 
 
 def _samples(options: Options, results: Mapping[str, Any]) -> Findings:
@@ -254,7 +254,7 @@ def _crowd_errors(flips: float, votes: int, repair: bool, runs: int, seed: int) 
 
 
 def _crowd_parts(options: Options) -> list[Part]:
-    runs = 20 if options.quick else 200
+    runs = 20 if options.quick else 100
     parts = [
         Part(f"{flips}, {votes}", _crowd_errors, (flips, votes, False, runs, options.seed))
         for flips in _FLIPS
@@ -329,7 +329,7 @@ _FINENESS = (0.05, 0.02, 0.01, 0.005)
 
 
 def _fractional_parts(options: Options) -> list[Part]:
-    runs = 4 if options.quick else 30
+    runs = 4 if options.quick else 16
     families = _FAMILIES[::2] if options.quick else _FAMILIES
     return [
         Part("pencil", _pencil),

@@ -16,6 +16,7 @@ from elicit_app.gui.elements import Page
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.comparing import Comparing
 from elicit_app.gui.flow.files import Files
+from elicit_app.gui.flow.laboratory import LaboratoryFlow
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.preparation import Preparation, close_session, free_folder
 from elicit_app.gui.flow.saving import Dialogs
@@ -73,6 +74,9 @@ class Flow(QObject):
         self.files.left.connect(self.show_start)
         self.preparation = Preparation(pages, self.background, dialogs, self.files, places.data, self)
         self.comparing = Comparing(pages, self.background, dialogs, self)
+        self.laboratory = LaboratoryFlow(pages, dialogs, self)
+        self.laboratory.left.connect(self.show_start)
+        self.laboratory.words_requested.connect(self.show_help)
         self._session_flow: SessionFlow | None = None
         self._before_aside: Page | None = None
         self._connect_start()
@@ -103,6 +107,7 @@ class Flow(QObject):
         unwritten = session.unwritten() if session is not None else lambda: False
         close_session_file = session.let_go() if session is not None else lambda: None
         self.background.stop()
+        self.laboratory.stop()
 
         def close_all() -> None:
             close_session_file()
@@ -132,6 +137,7 @@ class Flow(QObject):
         page.folder_requested.connect(self.choose_folder)
         page.help_requested.connect(self.show_help)
         page.settings_requested.connect(self.show_settings)
+        page.laboratory_requested.connect(self.laboratory.show)
 
     def _connect_preparation(self) -> None:
         preparation = self.preparation
@@ -224,11 +230,9 @@ class Flow(QObject):
         self.settings_changed.emit(self.settings)
 
     def _open_session(self, path: Path) -> None:
-        from elicit_app.session.session import Session
-
         self._say_opening("Opening the session", "Your answers are read and checked.")
         self.background.run(
-            lambda: Session.open(path),
+            lambda: _session_of_classes(path),
             self._go_on,
             lambda problem: self._session_not_opened(problem, path),
             dropped=close_session,
@@ -383,7 +387,27 @@ def _study_to_ask(ref: str) -> Study:
 
     study = open_study(ref)
     as_packed(study, setting_of())
+    _require_classes(study, ref)
     return study
+
+
+def _require_classes(study: Study, where: object) -> None:
+    """Refuse a study of amounts, whose questions the terminal asks."""
+    if study.wording.priced is not None:
+        raise Problem(f"“{study.title}” is not about classes: answer it in the terminal, with elicit ask {where}.")
+
+
+def _session_of_classes(path: Path) -> Session:
+    """Open a session, unless it is about a study of amounts."""
+    from elicit_app.session.session import Session
+
+    session = Session.open(path)
+    try:
+        _require_classes(session.study, f"STUDY --session {path}")
+    except Problem:
+        session.close()
+        raise
+    return session
 
 
 def _damaged_view(path: Path) -> DamagedView:

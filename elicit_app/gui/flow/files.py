@@ -110,9 +110,17 @@ class Files(QObject):
 
 
 def _looks(files: tuple[Path, ...]) -> tuple[FirstRows, ...]:
+    from elicit_app.study.amounts import is_of_amounts
     from elicit_app.study.mapping import look_at
 
-    return tuple(look_at(file) for file in files)
+    looks = tuple(look_at(file) for file in files)
+    for file in files:
+        if file.suffix.lower() != ".npz" and is_of_amounts(file):
+            raise Problem(
+                f"{file.name} is not about classes: make a study of it with elicit study new, and answer it in the "
+                "terminal, with elicit ask."
+            )
+    return looks
 
 
 def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:

@@ -12,6 +12,7 @@ from elicit_app.gui.start.page import StartPage
 
 if TYPE_CHECKING:
     from elicit_app.gui.compare import ComparePage
+    from elicit_app.gui.laboratory.page import LaboratoryPage
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage
     from elicit_app.gui.pages.reading import ErrorPage, OpeningPage
     from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
@@ -153,6 +154,17 @@ class Pages:
         from elicit_app.gui.compare import ComparePage
 
         return self._add(ComparePage(), "Experts compared")
+
+    @cached_property
+    def laboratory(self) -> LaboratoryPage:
+        """Return the page of simulated people."""
+        from elicit_app.gui.laboratory.page import Choices, LaboratoryPage
+        from elicit_app.registry import entries
+        from elicit_app.study import list_studies
+
+        studies = tuple((one.name, f"{one.title}, {one.description.split(',')[0]}") for one in list_studies())
+        procedures = tuple((entry.name, entry.label) for entry in entries())
+        return self._add(LaboratoryPage(Choices(studies, procedures)), "Laboratory")
 
     @cached_property
     def damaged(self) -> DamagedPage:

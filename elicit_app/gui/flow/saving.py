@@ -137,6 +137,8 @@ def save_pictures(view: CurvesView, path: Path) -> Path:
         for line in curves.lines:
             style = "-" if line.recommended else ":" if line.trivial else "--"
             axes.plot(curves.at, line.values, style, color="black" if line.recommended else None, label=line.name)
+        if curves.band is not None:
+            axes.fill_between(curves.at, curves.band.low, curves.band.high, color="0.7", alpha=0.5, lw=0)
         if curves.plausible is not None:
             axes.axvspan(*(min(max(end, curves.at[0]), curves.at[-1]) for end in curves.plausible), color="0.9")
         axes.axvline(curves.elicited, color="0.4", lw=1)

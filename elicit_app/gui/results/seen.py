@@ -270,6 +270,7 @@ class SeenPane(QWidget):
             second=(words.odds_said, f"One {missed.one} counts as so many {alarms.many}"),
             shaded=curves.plausible,
             at=curves.elicited,
+            band=None if curves.band is None else (curves.at, curves.band.low, curves.band.high),
         )
         self.left.show_words(text)
         say = lambda at: words.benefit_sentence(curves, at, wording, positive)  # noqa: E731

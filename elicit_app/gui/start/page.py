@@ -42,8 +42,8 @@ class StartPage(ScrolledPage):
     """Shows a `StartView`.
 
     Emits `study_requested` and `session_requested` with what to open, `compare_requested` with one of the sessions
-    to compare, `files_dropped` with paths, `choose_requested`, `folder_requested`, `help_requested` and
-    `settings_requested`.
+    to compare, `files_dropped` with paths, `choose_requested`, `folder_requested`, `help_requested`,
+    `settings_requested` and `laboratory_requested`.
     """
 
     notice: Notice
@@ -55,6 +55,7 @@ class StartPage(ScrolledPage):
     folder_requested = Signal()
     help_requested = Signal()
     settings_requested = Signal()
+    laboratory_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,6 +69,7 @@ class StartPage(ScrolledPage):
         self.examples, self.recent = RowCard(lambda row: self.study_requested.emit(row.ref)), RowCard(self._open_recent)
         self.folder, self.all_recent = LinkButton("Open a study folder…"), LinkButton("Show all")
         self.help, self.settings = LinkButton("Help"), LinkButton("Settings")
+        self.laboratory = LinkButton("For researchers")
         self._lists = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._heads: list[Label] = []
         self._build()
@@ -147,6 +149,7 @@ class StartPage(ScrolledPage):
         self.body.addStretch(1)
         row = QHBoxLayout()
         row.addWidget(Label("Everything stays on this computer.", theme.Role.NOTE, theme.INK2), 1)
+        row.addWidget(self.laboratory)
         row.addWidget(self.help)
         row.addWidget(self.settings)
         self.foot.addLayout(row)
@@ -157,6 +160,7 @@ class StartPage(ScrolledPage):
         self.folder.clicked.connect(self.folder_requested)
         self.help.clicked.connect(self.help_requested)
         self.settings.clicked.connect(self.settings_requested)
+        self.laboratory.clicked.connect(self.laboratory_requested)
         self.all_recent.clicked.connect(self._show_all)
         for key in ("Return", "Enter"):
             shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)

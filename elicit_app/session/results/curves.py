@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.metrics import roc_curve
 
-from elicit_app.session.views.result import CurveLine, CurveSet, CurvesView, Floats, ResultView, RocLine
+from elicit_app.session.views.result import Band, CurveLine, CurveSet, CurvesView, Floats, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
 from metrics.display.numbers import probability, total_cost, two_digits
 from metrics.elicited.metric_parts import CaseWords
 from metrics.policies.cases import Policy
 from metrics.policies.curves import PolicyCurves, policy_curves
 from metrics.policies.judgement import Judgement
-from metrics.policies.net_benefit import decision_curve
+from metrics.policies.net_benefit import TREAT_ALL, TREAT_NONE, decision_curve
 
 _MOST_LINES = 5
 _LEAST_SEEN = 0.05
@@ -58,7 +59,6 @@ def _net_benefit(study: Study, judgement: Judgement, prevalence: Floats | None) 
         {model.name: model.y_proba[:, p] for model in study.models},
         pos_label=1,
         prevalence=None if prevalence is None else float(prevalence[p]),
-        draws=0,
     )
     furthest = min(max(_HALF, 1.3 * threshold.high), 0.99)
     shown = curve.thresholds <= furthest + 1e-9
@@ -67,24 +67,34 @@ def _net_benefit(study: Study, judgement: Judgement, prevalence: Floats | None) 
         CurveLine(name, judgement.population * values[shown], recommended=name == best)
         for name, values in zip(curve.models, curve.net_benefit, strict=True)
     ]
-    everybody = CurveLine(_always(p, words), judgement.population * curve.treat_all[shown], trivial=True)
-    nobody = CurveLine(_always(1 - p, words), np.zeros(int(shown.sum())), trivial=True)
+    everybody = _trivial(p, judgement.population * curve.treat_all[shown], words)
+    nobody = _trivial(1 - p, np.zeros(int(shown.sum())), words)
     ordered = sorted(lines, key=lambda line: not line.recommended)[: _MOST_LINES - 2]
     range_ = (threshold.low, threshold.high) if threshold.low < threshold.high else None
-    return CurveSet(curve.thresholds[shown], (*ordered, everybody, nobody), threshold.value, range_)
+    found = CurveSet(curve.thresholds[shown], (*ordered, everybody, nobody), threshold.value, range_)
+    second, _ = max(found.values(threshold.value)[1:], key=lambda one: one[1])
+    known_as = {everybody.name: TREAT_ALL, nobody.name: TREAT_NONE}
+    ends = curve.band(ordered[0].name, known_as.get(second.name, second.name))[:, shown]
+    low, high = second.values + judgement.population * ends
+    return replace(found, band=Band(second.said or second.name, low, high))
+
+
+def _trivial(predicted: int, values: Floats, words: CaseWords, recommended: bool = False) -> CurveLine:
+    """Return the curve of always deciding for one class."""
+    name = words.rule(predicted).removeprefix("call ")
+    return CurveLine(name, values, recommended, trivial=True, said=words.following(predicted))
 
 
 def _best(found: PolicyCurves, judgement: Judgement) -> CurveSet:
     """Return how probably each is best; the models as they decide now are one line together."""
-    names = [_short(policy, judgement.words) for policy in found.policies]
     together = _together(found.policies)
     lines: dict[str, CurveLine] = {}
-    for name, policy, values in zip(names, found.policies, found.probability_best, strict=True):
-        told = together if policy.decides == "as-is" else name
-        before = lines.get(told)
-        total = values if before is None else before.values + values
-        chosen = (before is not None and before.recommended) or policy == judgement.best.policy
-        lines[told] = CurveLine(told, total, recommended=chosen, trivial=policy.model is None)
+    for policy, values in zip(found.policies, found.probability_best, strict=True):
+        line = _line(policy, values, judgement)
+        if policy.decides == "as-is":
+            before = lines.get(together, CurveLine(together, np.zeros_like(values)))
+            line = CurveLine(together, before.values + values, before.recommended or line.recommended)
+        lines[line.name] = line
     seen = [line for line in lines.values() if line.recommended or float(line.values.max()) >= _LEAST_SEEN]
     seen.sort(key=lambda line: (not line.recommended, -float(line.values.max())))
     return CurveSet(found.ratios, tuple(seen[:_MOST_LINES]), found.elicited, found.plausible)
@@ -94,27 +104,19 @@ def _cost(found: PolicyCurves, judgement: Judgement) -> CurveSet:
     """Return what policies cost; those are shown that cost least where the answers lie."""
     at = int(np.abs(np.log(found.ratios / found.elicited)).argmin()) if found.elicited > 0 else 0
     lines = [
-        CurveLine(
-            _short(policy, judgement.words),
-            judgement.population * values,
-            recommended=policy == judgement.best.policy,
-            trivial=policy.model is None,
-        )
+        _line(policy, judgement.population * values, judgement)
         for policy, values in zip(found.policies, found.cost, strict=True)
     ]
     lines.sort(key=lambda line: (not line.recommended, float(line.values[at])))
     return CurveSet(found.ratios, tuple(lines[:_MOST_LINES]), found.elicited, found.plausible)
 
 
-def _short(policy: Policy, words: CaseWords) -> str:
-    """Return what a policy is called beside its curve."""
+def _line(policy: Policy, values: Floats, judgement: Judgement) -> CurveLine:
+    """Return the curve of a policy."""
+    recommended = policy == judgement.best.policy
     if policy.predicted is not None:
-        return _always(policy.predicted, words)
-    return policy.name
-
-
-def _always(predicted: int, words: CaseWords) -> str:
-    return words.rule(predicted).removeprefix("call ")
+        return _trivial(policy.predicted, values, judgement.words, recommended)
+    return CurveLine(policy.name, values, recommended, trivial=policy.model is None)
 
 
 def _together(policies: Sequence[Policy]) -> str:
@@ -168,24 +170,36 @@ def odds_said(threshold: float) -> str:
 def benefit_text(view: CurvesView, wording: Wording, positive: int, per: str) -> CurveText:
     """Return what stands around the decision curve; `positive` is the class that is called from a threshold on."""
     cases, alarms = wording.class_many[positive], wording.mistakes[1 - positive, positive].many
+    action = wording.of_cases.action(positive) or f"called {wording.class_one[positive]}"
     return CurveText(
         "Is a model worth using, and from which risk?",
         f"{cases[:1].upper()}{cases[1:]} found per {per}, less the price of {alarms}. Higher is better.",
-        f"Called {wording.class_one[positive]} from this risk on",
+        f"{action[:1].upper()}{action[1:]} from this risk on",
     )
 
 
 def benefit_sentence(curves: CurveSet, at: float, wording: Wording, positive: int) -> str:
-    """Return what each is worth at a threshold."""
+    """Return what each is worth at a threshold, but for calling nobody so, and what the band says there."""
     (first, worth), *others = curves.values(at)
     cases, alarm = wording.class_many[positive], wording.mistakes[1 - positive, positive].one
     said = f"At {percent_said(at)} {_named(first)} is worth {_worth(worth)} {cases} found without a {alarm}"
-    told = ", ".join(f"{_named(line)} {_worth(value)}" for line, value in others)
-    return f"{said}; {told}."
+    told = ", ".join(f"{_named(line)} {_worth(value)}" for line, value in others if line.values.any())
+    return " ".join(part for part in (f"{said}; {told}.", _band_said(curves, at)) if part)
+
+
+def _band_said(curves: CurveSet, at: float) -> str:
+    """Return how much more the first is worth than the next at a threshold; empty where that is not known."""
+    if curves.band is None:
+        return ""
+    band = curves.band
+    next_ = next(value for line, value in curves.values(at) if _named(line) == band.other)
+    low, high = (float(np.interp(at, curves.at, ends)) - next_ for ends in (band.low, band.high))
+    told = f"Grey (90 %): {_worth(low)} to {_worth(high)} more than {band.other}"
+    return f"{told}; these cases cannot tell them apart." if low <= 0 <= high else f"{told}."
 
 
 def _named(line: CurveLine) -> str:
-    return f"calling {line.name}" if line.trivial else line.name
+    return line.said or line.name
 
 
 def _worth(value: float) -> str:

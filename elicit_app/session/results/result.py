@@ -28,7 +28,7 @@ from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_r
 from metrics.display.numbers import day
 from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, family_of, linear_family
-from metrics.elicited.metric_parts import CaseWords, intervals_around
+from metrics.elicited.metric_parts import intervals_around
 from metrics.policies.cases import Practice, case_table
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import Recalibration, recalibration
@@ -142,10 +142,10 @@ def elicited(
         name=name,
         intervals=cost_intervals(outcome, study.yardstick),
         samples=outcome.samples,
-        prevalence=study.prevalence,
-        population=study.population,
-        consequences=consequences(study, outcome.family == "dlpm"),
-        words=case_words(study),
+        prevalence=None if study.wording.priced else study.prevalence,
+        population=None if study.wording.priced else study.population,
+        consequences=consequences(study, not family_of(outcome.family).tells_apart),
+        words=study.wording.of_cases,
         yardstick=(study.classes[true], study.classes[predicted]),
         provenance=replace(
             provenance,
@@ -153,14 +153,9 @@ def elicited(
             study_digest=study.digest.removeprefix("sha256:") or None,
         ),
         quality=quality,
+        kind=study.wording.priced or "confusion",
         **when,
     )
-
-
-def case_words(study: Study) -> CaseWords:
-    """Return the study's words for cases and classes."""
-    wording = study.wording
-    return CaseWords(wording.case, wording.cases, wording.class_one, wording.class_action)
 
 
 def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
@@ -310,7 +305,7 @@ def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = N
         [policy for own in models for policy in own.policies],
         practice=practice,
         population=study.population,
-        words=case_words(study),
+        words=study.wording.of_cases,
         notes=tuple(note for own in models for note in own.notes),
     )
 

@@ -31,12 +31,33 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class CurveLine:
-    """One curve: the recommended policy, another one, or one that needs no model (`trivial`)."""
+    """One curve: the recommended policy, another one, or one that needs no model (`trivial`).
+
+    `said` is what it is called inside a sentence, where that is not its name.
+    """
 
     name: str
     values: Floats
     recommended: bool = False
     trivial: bool = False
+    said: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Where the first curve may lie compared with another one: the 90 % range of their difference, added to that one.
+
+    Parameters
+    ----------
+    other : str
+        The curve that is compared with, as it is called inside a sentence.
+    low, high : ndarray of shape (n,)
+        Of the first curve. Where the other curve lies between them, the cases cannot tell the two apart.
+    """
+
+    other: str
+    low: Floats
+    high: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +74,15 @@ class CurveSet:
         What the answers say the number is.
     plausible : tuple of float or None
         Its 90 % range.
+    band : Band or None
+        How the first curve compares with the best of the others where the answers lie.
     """
 
     at: Floats
     lines: tuple[CurveLine, ...]
     elicited: float
     plausible: tuple[float, float] | None
+    band: Band | None = None
 
     def values(self, number: float) -> tuple[tuple[CurveLine, float], ...]:
         """Return every line with its value at a number, as the straight line between two known ones has it."""
@@ -211,7 +235,10 @@ class Scenarios:
         costs = self.judge.costs
         per_class = self.population * costs.estimate
         base, end = (2 * half - only) @ per_class, only @ per_class
-        names = tuple(policy.name for policy in costs.policies)
+        words = self.judge.words
+        names = tuple(
+            policy.name if policy.predicted is None else words.following(policy.predicted) for policy in costs.policies
+        )
         return CostLines(names, base, end - base)
 
     def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
