@@ -15,7 +15,7 @@ from elicit_app.elicitation.pairs import PairSet
 from elicit_app.elicitation.questions import Matrix, Proposal
 from elicit_app.elicitation.region import Region
 from elicit_app.elicitation.response import EqualPoints
-from metrics.elicited.family import error_cells
+from metrics.elicited.family import error_cells, family_of
 
 Goal = Literal["order", "closeness"]
 Row = Literal["grave", "slight"]  # of two mistakes, by what is believed
@@ -152,6 +152,8 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
     weights = np.stack([_weight_index(belief, true[:, c], predicted[:, c]) for c in (0, 1)], axis=1)
     graver = np.median(belief.log_weights, axis=0)[weights].argmax(axis=1)
     each, moved = np.arange(len(two)), graver if row == "grave" else 1 - graver
+    if region.fixed is not None:
+        moved = np.where(region.fixed[true[each, moved]], 1 - moved, moved)
     i, j = true[each, moved], predicted[each, moved]
     on_first = apart[two, i, j] > 0
     side = np.where(on_first[:, None, None], first[two], second[two])
@@ -211,8 +213,7 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
 
 def _weight_index(belief: Posterior, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the place of each mistake among the weights."""
-    k = belief.prior.n_classes
-    return true if belief.prior.family == "dlpm" else true * (k - 1) + predicted - (predicted > true)
+    return family_of(belief.prior.family).places(true, predicted, belief.prior.n_classes)
 
 
 def _some_points(points: EqualPoints, some: NDArray[np.intp]) -> EqualPoints:

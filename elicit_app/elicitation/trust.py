@@ -13,6 +13,7 @@ from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
 from elicit_app.elicitation.response import evidence
+from metrics.elicited.family import error_cells
 
 Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
@@ -214,7 +215,7 @@ def _checks(history: Sequence[Asked]) -> tuple[Count, tuple[int, ...]]:
 
 def better_side(a: Matrix, b: Matrix) -> Choice | None:
     """Return the side of (k, k) matrices with no more mistakes of any kind and fewer of one, or None."""
-    more = (a - b)[~np.eye(len(a), dtype=bool)]
+    more = (a - b)[error_cells(len(a))]
     if not more.any():
         return None
     return Choice.FIRST if (more <= 0).all() else Choice.SECOND if (more >= 0).all() else None

@@ -27,6 +27,7 @@ from elicit_app.session.views.asked import Reply
 from elicit_app.session.words.balance import Balance, balance_of, bound_words, move_name, moved_ledger, with_count
 from elicit_app.session.words.ledger import LedgerView, counted, letter_of, opposite
 from elicit_app.study.model import Study, Wording
+from metrics.elicited.family import linear_family
 
 MOVE_LOCK_MS, SPEAK_MS = 350, 500
 """For how long "Equally bad now" is off at first, and after how long a moved number is spoken."""
@@ -233,7 +234,7 @@ class PairPage(Page):
 
     def _others(self, pair: Pair, proposal: Proposal) -> int:
         """Return the cases of other mistakes in the row of the proposal: some where any wrong answer is one row."""
-        if pair.family in ("lpm", "lfpm"):
+        if linear_family(pair.family).tells_apart:
             return 0
         cells = (pair.left if proposal.side == "first" else pair.right)[proposal.true]
         return int(cells.sum() - cells[proposal.true] - cells[proposal.predicted])

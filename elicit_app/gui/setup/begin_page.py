@@ -25,6 +25,7 @@ from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.words.sentences import USUAL
 from elicit_app.study.model import Pack, Study
+from metrics.elicited.family import linear_family
 
 _WIDTH = 344
 
@@ -152,7 +153,11 @@ class Beginning(NamedTuple):
     @property
     def may_pile(self) -> bool:
         """Tell whether there are so many mistakes, told apart, that piles of them help."""
-        return self.study.n_classes >= PILES_FROM and self.setting.family == "lpm" and self.setting.procedure == "bayes"
+        return (
+            self.study.n_classes >= PILES_FROM
+            and linear_family(self.setting.family).tells_apart
+            and self.setting.procedure == "bayes"
+        )
 
 
 class _WhoCard(Card):
@@ -359,7 +364,7 @@ class BeginPage(ScrolledPage):
         self.purpose.show_study(study, questions, early=self.asking.early.box.isChecked())
         parts = []
         if study.n_classes > 2:
-            worse = self._family == "lpm"
+            worse = linear_family(self._family).tells_apart
             parts.append("some wrong answers worse than others" if worse else "all wrong answers equally bad")
         if self.orders.count and entry.offers("never_worse"):
             parts.append("1 order stated" if self.orders.count == 1 else f"{self.orders.count} orders stated")
