@@ -323,8 +323,8 @@ def print_question(
             + (f"  {row.surplus_words}" if row.larger == side else "")
             for side, rate in zip(_SIDES, row.rates, strict=True)
         )
-        told = f"\n{row.mistake.consequence}" if row.mistake.consequence else ""
-        table.add_row(a, f"{', '.join(filter(None, (row.mistake.name, row.flow)))}{told}", b)
+        text = f"\n{row.mistake.consequence}" if row.mistake.consequence else ""
+        table.add_row(a, f"{', '.join(filter(None, (row.mistake.name, row.flow)))}{text}", b)
     if full_picture:
         for branch in branches(view.left, view.right, wording):
             for leaf in branch.leaves:

@@ -9,7 +9,7 @@ import numpy as np
 
 from elicit_app.elicitation.questions import Counts, Family, Proposal
 from elicit_app.session.views.asked import Reply, Side
-from elicit_app.session.words.ledger import LedgerView, ledger, letter_of
+from elicit_app.session.words.ledger import PairComparison, ledger, letter_of
 from elicit_app.study.model import Mistake, Study
 from metrics.classification.confusion import natural_frequencies
 from metrics.elicited.family import linear_family
@@ -146,7 +146,7 @@ def trade_feedback(reply: Reply, ratio: str | None, *, moved: bool) -> Feedback:
     return Feedback(True, headline, f"Any answer is right here. {undo} {more}")
 
 
-def practice_ledger(pair: PracticePair, study: Study, family: Family) -> LedgerView:
+def practice_ledger(pair: PracticePair, study: Study, family: Family) -> PairComparison:
     """Return the words for a practice pair; the sentence is about its better side."""
     return ledger(pair.left, pair.right, study.wording, study.population, family, subject=pair.better)
 
@@ -184,7 +184,7 @@ def ratio_typed(text: str) -> float | None:
     Raises
     ------
     ValueError
-        Where it is no number above 0.
+        Where it is not a number greater than 0.
     """
     text = text.strip()
     if not text:
@@ -195,7 +195,7 @@ def ratio_typed(text: str) -> float | None:
     except (ValueError, ZeroDivisionError):
         ratio = float("nan")
     if not (0 < ratio < 1e9):
-        raise ValueError(f"“{text}” is no number above 0")
+        raise ValueError(f"“{text}” is not a number greater than 0")
     return ratio
 
 

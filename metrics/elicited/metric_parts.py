@@ -356,7 +356,7 @@ def checked_mistake(true: str, predicted: str | None, classes: Sequence[str], na
     """Refuse a mistake that is not one: an unknown class, or a right answer."""
     for label in (true, predicted):
         if label is not None and label not in classes:
-            raise InputError(f"{name}: {label!r} is no class of the metric (classes: {', '.join(classes)})")
+            raise InputError(f"{name}: {label!r} is not one of the metric's classes ({', '.join(classes)})")
     if true == predicted:
         raise InputError(f"{name}: {true!r} called {predicted!r} is a right answer, a mistake was expected")
 

@@ -277,6 +277,8 @@ class BeginPage(ScrolledPage):
         experts : int
             How many experts have finished this study; from two on they can be compared.
         """
+        if self._study is None or (self._study.digest, self._study.purpose) != (study.digest, study.purpose):
+            self.purpose.choose(study.purpose or USUAL)
         self._study, self._seed, self._folder = study, seed, folder
         self.current.setVisible(current is not None)
         self.begin.setVisible(current is None)
@@ -292,7 +294,6 @@ class BeginPage(ScrolledPage):
         self._show_pack(study.pack)
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
-        self.purpose.choose(study.purpose or USUAL)
         self._family_changed()
 
     def _show_pack(self, pack: Pack | None) -> None:

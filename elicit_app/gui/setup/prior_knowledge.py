@@ -96,7 +96,7 @@ class GuessesSection(Section):
         Raises
         ------
         ValueError
-            Where something typed is no number above 0.
+            Where something typed is not a number greater than 0.
         """
         found = []
         for (true, predicted), field in self.fields.items():
