@@ -343,7 +343,7 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
     folder : Path, optional
         Where the sessions lie; by default that of the study.
     """
-    sessions = sessions_of(folder or sessions_folder(study), study.digest)
+    sessions = sessions_of(folder or sessions_folder(study), study.digests)
     found = finished_experts(sessions)
     if len(found) < 2:
         raise Problem(
