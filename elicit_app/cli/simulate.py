@@ -10,6 +10,7 @@ import typer
 
 from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption, flag
+from metrics.elicited.family import linear_family
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -122,7 +123,7 @@ def simulate(
     from elicit_app.experiments.simulation import simulate as run
     from elicit_app.problem import WrongOption
     from elicit_app.registry import setting_of
-    from elicit_app.registry.entries import read_orders
+    from elicit_app.registry.entries import as_packed, read_orders
     from elicit_app.session.results.result import save_metric
     from elicit_app.study.making import open_study
     from elicit_app.study.writing import require_writable
@@ -152,6 +153,7 @@ def simulate(
             model=model,
             seed=seed,
         )
+        setting = as_packed(opened, setting)
         if out is not None:
             check_has_costs(setting.family)
             require_writable(out)
@@ -253,7 +255,7 @@ def _weights(found: Simulation) -> Table:
     if run.intervals is not None:
         ranges, heading = run.intervals, "plausible (90 %)"
     table = Table(box=SIMPLE, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")
-    hits = found.setting.family in ("dlpm", "dlfpm")
+    hits = not linear_family(found.setting.family).tells_apart
     for title in ("class" if hits else "true → predicted", "true weight", "elicited", heading):
         table.add_column(title, justify="left" if table.columns == [] else "right")
     names = classes if hits else [f"{one} → {other}" for one in classes for other in classes if one != other]
