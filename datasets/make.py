@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import words
-from elicit_app.study.digest import study_digest
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
@@ -21,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from elicit_app.study import Predictions, Study, Wording
 from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
 from elicit_app.study.folder import write_folder
+from elicit_app.study.model import study_digest
 
 HERE = Path(__file__).resolve().parent
 SUMS = "```sha256\n"

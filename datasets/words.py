@@ -20,6 +20,7 @@ BREAST_CANCER = Wording(
         Mistake("Missed cancer", "missed cancer", "missed cancers", "Treated months later, with worse odds."),
         Mistake("Needless biopsy", "needless biopsy", "needless biopsies", "Surgery, a scar, two weeks of fear."),
     ),
+    class_action=("biopsy", ""),
 )
 
 WINES = ("Barolo", "Grignolino", "Barbera")

@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+__version__ = "0.1.0"
+
 if TYPE_CHECKING:
     from sklearn.metrics import accuracy_score as accuracy_score
     from sklearn.metrics import f1_score as f1_score
@@ -33,22 +35,28 @@ if TYPE_CHECKING:
     from metrics.classification.costs import expected_misclassification_cost as expected_misclassification_cost
     from metrics.classification.costs import misclassification_cost as misclassification_cost
     from metrics.classification.multilabel import penalized_multilabel_score as penalized_multilabel_score
+    from metrics.classification.prevalence import prevalence_shift as prevalence_shift
     from metrics.classification.relevance import relevance_score as relevance_score
     from metrics.elicited.elicited_metric import ElicitedMetric as ElicitedMetric
     from metrics.elicited.exchange import exchange_rates as exchange_rates
     from metrics.elicited.metric_file import MetricFileError as MetricFileError
+    from metrics.elicited.metric_parts import CaseWords as CaseWords
     from metrics.elicited.metric_parts import Consequence as Consequence
     from metrics.elicited.metric_parts import Provenance as Provenance
     from metrics.elicited.metric_parts import Quality as Quality
     from metrics.elicited.metric_parts import Tally as Tally
+    from metrics.errors import CostsCountTwice as CostsCountTwice
     from metrics.errors import InputError as InputError
     from metrics.exports import FORMATS as FORMATS
     from metrics.exports import export as export
+    from metrics.models.boosting import ExpectedCostObjective as ExpectedCostObjective
     from metrics.models.cost_curves import cost_curve as cost_curve
     from metrics.models.cost_curves import operating_point as operating_point
     from metrics.models.cost_sensitive_classifier import CostSensitiveClassifier as CostSensitiveClassifier
     from metrics.models.learning import BestEpoch as BestEpoch
     from metrics.models.learning import ConcernLearningRate as ConcernLearningRate
+    from metrics.models.tracking import load_from_mlflow as load_from_mlflow
+    from metrics.models.tracking import log_to_mlflow as log_to_mlflow
     from metrics.policies.curves import policy_curves as policy_curves
     from metrics.policies.judging import judge as judge
     from metrics.policies.net_benefit import decision_curve as decision_curve
@@ -58,6 +66,7 @@ if TYPE_CHECKING:
     from metrics.probabilistic.concern import MetaPatternConcernScore as MetaPatternConcernScore
     from metrics.probabilistic.concern import meta_pattern_concern_score as meta_pattern_concern_score
     from metrics.probabilistic.concern import release_matrix as release_matrix
+    from metrics.probabilistic.likelihood import density_negative_log_likelihood as density_negative_log_likelihood
     from metrics.probabilistic.likelihood import gaussian_negative_log_likelihood as gaussian_negative_log_likelihood
     from metrics.probabilistic.likelihood import interval_coverage as interval_coverage
     from metrics.probabilistic.likelihood import negative_log_likelihood as negative_log_likelihood
@@ -77,22 +86,26 @@ _NAMES = {
         "misclassification_cost",
     ),
     "metrics.classification.multilabel": ("penalized_multilabel_score",),
+    "metrics.classification.prevalence": ("prevalence_shift",),
     "metrics.classification.relevance": ("relevance_score",),
     "metrics.elicited.elicited_metric": ("ElicitedMetric",),
     "metrics.elicited.exchange": ("exchange_rates",),
     "metrics.elicited.metric_file": ("MetricFileError",),
-    "metrics.elicited.metric_parts": ("Consequence", "Provenance", "Quality", "Tally"),
-    "metrics.errors": ("InputError",),
+    "metrics.elicited.metric_parts": ("CaseWords", "Consequence", "Provenance", "Quality", "Tally"),
+    "metrics.errors": ("CostsCountTwice", "InputError"),
     "metrics.exports": ("FORMATS", "export"),
+    "metrics.models.boosting": ("ExpectedCostObjective",),
     "metrics.models.cost_curves": ("cost_curve", "operating_point"),
     "metrics.models.cost_sensitive_classifier": ("CostSensitiveClassifier",),
     "metrics.models.learning": ("BestEpoch", "ConcernLearningRate"),
+    "metrics.models.tracking": ("load_from_mlflow", "log_to_mlflow"),
     "metrics.policies.curves": ("policy_curves",),
     "metrics.policies.judging": ("judge",),
     "metrics.policies.net_benefit": ("decision_curve", "net_benefit"),
     "metrics.probabilistic.calibration": ("calibration_curve", "expected_calibration_error"),
     "metrics.probabilistic.concern": ("MetaPatternConcernScore", "meta_pattern_concern_score", "release_matrix"),
     "metrics.probabilistic.likelihood": (
+        "density_negative_log_likelihood",
         "gaussian_negative_log_likelihood",
         "interval_coverage",
         "negative_log_likelihood",
@@ -125,7 +138,10 @@ if not TYPE_CHECKING:  # type checkers and editors see the imports above, and th
         """Import a public name from its module at its first use."""
         if name not in _HOME:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(_HOME[name]), name)
+        try:
+            value = getattr(import_module(_HOME[name]), name)
+        except ModuleNotFoundError as error:
+            raise import_module("metrics.extras").explained(error) from None
         globals()[name] = value
         return value
 

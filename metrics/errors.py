@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 
+class CostsCountTwice(UserWarning):
+    """Weights of the classes in training and least-cost decisions on top of them."""
+
+
 class InputError(ValueError):
     """Bad input, said in one sentence: which argument, which row or field, what was expected.
 

@@ -1,4 +1,4 @@
-"""Files that are never half-written, and JSON that people can read and other programs accept.
+"""Files that are never half-written, JSON that people can read, and CSV that no spreadsheet runs.
 
 In JSON a row of a matrix takes a line; NaN and a key that stands twice are refused.
 """
@@ -9,6 +9,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import secrets
 import stat
 from pathlib import Path
@@ -94,7 +95,7 @@ def strict_json(text: str) -> Any:
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise InputError(f"holds {constant}, which is no number of JSON; every number must be finite")
+    raise InputError(f"holds {constant}, which JSON does not allow; every number must be finite")
 
 
 def _integer(digits: str) -> int:
@@ -109,6 +110,58 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         repeated = next(key for i, (key, _) in enumerate(pairs) if any(key == other for other, _ in pairs[:i]))
         raise InputError(f"field {repeated} stands twice; keep one of them")
     return result
+
+
+_RUN_BY_SPREADSHEETS = re.compile(r"'*[=+\-@\t\r]")
+
+
+def csv_cell(text: str) -> str:
+    """Return a text for a cell of CSV that no spreadsheet takes for a formula: an apostrophe is put before those.
+
+    >>> csv_cell("=1+1"), csv_cell("benign")
+    ("'=1+1", 'benign')
+    """
+    return f"'{text}" if _RUN_BY_SPREADSHEETS.match(text) else text
+
+
+def cell_text(cell: str) -> str:
+    """Return the text that `csv_cell` made a cell of.
+
+    >>> cell_text(csv_cell("'=1+1"))
+    "'=1+1"
+    """
+    return cell[1:] if cell.startswith("'") and _RUN_BY_SPREADSHEETS.match(cell) else cell
+
+
+def read_regular_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
+    """Return the bytes of a regular file; a pipe or a device, which may never end, is refused without being read.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    most_bytes : int
+        A larger file is refused.
+
+    Raises
+    ------
+    InputError
+        It is no regular file, or too large; the text goes on after the file's name.
+    OSError
+        It cannot be opened or read.
+    """
+    # Without waiting: a pipe would let its reader wait for a writer.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if stat.S_ISDIR(found.st_mode):
+            raise IsADirectoryError(errno.EISDIR, "it is a folder", os.fspath(path))
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError("is a pipe or a device, not a file")
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise InputError(f"is larger than {most_bytes >> 20} MiB")
+    return data
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:

@@ -10,7 +10,7 @@ import metrics
 
 NAMES = [name for _, name, _ in pkgutil.walk_packages(metrics.__path__, "metrics.")]
 # PyTorch is an extra.
-MODULES = [name for name in NAMES if not name.startswith("metrics.models.torch")]
+MODULES = [name for name in NAMES if not name.startswith(("metrics.models.torch", "metrics.torch"))]
 
 
 @pytest.mark.parametrize("name", MODULES)

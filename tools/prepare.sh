@@ -7,7 +7,7 @@ purpose=${1:-run}
 
 libraries="libegl1 libgl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libglib2.0-0 fonts-dejavu-core
            libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0"
-[ "$purpose" = test ] && libraries="$libraries xvfb xdotool"
+[ "$purpose" = test ] && libraries="$libraries libgomp1 xvfb xdotool"
 
 if ! command -v uv >/dev/null 2>&1 && [ ! -x .tools/bin/uv ] && ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
     libraries="$libraries python3-venv"
@@ -34,14 +34,14 @@ if command -v uv >/dev/null 2>&1; then
 else
     if [ ! -x .tools/bin/uv ]; then
         python3 -m venv .tools || { echo "Python cannot make a virtual environment: install python3-venv, then try again." >&2; exit 1; }
-        .tools/bin/python -m pip install --quiet --disable-pip-version-check uv
+        .tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/uv.txt
     fi
     uv=.tools/bin/uv
 fi
 
 export UV_PYTHON_DOWNLOADS=never
 case "$purpose" in
-test) "$uv" sync --locked --quiet ;;
-docs) "$uv" sync --locked --quiet --inexact --group docs ;;
-*) "$uv" sync --locked --quiet --no-dev --inexact ;;
+test) "$uv" sync --locked --quiet --extra app ;;
+docs) "$uv" sync --locked --quiet --inexact --extra docs ;;
+*) "$uv" sync --locked --quiet --no-dev --inexact --extra app ;;
 esac

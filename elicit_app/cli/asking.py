@@ -10,21 +10,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from elicit_app.cli import output
 from elicit_app.cli.metric import require_new
 from elicit_app.cli.terminal import Read, Terminal, read_line
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import Family
 from elicit_app.problem import WrongOption
 from elicit_app.registry import entry_named, setting_of
-from elicit_app.registry.entries import read_orders, stated_orders
+from elicit_app.registry.entries import as_packed, read_orders, stated_orders
+from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder
+from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder, slug
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import QuestionView
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import ResultView
 from elicit_app.session.warm_up import keys_to_guess, mistake_of_key, ratio_typed, yardstick_key
-from elicit_app.session.words.purposes import purpose_words
-from elicit_app.session.words.sentences import stated_words
+from elicit_app.session.words.sentences import USUAL, purpose_words, stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from metrics.display.numbers import day
@@ -72,9 +73,7 @@ def ask_in_terminal(options: AskOptions, *, data: Path | None = None) -> ResultV
     Problem
         In one sentence.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    console = output.console(errors=True)
     if options.out is not None:
         require_new(options.out, options.force)
     study = open_study(options.study)
@@ -87,15 +86,17 @@ def ask_in_terminal(options: AskOptions, *, data: Path | None = None) -> ResultV
 
 
 def _run(options: AskOptions, study: Study, path: Path, console: Console, scratch: str | None) -> ResultView | None:
-    from rich.console import Console
-
     from elicit_app.cli.result_text import print_result
     from elicit_app.session.results.result import export
 
     session = _go_on(options, study, path, console) if path.exists() else _begin(options, study, path, console)
     for note in study.notes:
         console.print(note)
-    read = lines if options.simulate is None else simulated(session, options.simulate, console)
+    read = (
+        lines
+        if options.simulate is None
+        else simulated(session, options.simulate, console, ends=scratch is None or study.answered_elsewhere)
+    )
     try:
         view = Terminal(session, console, read, waits=options.simulate is None and sys.stdin.isatty()).run()
     except KeyboardInterrupt:
@@ -104,9 +105,10 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     if view is None:
         _tell(console, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
         return None
-    # what goes into a file or a pipe is not cut to the width of a terminal
-    width = None if sys.stdout.isatty() else 160
-    print_result(Console(width=width, markup=False, highlight=False, emoji=False), view, study)
+    print_result(output.console(), view, study)
+    if study.answered_elsewhere:
+        _give_back(options, session, console)
+        return view
     out = options.out or (path.with_name(path.name.removesuffix(SUFFIX) + ".metric.json") if scratch is None else None)
     if not view.can_export:
         console.print(f"Too few answers for a metric file yet: at least {FEWEST_TO_EXPORT} that say something.")
@@ -117,6 +119,19 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     return view
 
 
+def _give_back(options: AskOptions, session: Session, console: Console) -> None:
+    """Save the answers to a packed study, which are all that its coordinator needs."""
+    from elicit_app.session.experts.packing import ANSWERS_ENDING, save_answers
+
+    pack = Path(options.study)
+    out = options.out or pack.with_name(f"{pack.stem}-{slug(session.state.begun.who or '')}{ANSWERS_ENDING}")
+    print(f"Your answers: {save_answers(session, out)}")
+    if session.state.phase != "finished":
+        _tell(console, f"You have not finished: go on with --session {session.path}, and send the file saved then.")
+    else:
+        _tell(console, "Send this file back to whoever sent you the study.")
+
+
 def _path(options: AskOptions, study: Study, console: Console, data: Path | None) -> Path:
     """Return the session to go on with or to begin."""
     if options.session is not None:
@@ -125,7 +140,7 @@ def _path(options: AskOptions, study: Study, console: Console, data: Path | None
     open_ones = [
         one
         for one in list_sessions(*([study.folder] if study.kind == "folder" and study.folder else []), data=data)
-        if one.path.parent == folder.resolve() and one.digest == study.digest and can_go_on(one)
+        if one.path.parent == folder.resolve() and one.digest in study.digests and can_go_on(one)
     ]
     if open_ones:
         last = open_ones[0]
@@ -154,10 +169,12 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     procedure = options.procedure or "bayes"
     if person:
         _tell_kept(path, console)
-    family = options.family or (
-        ask_family(study, console) if person and len(entry_named(procedure).families) > 1 else None
-    )
-    purpose = options.purpose or (ask_purpose(study, options.questions, console) if person else None)
+    asks = person and study.pack is None and len(entry_named(procedure).families) > 1
+    family = options.family or (ask_family(study, console) if asks else None)
+    fixed = {} if study.pack is None else study.pack.setting
+    purpose = options.purpose
+    if purpose is None and "purpose" not in fixed:
+        purpose = ask_purpose(study, options.questions, console) if person else study.purpose
     seed = secrets.randbits(32) if options.seed is None else options.seed
     setting = setting_of(
         procedure,
@@ -167,6 +184,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         never_worse=read_orders(options.never_worse, study.classes),
         seed=seed,
     )
+    setting = as_packed(study, setting)
     # What makes no sense is refused before a person is asked anything more.
     orders = stated_orders(setting, study.classes)
     _tell_stated(stated_words(orders, study.wording, setting.family), console)
@@ -174,6 +192,9 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         expert_weights(options.simulate, setting, study)
     guesses = ask_guesses(study, setting.family, console) if person else ()
     expert = options.expert or ("simulated expert" if options.simulate is not None else None)
+    if study.answered_elsewhere and expert is None:
+        expert = pseudonym()
+        _tell(console, f"Your answers go under the name “{expert}”; --expert takes another.")
     session = Session.create(
         study, setting, path, expert=expert, guesses=guesses, simulated=options.simulate is not None
     )
@@ -249,14 +270,15 @@ def ask_family(study: Study, console: Console) -> Literal["dlpm", "lpm"]:
 
 
 def ask_purpose(study: Study, questions: int | None, console: Console) -> AnswersFor:
-    """Ask what the answers are for, which decides when the questions stop; Enter takes the first."""
+    """Ask what the answers are for, which decides when the questions stop; Enter takes the study's, or the first."""
     said = purpose_words(study, questions or SITTING, early=questions is None)
     console.print("What are your answers for?")
     for number, one in enumerate(said, start=1):
         more = f" {one.sentence}" if one.sentence else ""
         console.print(f"  {number}  {one.title} ({one.questions}).{more}")
+    usual = 1 + [one.purpose for one in said].index(study.purpose or USUAL)
     while True:
-        typed = prompt(console, "1, 2 or 3 (Enter: 1) ").strip() or "1"
+        typed = prompt(console, f"1, 2 or 3 (Enter: {usual}) ").strip() or str(usual)
         if typed in ("1", "2", "3"):
             return said[int(typed) - 1].purpose
         console.print(f"“{typed}” is none of them.")
@@ -287,8 +309,11 @@ def prompt(console: Console, text: str) -> str:
     return read_line()
 
 
-def simulated(session: Session, truth: str, console: Console) -> Read:
-    """Return a reader that answers by itself, from stated or random weights; see `expert_weights`."""
+def simulated(session: Session, truth: str, console: Console, *, ends: bool = False) -> Read:
+    """Return a reader that answers by itself, from stated or random weights; see `expert_weights`.
+
+    With `ends` it finishes the session too, as a person does by Enter.
+    """
     from elicit_app.elicitation.oracles import LinearOracle
     from elicit_app.elicitation.questions import Choice, Question
     from metrics.elicited.family import family_of
@@ -300,7 +325,7 @@ def simulated(session: Session, truth: str, console: Console) -> Read:
 
     def read(view: QuestionView | None) -> str | None:
         if view is None:
-            return None
+            return "" if ends else None
         answer = oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
         key = {Choice.FIRST: "1", Choice.SECOND: "2", Choice.EQUAL: "0", Choice.UNSURE: "s"}[answer.choice]
         if answer.moved is not None:

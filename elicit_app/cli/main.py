@@ -10,11 +10,26 @@ from typing import Annotated
 
 import typer
 
-from elicit_app.cli import ask, metric, score, session, simulate, study, window
+from elicit_app.cli import (
+    ask,
+    measure,
+    metric,
+    reproduce,
+    score,
+    session,
+    simulate,
+    study,
+    sweep,
+    window,
+)
+from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
+from metrics import __version__
 from metrics.errors import InputError
 
 _WRONG_USAGE, _INTERRUPTED = 2, 130
+OPENED = (".elicit", ".session.jsonl")
+"""Endings of the files that the program opens where nothing but their name is given."""
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
 """What keeps linear algebra to one thread, in the environment of a program that has not imported numpy yet."""
 
@@ -28,15 +43,13 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for _command in (window, ask, session, study, simulate, score, metric):
+for _command in (window, ask, session, study, simulate, sweep, reproduce, score, measure, metric):
     _command.register(app)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        print(f"elicit {version('elicit')}")
+        print(f"elicit {__version__}")
         raise typer.Exit
 
 
@@ -56,6 +69,9 @@ def run() -> None:
     """Run the command; what cannot be done is one sentence on standard error and exit code 1, wrong usage 2."""
     _prepare_streams()
     _limit_blas_threads()
+    if len(sys.argv) == 2 and sys.argv[1].endswith(OPENED) and Path(sys.argv[1]).is_file():
+        # What a double click on a file gives.
+        sys.argv.insert(1, "open")
     for argument in sys.argv[1:]:
         if not _is_text(argument):
             _fail(f"{argument!a} is not UTF-8 text: rename the file or write the text anew.", _WRONG_USAGE)
@@ -96,6 +112,7 @@ def _prepare_streams() -> None:
             setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  open to the end
         elif name != "stderr" and isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    show_as_text()
 
 
 def _is_text(argument: str) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elicit_app.cli import output
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
@@ -38,10 +39,9 @@ def show(metric: MetricFile) -> None:
 
     page = str(render(load_metric(metric), "markdown"))
     if sys.stdout.isatty():
-        from rich.console import Console
         from rich.markdown import Markdown
 
-        Console().print(Markdown(page))
+        output.console().print(Markdown(page, hyperlinks=False))
     else:
         sys.stdout.write(page)
 
@@ -59,8 +59,9 @@ def export(
         list[Path] | None,
         typer.Argument(
             metavar="[PREDICTIONS]...",
-            help="For html, pdf and markdown: predictions of models, all of the same cases; the page then says what to "
-            "do with them, as score does.",
+            help="Predictions files, one a model, all of the same cases (CSV, Parquet or NPZ). With them html, pdf and "
+            "markdown become a report on what to do with these models, as score says it; without, a page about the "
+            "metric. `elicit session report` adds every answer.",
         ),
     ] = None,
     format: Annotated[str | None, typer.Option(help="sklearn, weka, mlr3, csv, markdown, html or pdf.")] = None,
@@ -85,7 +86,10 @@ def export(
     if out is None:
         if format == "pdf" and sys.stdout.isatty():
             raise typer.BadParameter("a PDF needs a file to go to.", param_hint="--out")
-        sys.stdout.buffer.write(data)
+        if sys.stdout.isatty():
+            print(data.decode(), end="")
+        else:
+            sys.stdout.buffer.write(data)
         sys.stdout.flush()
         return
     write_whole(out, data)
@@ -160,11 +164,8 @@ def pool(
     force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
     """Compare experts and pool their metrics in one belief; where one has no draws, by the geometric mean of ratios."""
-    from rich.console import Console
-
     from elicit_app.session.experts.comparing import Expert, compare
-    from elicit_app.session.experts.one_belief import untrusted
-    from elicit_app.session.experts.pooling import Source
+    from elicit_app.session.experts.pooling import Source, who_counts
     from elicit_app.session.experts.pooling import pool as pooled_of
     from elicit_app.study.writing import write_whole
 
@@ -172,14 +173,14 @@ def pool(
         raise typer.BadParameter("two metric files are needed at least.", param_hint="METRIC")
     if out is not None:
         require_new(out, force)
-    sources = [Source(path.name, load_metric(path)) for path in metrics]
-    left_out = [source for source in sources if trusted_only and untrusted(source.metric)]
-    sources = [source for source in sources if source not in left_out]
+    given = [Source(path.name, load_metric(path)) for path in metrics]
+    sources, notes = who_counts(given, trusted_only=trusted_only)
+    if len(sources) < 2 <= len(given):
+        raise Problem(" ".join(["Fewer than two of these experts can be pooled.", *notes]))
     pooled = pooled_of(sources, name)
-    experts = [Expert(source.metric.provenance.expert or source.name, source) for source in sources]
-    notes = tuple(f"Left out: {source.name}, because the answers do not hang together." for source in left_out)
+    experts = [Expert(source.who, source) for source in sources]
     view = compare(experts, pooled.name, pooled=pooled, notes=notes)
-    print_comparison(Console(markup=False, highlight=False, emoji=False), view)
+    print_comparison(output.console(), view)
     if out is not None:
         write_whole(out, pooled.to_json().encode())
         print(f"Metric file: {out}")
@@ -195,13 +196,13 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
         table.add_column(name, justify="right")
     for row in view.mistakes:
         cells = (*row.rates, row.pooled)
-        said = ["1" for _ in cells] if row.is_yardstick else ["\n".join(cell.columns()) for cell in cells]
+        said = ["1" for _ in cells] if row.is_yardstick else ["\n".join(filter(None, cell.columns())) for cell in cells]
         table.add_row(row.mistake.name, *said)
     _line(console, f"{view.headline}.", style="bold")
     _line(console, view.detail)
     _line(console, f"One of each counts as so many {view.yardstick.mistake.many}:")
     console.print(table)
-    for line in (view.choice, view.how, view.made_of, *view.notes):
+    for line in (view.choice, view.agreement, view.how, view.made_of, *view.notes):
         if line:
             _line(console, line)
 

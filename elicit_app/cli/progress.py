@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from elicit_app.cli import output
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -56,7 +58,6 @@ def progress(task: str, total: int | None = None) -> Iterator[Callable[[int], No
 
 
 def _bar() -> Progress:
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
@@ -65,4 +66,4 @@ def _bar() -> Progress:
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Progress(*columns, console=output.console(errors=True), transient=True)

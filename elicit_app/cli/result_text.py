@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import ResultView
 from elicit_app.study.model import Study
 from metrics.display.numbers import amount, probability, total_cost, two_digits
 from metrics.elicited.exchange import called
@@ -37,8 +37,8 @@ def print_result(console: Console, view: ResultView, study: Study) -> None:
         detail = f" {finding.detail}" if finding.detail and not finding.detail.endswith(":") else ""
         _line(console, f"  {'+' if finding.good else '!'} {finding.headline}.{detail}")
     if view.held_out:
-        told = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
-        _line(console, f"    Answers kept aside and predicted: {told}.")
+        text = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
+        _line(console, f"    Answers kept aside and predicted: {text}.")
     _models(console, view)
     for note in view.notes:
         _line(console, note)
@@ -48,12 +48,12 @@ def _ratios(console: Console, view: ResultView, study: Study) -> None:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2), show_edge=False)
-    table.add_column("Mistake")
+    table.add_column("Amount" if study.wording.priced else "Mistake")
     table.add_column("counts as", justify="right")
     table.add_column("plausible (90 %)")
     for ratio in view.ratios:
-        flow = called(study.wording.class_one, ratio.key)
-        table.add_row(f"{ratio.mistake.name} ({flow})", *ratio.columns())
+        flow = "" if study.wording.priced else f" ({called(study.wording.class_one, ratio.key)})"
+        table.add_row(f"{ratio.mistake.name}{flow}", *ratio.columns())
     console.print(table)
 
 
@@ -66,7 +66,7 @@ def _models(console: Console, view: ResultView) -> None:
     print_judgement(console, view.judgement)
     table = Table(box=None, padding=(0, 2), show_edge=False)
     table.add_column("Model as it decides now")
-    for name in ("MPCS", "accuracy"):
+    for name in ("MPCS by class weight", "accuracy"):
         table.add_column(name, justify="right")
     for model in view.models:
         table.add_row(model.name, f"{model.mpcs:.2f}", f"{100 * model.accuracy:.1f} %")

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from elicit_app.cli import output
+
 if TYPE_CHECKING:
-    from elicit_app.study.scoring import RowsTally, Scores
+    from elicit_app.study.scoring import ConcernSettings, RowsTally, Scores
     from metrics import ElicitedMetric
     from metrics.policies.judgement import JudgedPolicy, Judgement
 
 _WORSE = 3
+_AS_USUAL = (50, "sum", "graded", "local")  # of the options about classes
 
 
 def register(app: typer.Typer) -> None:
@@ -45,6 +48,18 @@ def score(
         int, typer.Option(min=0, max=1_000_000, help="Draws of both doubts; 0 leaves all doubt out.")
     ] = 4_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the draws.")] = 0,
+    top_k: Annotated[
+        int | None, typer.Option("--top-k", min=1, metavar="K", help="MPCS: most probable classes looked at; all.")
+    ] = None,
+    intervals: Annotated[int, typer.Option(min=2, max=1_000_000, metavar="T", help="MPCS: confidence intervals.")] = 50,
+    true_concern: Annotated[
+        Literal["sum", "count"],
+        typer.Option(help="MPCS: concern of the true class, the paper's equation (8), or K - 1 as in its programs."),
+    ] = "sum",
+    release: Annotated[
+        Literal["list", "graded"],
+        typer.Option(help="MPCS: the metric file's release list with its one factor, or a factor for each mistake."),
+    ] = "graded",
     fail_if_worse_than: Annotated[
         str | None,
         typer.Option(
@@ -65,37 +80,82 @@ def score(
     """Judge what one could do with models by what mistakes cost; files may be larger than memory."""
     from elicit_app.cli.metric import load_metric
     from elicit_app.study.making import distinct_names
-    from elicit_app.study.practice import read_practice
-    from elicit_app.study.scoring import scores_of
+    from elicit_app.study.scoring import ConcernSettings, scores_of
+    from elicit_app.study.typed_tables import read_practice
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
     loaded = load_metric(metric)
+    if loaded.kind != "confusion":
+        about_classes = (prevalence, practice, top_k, fail_if_worse_than, scheduler)
+        if any(one is not None for one in about_classes) or (intervals, true_concern, release, engine) != _AS_USUAL:
+            raise typer.BadParameter(f"a metric of kind {loaded.kind} is scored with --draws, --seed and --json only.")
+        _score_priced(loaded, predictions, draws, seed, as_json)
+        return
     typed = None if practice is None else read_practice(practice, loaded.classes)
     stated = None if prevalence is None else _stated(prevalence, loaded.classes)
-    names = distinct_names(predictions)
-    tally = (_on_dask if engine == "dask" else _here)(loaded, names, predictions, scheduler)
+    if top_k is not None and top_k > len(loaded.classes):
+        raise typer.BadParameter(f"the metric has {len(loaded.classes)} classes.", param_hint="--top-k")
+    names, concern = distinct_names(predictions), ConcernSettings(top_k, intervals, true_concern, release)
+    tally = (_on_dask if engine == "dask" else _here)(loaded, names, predictions, scheduler, concern)
     _tell(tally, loaded)
     cases = tally.models[0].labels
     shares = None if stated is None else _completed(stated, [int(n) for n in cases], loaded.classes)
     scores = scores_of(tally, loaded, prevalence=shares, practice=typed, draws=draws, seed=seed)
     gate = None if fail_if_worse_than is None else _named(scores.judgement, fail_if_worse_than)
-    print(_as_json(loaded, scores)) if as_json else _print(loaded, scores)
+    output.print_json(_as_json(loaded, scores)) if as_json else _print(loaded, scores)
     if gate is not None:
         _demand_better(scores.judgement, gate)
+
+
+def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: int, as_json: bool) -> None:
+    """Score models of several labels, or of suggestions in contexts."""
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from elicit_app.study.making import distinct_names
+    from elicit_app.study.priced_scoring import priced_scores
+    from metrics.display.numbers import probability
+
+    scores = priced_scores(metric, files, distinct_names(files), draws=draws, seed=seed)
+    if as_json:
+        prices = metric.penalties()._asdict() if metric.kind == "multilabel" else {"alpha_share": metric.alpha_share()}
+        models = [asdict(one) for one in scores]
+        output.print_json({"metric": metric.name, "kind": metric.kind, "prices": prices, "models": models})
+        return
+    console, table = output.console(), Table(box=None, padding=(0, 2), show_edge=False)
+    console.print(metric.name, style="dim")
+    if metric.quality.caveat:
+        console.print(metric.quality.caveat, soft_wrap=True)
+    headings = [f"{name} an item" for name in scores[0].amounts]
+    for heading in ("Rank", "Model", *headings, "score", "plausible (90 %)", "best"):
+        table.add_column(heading, justify="left" if heading == "Model" else "right")
+    for one in sorted(scores, key=lambda score: score.rank):
+        amounts = [f"{amount:.3g}" for amount in one.amounts.values()]
+        ends = "" if one.interval is None else "{:.3f} to {:.3f}".format(*one.interval)
+        best = "" if one.probability_best is None else probability(one.probability_best)
+        table.add_row(str(one.rank), one.name, *amounts, f"{one.score:.3f}", ends, best)
+    console.print(table)
 
 
 def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores:
     """Return what the models of some predictions files are judged, as `score` does without further options."""
     from elicit_app.study.making import distinct_names
-    from elicit_app.study.scoring import scores_of
+    from elicit_app.study.scoring import AS_USUAL, scores_of
 
-    tally = _here(metric, distinct_names(predictions), predictions, None)
+    tally = _here(metric, distinct_names(predictions), predictions, None, AS_USUAL)
     _tell(tally, metric)
     return scores_of(tally, metric)
 
 
-def _here(metric: ElicitedMetric, names: Sequence[str], predictions: list[Path], _scheduler: str | None) -> RowsTally:
+def _here(
+    metric: ElicitedMetric,
+    names: Sequence[str],
+    predictions: list[Path],
+    _scheduler: str | None,
+    concern: ConcernSettings,
+) -> RowsTally:
     from elicit_app.cli.progress import progress
     from elicit_app.study.reading import open_predictions
     from elicit_app.study.scoring import ModelRows, Piece, tally_models
@@ -103,16 +163,22 @@ def _here(metric: ElicitedMetric, names: Sequence[str], predictions: list[Path],
     known = [open_predictions(path).table.rows for path in predictions]
     models = [ModelRows(name, (Piece(path),)) for name, path in zip(names, predictions, strict=True)]
     with progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
-        return tally_models(models, metric, advance)
+        return tally_models(models, metric, advance, concern)
 
 
-def _on_dask(metric: ElicitedMetric, names: Sequence[str], predictions: list[Path], scheduler: str | None) -> RowsTally:
+def _on_dask(
+    metric: ElicitedMetric,
+    names: Sequence[str],
+    predictions: list[Path],
+    scheduler: str | None,
+    concern: ConcernSettings,
+) -> RowsTally:
     from elicit_app.cli.progress import progress
     from elicit_app.study.cluster import parts_of, tally_on_cluster
 
     parts = parts_of([*zip(names, predictions, strict=True)])
     with progress("Scoring", len(parts)) as advance:
-        return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance)
+        return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance, concern=concern)
 
 
 def _tell(tally: RowsTally, metric: ElicitedMetric) -> None:
@@ -136,6 +202,8 @@ def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
                 f"{name or part!r} is not one of the metric's classes ({', '.join(classes)}); write CLASS=RATE,...",
                 param_hint="--prevalence",
             )
+        if name in shares:
+            raise typer.BadParameter(f"{name!r} is named twice.", param_hint="--prevalence")
         try:
             shares[name] = float(rate)
         except ValueError:
@@ -191,12 +259,10 @@ def _demand_better(judgement: Judgement, gate: JudgedPolicy) -> None:
     raise typer.Exit(_WORSE)
 
 
-def _as_json(metric: ElicitedMetric, scores: Scores) -> str:
-    import json
-
+def _as_json(metric: ElicitedMetric, scores: Scores) -> dict[str, Any]:
     judgement = scores.judgement
     found = judgement.information
-    printed = {
+    return {
         "metric": metric.name,
         "purpose": metric.quality.purpose,
         "provisional": metric.quality.provisional,
@@ -218,11 +284,11 @@ def _as_json(metric: ElicitedMetric, scores: Scores) -> str:
         "draws": judgement.n_draws,
         "notes": list(judgement.notes),
     }
-    return json.dumps(printed, ensure_ascii=False, indent=2, allow_nan=False)
 
 
 def _model(one: Any) -> dict[str, Any]:
-    fields = ("misclassification_cost", "expected_misclassification_cost", "decided_cost", "mpcs", "accuracy")
+    costs = ("misclassification_cost", "expected_misclassification_cost", "decided_cost")
+    fields = (*costs, "mpcs", "accuracy")
     return {
         "name": one.name,
         "cost_per_population": one.judged.cost_per_population,
@@ -230,6 +296,7 @@ def _model(one: Any) -> dict[str, Any]:
         "balanced_error_rate": one.balanced_error_rate,
         "rank": one.judged.rank,
         "probability_best": one.judged.probability_best,
+        "mpcs_unweighted": one.mpcs_unweighted,
     }
 
 
@@ -254,23 +321,22 @@ def _policy(one: JudgedPolicy, classes: Sequence[str]) -> dict[str, Any]:
 
 
 def _print(metric: ElicitedMetric, scores: Scores) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from elicit_app.cli.result_text import print_judgement
     from metrics.display.numbers import total_cost
 
-    # what goes into a file or a pipe is not cut to the width of a terminal
-    console = Console(width=None if sys.stdout.isatty() else 160, markup=False, highlight=False, emoji=False)
+    console = output.console()
     console.print(metric.name, style="dim")
     if metric.quality.provisional is not None:
         console.print(f"Provisional: {metric.quality.provisional.rstrip('.')}.", soft_wrap=True)
     print_judgement(console, scores.judgement)
     table = Table(box=None, padding=(0, 2), show_edge=False)
-    for heading in ("Rank", "Model as it decides now", "cost", "MPCS", "accuracy"):
+    for heading in ("Rank", "Model as it decides now", "cost", "MPCS", "MPCS by class weight", "accuracy"):
         table.add_column(heading, justify="left" if heading.startswith("Model") else "right")
     for one in sorted(scores.models, key=lambda model: model.judged.cost_per_population):
         concern = "–" if one.mpcs is None else f"{one.mpcs:.3f}"
-        found = (str(one.judged.rank), one.name, total_cost(one.judged.cost_per_population), concern)
+        plain = f"{one.mpcs_unweighted:.3f}"
+        found = (str(one.judged.rank), one.name, total_cost(one.judged.cost_per_population), plain, concern)
         table.add_row(*found, f"{100 * one.accuracy:.1f} %")
     console.print(table)

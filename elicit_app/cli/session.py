@@ -1,7 +1,8 @@
-"""`elicit session check|recover`: is a session file as it was written, and what of a damaged one can be saved."""
+"""`elicit session check|recover|report`: whether a session file is sound, what can be saved, and what it came to."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,9 +18,14 @@ SessionFile = Annotated[Path, typer.Argument(metavar="FILE", help="A session fil
 
 def register(app: typer.Typer) -> None:
     """Add `session` with its commands."""
-    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check and recover session files.")
+    group = typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="Check and recover session files; report what they came to.",
+    )
     group.command()(check)
     group.command()(recover)
+    group.command()(report)
     app.add_typer(group, name="session")
 
 
@@ -85,6 +91,31 @@ def recover(
         print(f"{_lines(saved.gaps)} lost.")
     if saved.left_out:
         print(f"{_lines(saved.left_out)} left out: about something that is lost.")
+
+
+def report(
+    file: SessionFile,
+    out: Annotated[Path, typer.Option(help="The report: .pdf, .html or .md.")],
+    study: Annotated[
+        str | None,
+        typer.Option(metavar="STUDY", help="Its study, where the session does not lie in the folder of it."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the report where it exists.")] = False,
+) -> None:
+    """Write the report on a session, as the window does: what to do and why, both doubts, and every answer in words."""
+    from elicit_app.cli.metric import require_new
+    from elicit_app.session.report import FORMATS, report_of, save_report
+    from elicit_app.session.results.result import result_view
+    from elicit_app.session.session import Session
+    from elicit_app.study import open_study
+
+    if out.suffix.lower() not in FORMATS:
+        raise typer.BadParameter(f"{out} must end in {', '.join(FORMATS)}.", param_hint="--out")
+    require_new(out, force)
+    with Session.look(file, None if study is None else open_study(study)) as session:
+        view = result_view(session)
+        save_report(report_of(session, view), view.metric, out)
+    print(f"Wrote {out}.", file=sys.stderr)
 
 
 def _answers(number: int) -> str:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption, flag
+from metrics.elicited.family import linear_family
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -64,6 +66,17 @@ def simulate(
         float | None,
         typer.Option(metavar="R", help="Random weights are stretched so that the largest is R times the smallest."),
     ] = None,
+    denominator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="Q1,Q2,...[,Q0]|random",
+            help="The true metric is a fraction: the weights over these, plus a constant (1).",
+        ),
+    ] = None,
+    psi: Annotated[
+        str | None,
+        typer.Option(metavar="gmean|hmean|qmean", help="For the family dlpm: a monotone function of the hits."),
+    ] = None,
     person: Annotated[
         str, typer.Option(metavar="linear|concave:P|minimax|threshold:T|f1", help="In which way results are valued.")
     ] = "linear",
@@ -105,15 +118,12 @@ def simulate(
 ) -> None:
     """Ask simulated experts whose true metric is known, and say how near the procedure came."""
     from elicit_app.cli.progress import progress
-    from elicit_app.elicitation.oracles import Matching
-    from elicit_app.experiments.noise import Noise, Voters
     from elicit_app.experiments.simulated import check_has_costs, metric_of
     from elicit_app.experiments.simulation import Experts
     from elicit_app.experiments.simulation import simulate as run
-    from elicit_app.experiments.truths import Person
     from elicit_app.problem import WrongOption
     from elicit_app.registry import setting_of
-    from elicit_app.registry.entries import read_orders
+    from elicit_app.registry.entries import as_packed, read_orders
     from elicit_app.session.results.result import save_metric
     from elicit_app.study.making import open_study
     from elicit_app.study.writing import require_writable
@@ -143,21 +153,26 @@ def simulate(
             model=model,
             seed=seed,
         )
+        setting = as_packed(opened, setting)
         if out is not None:
             check_has_costs(setting.family)
             require_writable(out)
         if transcript is not None:
             require_writable(transcript)
-        experts = Experts(
-            weights=_numbers(weights),
+        experts = Experts.stated(
+            weights=_numbers(weights, "--weights"),
             truth=truth,
-            noise=Noise.parse(noise),
+            noise=noise,
             votes=votes,
             strength=strength,
-            person=Person.parse(person),
-            matching=Matching(equal, rounding, shrink),
+            person=person,
+            equal=equal,
+            rounding=rounding,
+            shrink=shrink,
             ratio=ratio,
-            voters=None if voters is None else Voters.parse(voters),
+            voters=voters,
+            denominator="random" if denominator == "random" else _numbers(denominator, "--denominator"),
+            psi=psi,
         )
         with progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
@@ -190,39 +205,33 @@ def _cycles(text: str | None) -> int | Literal["auto"] | None:
         raise typer.BadParameter(f"{text!r}: a number or auto was expected.", param_hint="--cycles") from None
 
 
-def _numbers(text: str | None) -> tuple[float, ...] | None:
+def _numbers(text: str | None, option: str) -> tuple[float, ...] | None:
     if text is None:
         return None
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise typer.BadParameter(f"{text!r}: numbers with commas were expected.", param_hint="--weights") from None
+        raise typer.BadParameter(f"{text!r}: numbers with commas were expected.", param_hint=option) from None
 
 
 def print_json(found: Simulation) -> None:
     """Print one JSON object."""
-    import json
-
-    print(json.dumps(found.as_json(), ensure_ascii=False, indent=2, allow_nan=False))
+    output.print_json(found.as_json())
 
 
 def print_tables(found: Simulation) -> None:
     """Print the weights of a single run, or how the measures of many are spread."""
-    from rich.console import Console
-
-    # What goes into a file or a pipe is not cut to the width of a terminal.
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = output.console()
     console.print(_weights(found) if len(found.runs) == 1 else _summary(found))
     if len(found.runs) == 1:
         run = found.runs[0]
         console.print(
             f"{run.questions} questions, stopped: {run.stopped}{_stopped_words(run.stopped)}. "
             f"Largest error {run.error_linf:.4f}, "
-            f"agreement {run.agreement:.3f}, regret {run.regret:.4f}.",
-            highlight=False,
+            f"agreement {run.agreement:.3f}, regret {run.regret:.4f}."
         )
         for note in run.outcome.notes:
-            console.print(note, highlight=False)
+            console.print(note)
 
 
 def _stopped_words(reason: str) -> str:
@@ -246,7 +255,7 @@ def _weights(found: Simulation) -> Table:
     if run.intervals is not None:
         ranges, heading = run.intervals, "plausible (90 %)"
     table = Table(box=SIMPLE, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")
-    hits = found.setting.family in ("dlpm", "dlfpm")
+    hits = not linear_family(found.setting.family).tells_apart
     for title in ("class" if hits else "true → predicted", "true weight", "elicited", heading):
         table.add_column(title, justify="left" if table.columns == [] else "right")
     names = classes if hits else [f"{one} → {other}" for one in classes for other in classes if one != other]

@@ -1,23 +1,52 @@
-"""`elicit study new` and `elicit study list`."""
+"""`elicit study`: making and listing studies, and what classifiers can be had on the sphere of one."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
-from elicit_app.problem import Problem
+from elicit_app.cli import experts, output
+from elicit_app.cli.metric import require_new
+from elicit_app.problem import Problem, counted, listed
+
+if TYPE_CHECKING:
+    from elicit_app.study.model import ColumnMap
+
+TruthOption = Annotated[
+    str | None,
+    typer.Option("--truth", metavar="COLUMN", help="The column of true labels, where it is not called y_true."),
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="CLASS=COLUMN,...",
+        help="The column of each class, where they are not called proba_<class>; of two classes one is enough.",
+    ),
+]
+PredictedOption = Annotated[
+    str | None,
+    typer.Option("--predicted", metavar="COLUMN", help="The column of predicted labels, where there are no scores."),
+]
+LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold raw scores; their softmax is taken.")]
 
 
 def register(app: typer.Typer) -> None:
-    """Add `study` with its two commands."""
+    """Add `study` with its commands."""
     group = typer.Typer(
-        no_args_is_help=True, rich_markup_mode=None, help="Make studies from predictions; list studies."
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="Make, list, send and collect studies.",
     )
     group.command("new")(new)
     group.command("list")(show_list)
+    group.command("change")(change)
+    group.command("radius")(radius)
+    group.command("classifier")(classifier)
+    experts.register(group)
     app.add_typer(group, name="study")
 
 
@@ -29,7 +58,8 @@ def new(
             "--predictions",
             metavar="FILE [FILE ...]",
             help="Predictions of one model a file: CSV or Parquet with columns y_true and proba_<class>, "
-            "or NPZ with arrays y_true, y_proba and optionally classes.",
+            "or NPZ with arrays y_true, y_proba and optionally classes; or with columns true_<label> and "
+            "pred_<label>; or with y_true, y_pred and context_<feature>.",
         ),
     ],
     more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE ...]", help="More predictions files.")] = None,
@@ -41,21 +71,135 @@ def new(
     population: Annotated[
         int | None, typer.Option(help="Show results for this many cases; by default 1,000, more for rare classes.")
     ] = None,
+    truth: TruthOption = None,
+    columns: ColumnsOption = None,
+    predicted: PredictedOption = None,
+    logits: LogitsOption = False,
+    noun: Annotated[
+        str | None,
+        typer.Option(metavar="ONE,MANY", help="Of several labels: what one is called, and many: mood,moods."),
+    ] = None,
+    purpose: Annotated[
+        Literal["choose", "costs", "both"] | None,
+        typer.Option(
+            help="What answers are for, preselected when they are given: choose between the models, write down what "
+            "mistakes cost, or both."
+        ),
+    ] = None,
 ) -> None:
     """Make a study folder from predictions files of one or several models of the same cases."""
     from elicit_app.study import create_study
+    from elicit_app.study.amounts import is_of_amounts
 
+    if is_of_amounts(predictions[0]):
+        _new_of_amounts(folder, [*predictions, *(more or [])], name, labels, population, noun)
+        return
+    if noun is not None:
+        raise typer.BadParameter("it is about files of several labels.", param_hint="--noun")
+    files, said = [*predictions, *(more or [])], Said(truth, columns, predicted, logits=logits)
     made = create_study(
         folder,
-        [*predictions, *(more or [])],
+        files,
+        columns=[_columns_of(file, said) for file in files],
         name=name,
         labels=None if labels is None else _split(labels),
         population=population,
+        purpose=purpose,
     )
     for note in made.notes:
         print(note, file=sys.stderr)
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
     print(f"Next: elicit open {folder}")
+
+
+class Said(NamedTuple):
+    """What was said on the command line about the columns of predictions."""
+
+    truth: str | None = None
+    columns: str | None = None
+    predicted: str | None = None
+    logits: bool = False
+
+
+def _columns_of(file: Path, said: Said) -> ColumnMap | None:
+    """Return what the columns of a file are as it was said; None where they have the usual names."""
+    from elicit_app.study.mapping import as_options, column_map, look_at
+
+    look = look_at(file)
+    if said == Said():
+        if look.fits or look.guess is None:
+            return None
+        raise Problem(
+            f"{file} has no columns y_true and proba_<class>; it has {listed([*look.columns], 8)}. Say which is which; "
+            f"it seems to be: {as_options(look.guess)}"
+        )
+    stated = () if said.columns is None else _pairs(said.columns)
+    return column_map(look, truth=said.truth, columns=stated, predicted=said.predicted, logits=said.logits)
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the classes and columns of "CLASS=COLUMN,...", one line of CSV."""
+    import csv
+
+    parts = [part.partition("=") for part in next(csv.reader([text]), [])]
+    if not parts or not all(name.strip() and column.strip() for name, _, column in parts):
+        raise Problem(f"--columns “{text}” must name a column for each class: CLASS=COLUMN, separated by commas.")
+    return tuple((name.strip(), column.strip()) for name, _, column in parts)
+
+
+def change(
+    study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study folder.")],
+    add: Annotated[
+        list[Path] | None,
+        typer.Option("--add", metavar="FILE", help="Predictions of another model; may be given several times."),
+    ] = None,
+    rename: Annotated[
+        list[str] | None, typer.Option("--rename", metavar="OLD=NEW", help="Give a model another name.")
+    ] = None,
+    remove: Annotated[list[str] | None, typer.Option("--remove", metavar="NAME", help="Take a model out.")] = None,
+    truth: TruthOption = None,
+    columns: ColumnsOption = None,
+    predicted: PredictedOption = None,
+    logits: LogitsOption = False,
+) -> None:
+    """Add models to a study, rename them or take them out; what was answered before still counts."""
+    from elicit_app.study import open_study
+    from elicit_app.study.making import change_models
+    from elicit_app.study.mapping import look_at
+
+    opened, said = open_study(study), Said(truth, columns, predicted, logits=logits)
+    renamed = [one.partition("=") for one in rename or ()]
+    if not all(old.strip() and new.strip() for old, _, new in renamed):
+        raise Problem("--rename takes OLD=NEW, the names of a model.")
+    meant = None
+    if add and not (opened.columns is not None and said == Said() and look_at(add[0]).holds(opened.columns)):
+        meant = _columns_of(add[0], said)
+    changed = change_models(
+        opened,
+        add=add or (),
+        rename={old.strip(): new.strip() for old, _, new in renamed},
+        remove=remove or (),
+        columns=meant,
+    )
+    print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
+
+
+def _new_of_amounts(
+    folder: Path, files: list[Path], name: str | None, labels: str | None, population: int | None, noun: str | None
+) -> None:
+    """Make a study of several labels, or of outcomes in contexts."""
+    from elicit_app.study.making import create_amounts_study
+
+    if labels is not None:
+        raise typer.BadParameter("these files name their labels themselves.", param_hint="--labels")
+    words = None if noun is None else [part.strip() for part in noun.split(",")]
+    if words is not None and (len(words) != 2 or not all(words)):
+        raise typer.BadParameter("two words with a comma were expected, such as mood,moods.", param_hint="--noun")
+    made = create_amounts_study(
+        folder, files, name=name, noun=None if words is None else (words[0], words[1]), population=population
+    )
+    print(f"Made the study “{made.title}” in {folder}: {made.description}.")
+    print(f"Next: elicit ask {folder}")
 
 
 def show_list(
@@ -66,10 +210,9 @@ def show_list(
 
     summaries = list_studies()
     if as_json:
-        import json
         from dataclasses import asdict
 
-        print(json.dumps([asdict(summary) for summary in summaries], ensure_ascii=False, indent=2, allow_nan=False))
+        output.print_json([asdict(summary) for summary in summaries])
         return
     width = max(len(summary.name) for summary in summaries)
     titles = max(len(summary.title) for summary in summaries)
@@ -79,6 +222,52 @@ def show_list(
             if summary.kind == kind:
                 time = f", about {summary.minutes} min" if summary.minutes else ""
                 print(f"  {summary.name:{width}}  {summary.title:{titles}}  {summary.description}{time}")
+
+
+def radius(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
+    model: Annotated[str | None, typer.Option(help="Of several models, this one; by default the first.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, with the centre.")] = False,
+) -> None:
+    """Print lambda, the radius of the largest sphere of feasible confusion matrices (the paper's algorithm 3)."""
+    from elicit_app.experiments.feasible import feasible_sphere
+    from elicit_app.study import open_study
+
+    found = feasible_sphere(open_study(study), model)
+    if as_json:
+        output.print_json(found.as_json())
+        return
+    whose = found.study.title if found.model is None else f"{found.model}, {found.study.title}"
+    print(f"{whose}: radius {found.sphere.radius:.6f} around every answer equally often.")
+    for name, reach in zip(found.study.classes, found.sphere.reaches, strict=True):
+        print(f"  errors of true class {name} can move by {reach.length:.6f} along their axis")
+
+
+def classifier(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
+    matrix: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MATRIX",
+            help="CSV of counts or rates: predicted classes in the first line, true classes in the first column.",
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="CSV: for each case the probability of answering each class.")
+    ],
+    model: Annotated[str | None, typer.Option(help="Of several models, this one; by default the first.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace FILE where it exists.")] = False,
+) -> None:
+    """Write the randomised classifier that has a confusion matrix on the sphere, such as one that was asked about."""
+    from elicit_app.experiments.feasible import feasible_sphere, shown_matrix, write_probabilities
+    from elicit_app.study import open_study
+
+    opened = open_study(study)
+    shown = shown_matrix(matrix, opened)
+    require_new(out, force)
+    probabilities = feasible_sphere(opened, model).classifier(shown)
+    write_probabilities(out, opened.classes, probabilities)
+    print(f"Wrote {out}: {len(probabilities):,} cases in the order of the predictions.", file=sys.stderr)
 
 
 def _split(labels: str) -> list[str]:

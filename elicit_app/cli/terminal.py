@@ -15,11 +15,20 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
-from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, ReviewView, SittingOverView, UnsavedView
-from elicit_app.session.views.outcome import ProblemView, ResultView, View
+from elicit_app.session.views.asked import (
+    AnsweredView,
+    QuestionView,
+    Reply,
+    ReviewView,
+    Side,
+    SittingOverView,
+    UnsavedView,
+)
+from elicit_app.session.views.result import ProblemView, ResultView, View
 from elicit_app.session.words.ledger import branches, ledger
 from elicit_app.session.words.sentences import mark_words, preference_of, progress_words
 from elicit_app.study.model import Wording
+from metrics.elicited.family import linear_family
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,6 +51,8 @@ _COMMANDS: dict[str, Command] = {"u": "undo", "r": "redo", "q": "stop", "f": "fu
 # "=40": equally bad with 40 of what may be moved; "1=40", "2=40": A, or B, is better even then.
 _MOVED = re.compile(r"([12ab]?)=([\d,]{1,12})")
 _STRENGTHS = {"+": Strength.CLEARLY, "-": Strength.SLIGHTLY}
+
+_SIDES: tuple[Side, Side] = ("left", "right")
 
 LINE = "1 A   2 B   0 about equal   s cannot say, ask later   u undo   q stop and see the result   ? more keys"
 HELP = (
@@ -307,11 +318,13 @@ def print_question(
     table.add_column("What differs", justify="center")
     table.add_column("Result B")
     for row in words.rows:
-        rates = row.rates
-        a = f"{row.left:,} ({rates[0]})" + (f"  {row.surplus_words}" if row.larger == "left" else "")
-        b = f"{row.right:,} ({rates[1]})" + (f"  {row.surplus_words}" if row.larger == "right" else "")
-        told = f"\n{row.mistake.consequence}" if row.mistake.consequence else ""
-        table.add_row(a, f"{row.mistake.name}, {row.flow}{told}", b)
+        a, b = (
+            f"{row.count(side):,}{f' ({rate})' if rate else ''}"
+            + (f"  {row.surplus_words}" if row.larger == side else "")
+            for side, rate in zip(_SIDES, row.rates, strict=True)
+        )
+        text = f"\n{row.mistake.consequence}" if row.mistake.consequence else ""
+        table.add_row(a, f"{', '.join(filter(None, (row.mistake.name, row.flow)))}{text}", b)
     if full_picture:
         for branch in branches(view.left, view.right, wording):
             for leaf in branch.leaves:
@@ -332,7 +345,7 @@ def _proposal_words(proposal: Proposal, wording: Wording, family: Family) -> str
     """Say which count may be moved, and how it is typed."""
     letter = "A" if proposal.side == "first" else "B"
     key = (proposal.true, proposal.predicted)
-    mistake = wording.any_mistake[proposal.true] if family == "dlpm" else wording.mistakes[key]
+    mistake = wording.mistakes[key] if linear_family(family).tells_apart else wording.any_mistake[proposal.true]
     return (
         f"How many {mistake.many} in {letter} make both results equally bad? "
         f"Type = and the number, {proposal.least:,} to {proposal.most:,} (now {proposal.start:,})."

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from elicit_app.cli import output
 from elicit_app.problem import Problem
 
 _DEMO = "breast-cancer"
@@ -112,9 +113,14 @@ def _missing_library(plugin: str) -> str:
     """Return which library of the system Qt misses for its window, or nothing."""
     import ctypes
 
+    from metrics.extras import MissingPackage, require
+
     try:
+        require("PySide6")
         import PySide6
         from PySide6 import QtWidgets  # noqa: F401  importing it is the test
+    except MissingPackage as error:
+        return str(error)
     except ImportError as error:
         return f"The window's library cannot be loaded ({error}). Install what is missing; see the README."
     if not plugin:
@@ -139,12 +145,11 @@ def screenshots(
     why = no_window()
     if why:
         raise Problem(why)
-    from rich.console import Console
     from rich.progress import Progress
 
     from elicit_app.gui.screenshots import VARIANTS, take
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    with Progress(console=output.console(errors=True), transient=True) as bar:
         task = bar.add_task("Pages", total=None)
 
         def tell(done: int, total: int) -> None:

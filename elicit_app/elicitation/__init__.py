@@ -21,6 +21,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from metrics.extras import explained
+
 if TYPE_CHECKING:
     from elicit_app.elicitation.laws import Cases as Cases
     from elicit_app.elicitation.oracles import FlipOracle as FlipOracle
@@ -74,4 +76,7 @@ def __getattr__(name: str) -> Any:
     """Import a public name from its module at its first use."""
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    try:
+        return getattr(import_module(_HOME[name]), name)
+    except ModuleNotFoundError as error:
+        raise explained(error) from None

@@ -1,19 +1,51 @@
-"""Cases with probabilities: decide by least expected cost, and get the confusion matrix of the decisions."""
+"""Cases with probabilities: decide by least expected cost, and get the confusion matrix of the decisions.
+
+Where the cases are elsewhere, a `Tally` of decisions that were counted beforehand stands for them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
+from metrics.policies.judging import ModelPolicies
+from metrics.policies.recalibration import Recalibration, recalibration
 
 Decisions = NDArray[np.intp]
+
+
+class Decider(Protocol):
+    """A model whose decisions can be counted: `Cases`, or a `Tally` of them."""
+
+    @property
+    def n_classes(self) -> int:
+        """Return the number of classes k."""
+
+    @property
+    def prevalence(self) -> NDArray[np.float64]:
+        """Return the row sums of every confusion matrix, shape (k,), sum 1."""
+
+    def usual(self) -> Matrix:
+        """Return the confusion matrix (k, k) of rates of the most probable classes."""
+
+    def constant(self, label: int) -> Matrix:
+        """Return the confusion matrix (k, k) of rates of one and the same class for everybody."""
+
+    def least_cost(self, cost_matrix: ArrayLike) -> Matrix:
+        """Return the confusion matrix (k, k) of rates of the decisions of least cost."""
+
+    def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
+        """Return the confusion matrices (k, k) of rates of what one could do with the model under these costs."""
+
+    def content(self) -> Iterator[NDArray[Any]]:
+        """Yield the arrays that everything follows from, for a digest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +142,37 @@ class Cases:
         """Return the confusion matrix (k, k) of rates of the decisions of least expected cost."""
         return self.confusion(self.decide(cost_matrix))
 
+    def usual(self) -> Matrix:
+        """Return the confusion matrix (k, k) of rates of the most probable classes."""
+        return self.least_cost(1.0 - np.eye(self.n_classes))
+
+    def constant(self, label: int) -> Matrix:
+        """Return the confusion matrix (k, k) of rates of one and the same class for everybody."""
+        return self.confusion(np.full(len(self.weight), label))
+
+    def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
+        """Return the matrices of what is judged at the end: as it decides now, by least cost, maybe recalibrated."""
+        own = ModelPolicies("", np.asarray(cost_matrix, dtype=np.float64), self._recalibration)
+        return [self.confusion(decisions) for decisions in own.decisions(self.eta)]
+
+    @cached_property
+    def _recalibration(self) -> Recalibration | None:
+        """Return what puts probabilities right that are off; None where they are not, or nothing was counted."""
+        if self._codes is None:
+            return None
+        found = recalibration(self.outcome.argmax(axis=1), self.eta)
+        return found if found is not None and found.needed else None
+
+    def counts(self, cost_matrix: ArrayLike) -> NDArray[np.int64]:
+        """Return how many cases, unweighted, the decisions of least expected cost put into each cell, shape (k, k)."""
+        k = self.n_classes
+        cells = self.outcome.argmax(axis=1) * k + self.decide(cost_matrix)
+        return np.bincount(cells, minlength=k * k).reshape(k, k).astype(np.int64)
+
+    def content(self) -> Iterator[NDArray[Any]]:
+        """Yield probabilities, outcomes and weights."""
+        yield from (self.eta, self.outcome, self.weight)
+
     @cached_property
     def eta_by_class(self) -> NDArray[np.float64]:
         """Return eta transposed, shape (k, n), contiguous."""
@@ -141,6 +204,78 @@ class Cases:
         if not one_hot or np.any(self.weight != self.weight[0]):
             return None
         return np.asarray(self.outcome.argmax(axis=1) * self.n_classes, dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Decisions of one model that were counted beforehand; no case is in it.
+
+    Parameters
+    ----------
+    most_probable : ndarray of int, shape (k, k)
+        Counted cases of the most probable classes; rows are true classes.
+    decided : ndarray of int, shape (m, k, k)
+        Counted cases of decisions of least expected cost, under costs that were drawn at random.
+    places : ndarray of int, shape (m,)
+        The number of each of these draws among those of all models of the study.
+    stated : sequence of k numbers, optional
+        Stated prevalence, which the rows are brought to.
+    good : tuple of bool, optional
+        Where the rows are no true classes but amounts of anything: whether more of each is better.
+    """
+
+    most_probable: NDArray[np.int64]
+    decided: NDArray[np.int64]
+    places: NDArray[np.int64]
+    stated: tuple[float, ...] | None = None
+    good: tuple[bool, ...] | None = None
+
+    @property
+    def n_classes(self) -> int:
+        """Return the number of classes k."""
+        return len(self.most_probable)
+
+    @cached_property
+    def prevalence(self) -> NDArray[np.float64]:
+        """Return the row sums of every confusion matrix, shape (k,), sum 1."""
+        if self.stated is not None:
+            return np.asarray(np.array(self.stated) / sum(self.stated))
+        sums = self.most_probable.sum(axis=1)
+        return np.asarray(sums / sums.sum())
+
+    def usual(self) -> Matrix:
+        """Return the confusion matrix (k, k) of rates of the most probable classes."""
+        return self._rates(self.most_probable)
+
+    def constant(self, label: int) -> Matrix:
+        """Return the confusion matrix (k, k) of rates of one and the same class for everybody."""
+        counts = np.zeros_like(self.most_probable)
+        counts[:, label] = self.most_probable.sum(axis=1)
+        return self._rates(counts)
+
+    def least_cost(self, cost_matrix: ArrayLike) -> Matrix:
+        """Return the rates (k, k) of the counted decisions that cost least: no others can be taken without cases."""
+        rates = np.concatenate([self.usual()[None], self.drawn])
+        return np.asarray(rates[int((rates * np.asarray(cost_matrix, dtype=np.float64)).sum(axis=(1, 2)).argmin())])
+
+    def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
+        """Return the matrices of the most probable classes, and of the counted decisions that cost least."""
+        return [self.usual(), self.least_cost(cost_matrix)]
+
+    @cached_property
+    def drawn(self) -> Matrix:
+        """Return the rates of the decisions under random costs, shape (m, k, k)."""
+        return self._rates(self.decided)
+
+    def content(self) -> Iterator[NDArray[Any]]:
+        """Yield the counts, and the prevalence."""
+        yield from (self.most_probable, self.decided, self.places, self.prevalence)
+
+    def _rates(self, counts: NDArray[np.int64]) -> Matrix:
+        sums = self.most_probable.sum(axis=1)
+        if self.stated is None:
+            return np.asarray(counts / sums.sum())
+        return np.asarray(counts * (self.prevalence / np.maximum(sums, 1))[:, None])
 
 
 def first_smallest(values: NDArray[np.float64]) -> Decisions:

@@ -1,4 +1,4 @@
-"""Orders between mistakes that an expert states for certain, by class names or indices; see `NeverWorse`."""
+"""What the expert stated beforehand: orders that hold for certain, and piles of alike mistakes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Family, Matrix
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, WrongOption
+from metrics.elicited.family import family_of
 
 _MOST_NAMED = 12
 
@@ -98,9 +99,10 @@ def constraints_of(orders: Sequence[StatedOrder], classes: Sequence[str], family
         constraint = NeverWorse(
             _indices(order.mistake, order, classes, family), _indices(order.than, order, classes, family)
         )
-        same = 1 if family == "dlpm" else 2
+        apart = family_of(family).tells_apart
+        same = 2 if apart else 1
         if constraint.mistake[:same] == constraint.than[:same]:
-            why = ": in this family all wrong answers for the same truth are equally bad" if family == "dlpm" else ""
+            why = ": in this family all wrong answers for the same truth are equally bad" if not apart else ""
             raise Problem(f"The order {order} compares a mistake with itself{why}. State it between two mistakes.")
         found.append(constraint)
     if found:
@@ -139,7 +141,7 @@ def _mistakes(text: str, classes: Sequence[str]) -> Iterator[StatedMistake]:
 def _indices(mistake: StatedMistake, order: StatedOrder, classes: Sequence[str], family: Family) -> tuple[int, int]:
     true = _index(mistake.true, order, classes)
     if mistake.predicted is None:
-        if family == "lpm":
+        if family_of(family).tells_apart:
             raise Problem(
                 f"The order {order} leaves open what {mistake.true} is taken for: write {mistake.true}:PREDICTED, "
                 "because in the family lpm wrong answers for the same truth differ."
@@ -162,3 +164,53 @@ def _index(of: int | str, order: StatedOrder, classes: Sequence[str]) -> int:
 def _named(classes: Sequence[str]) -> str:
     more = ", ..." if len(classes) > _MOST_NAMED else ""
     return ", ".join(classes[:_MOST_NAMED]) + more
+
+
+@dataclass(frozen=True)
+class StatedPile:
+    """Mistakes of about the same consequence.
+
+    Parameters
+    ----------
+    name : str
+        What they have in common: "Wrong treatment".
+    mistakes : tuple of StatedMistake
+        Each with its true and its predicted class, by name or index.
+    """
+
+    name: str
+    mistakes: tuple[StatedMistake, ...]
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+
+def piles_of(stated: Sequence[StatedPile], classes: Sequence[str]) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """Return stated piles as a belief takes them: per pile its mistakes as (true, predicted); empty ones left out.
+
+    Raises
+    ------
+    WrongOption
+        A class that there is not, a mistake that is none, or one that lies in two piles.
+    """
+    found, seen = [], set[tuple[int, int]]()
+    for pile in stated:
+        own = tuple(_place(mistake, pile, classes) for mistake in pile.mistakes)
+        twice = seen & set(own) or (len(set(own)) < len(own))
+        if twice:
+            raise WrongOption(f"`piles`: a mistake of “{pile.name}” is stated twice; leave it in one pile.")
+        seen |= set(own)
+        if own:
+            found.append(own)
+    return tuple(found)
+
+
+def _place(mistake: StatedMistake, pile: StatedPile, classes: Sequence[str]) -> tuple[int, int]:
+    ends = []
+    for of in (mistake.true, mistake.predicted):
+        if isinstance(of, str) and of in classes:
+            ends.append(list(classes).index(of))
+        elif isinstance(of, int) and 0 <= of < len(classes):
+            ends.append(of)
+    if len(ends) != 2 or ends[0] == ends[1]:
+        raise WrongOption(f"`piles`: {mistake} in “{pile.name}” is no mistake of this study.")
+    return ends[0], ends[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.laws import Cases, Decider, Tally
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
+from elicit_app.problem import Problem
 from metrics.classification.confusion import natural_frequencies
+from metrics.elicited.family import error_cells, family_of
 
 SAME = 1e-12  # rates closer than this are the same
 
@@ -59,33 +61,40 @@ class Pool:
 
     @classmethod
     def of(
-        cls, cases: Sequence[Cases], population: int | None, rng: np.random.Generator, *, mixable: bool = True
+        cls, cases: Sequence[Decider], population: int | None, rng: np.random.Generator, *, mixable: bool = True
     ) -> Pool:
         """Collect the matrices of random, of extreme and of constant decisions of all models.
 
         Parameters
         ----------
-        cases : sequence of Cases
-            One per model, of the same prevalence.
+        cases : sequence of Decider
+            One per model, of the same prevalence; tallies hold the decisions that were drawn from their cases.
         population : int or None
             Round to natural frequencies of this population.
         rng : numpy.random.Generator
             Source of the cost matrices.
         mixable : bool
-            Whether `corners` holds anything.
+            Whether `corners` holds anything; that needs cases.
+
+        Raises
+        ------
+        Problem
+            Mixtures of decisions are wanted, and there are tallies only.
         """
         k = cases[0].n_classes
-        work = sum(len(model.weight) for model in cases) / len(cases) * k * k
-        size = int(np.clip(_WORK / work, _FEWEST if k <= _FEW_CLASSES else _FEWEST // 2, _MOST))
-        found = [cases[0].confusion(np.full(len(cases[0].weight), j)) for j in range(k)]
-        found += [model.least_cost(1.0 - np.eye(k)) for model in cases]
+        real, tallies = _told_apart(cases)
+        found = [cases[0].constant(j) for j in range(k)] + [model.usual() for model in cases]
         fixed = len(found)
-        for n in range(size):
-            log_cost = _SPREADS[n % len(_SPREADS)] * rng.standard_normal((k, k))
-            found.append(cases[int(rng.integers(len(cases)))].least_cost(np.exp(log_cost) * (1 - np.eye(k))))
+        if tallies:
+            places = np.concatenate([tally.places for tally in tallies])
+            found += [*np.concatenate([tally.drawn for tally in tallies])[np.argsort(places)]]
+        else:
+            found += [real[owner].least_cost(costs) for owner, costs in drawn_costs(real, rng)]
         rates = np.array(found)
         corners = np.empty((0, k, k))
         if mixable:
+            if tallies:
+                raise Problem("Without the cases only plausible questions can be asked: leave the worst error below 1.")
             foolish = rng.standard_normal((_FOOLISH, k, k)) * np.exp(rng.standard_normal((_FOOLISH, k, k)))
             made = [cases[n % len(cases)].least_cost(costs) for n, costs in enumerate(foolish)]
             corners = np.concatenate([rates, made])
@@ -102,9 +111,48 @@ class Pool:
         return np.asarray(gains[np.abs(gains).max(axis=1) > SAME])
 
 
-def as_they_are(cases: Sequence[Cases], population: int | None) -> Matrix:
+def drawn_costs(cases: Sequence[Cases], rng: np.random.Generator) -> Iterator[tuple[int, Matrix]]:
+    """Yield which model decides, and the random costs (k, k) it decides under: the draws that a pool is made of."""
+    k = cases[0].n_classes
+    work = sum(len(model.weight) for model in cases) / len(cases) * k * k
+    size = int(np.clip(_WORK / work, _FEWEST if k <= _FEW_CLASSES else _FEWEST // 2, _MOST))
+    for n in range(size):
+        log_cost = _SPREADS[n % len(_SPREADS)] * rng.standard_normal((k, k))
+        yield int(rng.integers(len(cases))), np.exp(log_cost) * (1 - np.eye(k))
+
+
+def tallies_of(cases: Sequence[Cases], stated: tuple[float, ...] | None) -> tuple[Tally, ...]:
+    """Count the decisions that a study's pool is made of, so that questions can be made of them without any case.
+
+    Parameters
+    ----------
+    cases : sequence of Cases
+        One per model, counted.
+    stated : tuple of float or None
+        The stated prevalence that the cases were brought to.
+    """
+    drawn = [*enumerate(drawn_costs(cases, np.random.default_rng([POOL_SEED, 0])))]
+    k = cases[0].n_classes
+    tallies = []
+    for model, own in enumerate(cases):
+        places = [place for place, (owner, _) in drawn if owner == model]
+        decided = [own.counts(costs) for _, (owner, costs) in drawn if owner == model]
+        counted = np.array(decided, dtype=np.int64).reshape(-1, k, k)
+        tallies.append(Tally(own.counts(1.0 - np.eye(k)), counted, np.array(places, dtype=np.int64), stated))
+    return tuple(tallies)
+
+
+def _told_apart(cases: Sequence[Decider]) -> tuple[list[Cases], list[Tally]]:
+    real = [one for one in cases if isinstance(one, Cases)]
+    tallies = [one for one in cases if isinstance(one, Tally)]
+    if real and tallies:
+        raise Problem("The models of a study have their cases, or tallies of them; not some of each.")
+    return real, tallies
+
+
+def as_they_are(cases: Sequence[Decider], population: int | None) -> Matrix:
     """Return the matrices of the models' most probable classes, shape (n, k, k), as a person would see them."""
-    matrices = [model.least_cost(1.0 - np.eye(model.n_classes)) for model in cases]
+    matrices = [model.usual() for model in cases]
     if population is None:
         return np.array(matrices)
     return np.array([natural_frequencies(matrix, population) / population for matrix in matrices])
@@ -163,7 +211,7 @@ def imagined(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.ran
     pool, prior, max_cells, n, rng
         As in `mixtures`.
     """
-    errors = ~np.eye(prior.n_classes, dtype=bool)
+    errors = error_cells(prior.n_classes)
     used = np.abs(pool.matrices - pool.matrices.mean(axis=0)).mean(axis=0)[errors]
     places = np.argwhere(errors)
     sums = pool.matrices[0].sum(axis=1)
@@ -220,12 +268,12 @@ def _few_cells(
     a: Matrix, b: Matrix, cells: NDArray[np.intp], prior: WeightPrior, population: int | None
 ) -> tuple[Matrix, Matrix] | None:
     """Make both ends exactly equal outside the chosen cells, in whole cases where there is a population."""
-    k, errors = len(a), ~np.eye(len(a), dtype=bool)
+    k, errors = len(a), error_cells(len(a))
     if population is not None:
         a = natural_frequencies(a, population).astype(np.float64)
         b = natural_frequencies(b, population).astype(np.float64)
     sums = a.sum(axis=1)
-    if prior.family == "dlpm":
+    if not family_of(prior.family).tells_apart:
         rows = np.isin(np.arange(k), cells)
         b = np.where(rows[:, None], b, a)
     else:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.laws import Cases, Tally
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.sphere import Sphere
 from elicit_app.experiments.truths import Metric, Values
@@ -51,9 +53,9 @@ class JudgedPairs:
             matrices = achievable.draw(2 * missing, rng)
             first, second = matrices[0::2], matrices[1::2]
             differences = _differences(truth, first, second)
-            told = differences != 0
-            kept.append((first[told], second[told], differences[told]))
-            missing -= int(told.sum())
+            differ = differences != 0
+            kept.append((first[differ], second[differ], differences[differ]))
+            missing -= int(differ.sum())
             if missing == 0:
                 return cls(*(np.concatenate(part) for part in zip(*kept, strict=True)))
         raise Problem(
@@ -131,6 +133,7 @@ class ModelDecisions:
 
     def __init__(self, cases: Sequence[Cases]) -> None:
         self.cases = tuple(cases)
+        self._stretches = tuple(Stretches.of(one) for one in self.cases)
 
     def draw(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return n matrices of rates, shape (n, k, k)."""
@@ -142,8 +145,39 @@ class ModelDecisions:
         for index, cases in enumerate(self.cases):
             chosen = np.flatnonzero(which == index)
             if len(chosen):
-                matrices[chosen] = least_costs(cases, costs[chosen])
+                stretches = self._stretches[index]
+                some = costs[chosen]
+                matrices[chosen] = least_costs(cases, some) if stretches is None else stretches.least_costs(some)
         return matrices
+
+
+class CountedOutcomes:
+    """Outcomes of random batches of a study's own items, as they were counted when the study was made.
+
+    A pair is of two batches neither of which is better in everything: others say nothing about what a person values.
+
+    Parameters
+    ----------
+    tallies : sequence of Tally
+        One per model, of amounts.
+    """
+
+    def __init__(self, tallies: Sequence[Tally]) -> None:
+        self.outcomes = np.concatenate([tally.drawn for tally in tallies])
+
+    def draw(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return n matrices of rates, shape (n, k, k); each two that follow each other are a pair."""
+        kept: list[Matrix] = []
+        missing = n // 2
+        for _ in range(_MOST_DRAWS):
+            pairs = self.outcomes[rng.integers(len(self.outcomes), size=(2 * missing, 2))]
+            better = np.sign(np.diff(np.diagonal(pairs, axis1=2, axis2=3), axis=1)[:, 0])
+            fair = pairs[(better > 0).any(axis=1) & (better < 0).any(axis=1)][:missing]
+            kept.extend(fair.reshape(-1, *self.outcomes.shape[1:]))
+            missing -= len(fair)
+            if missing == 0:
+                return np.array(kept)
+        raise Problem("One batch of these items is better than another in everything: there is nothing to judge.")
 
 
 class LowerBoundary:
@@ -184,3 +218,81 @@ def least_costs(cases: Cases, costs: Matrix) -> Matrix:
             matrices[start : start + block, :, j] = chosen.astype(np.float64) @ cases.gain
             free = free & ~chosen
     return matrices / cases.total
+
+
+_ENOUGH_ROWS, _NARROW = 2_000, 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Stretches:
+    """Rows cut into stretches of neighbours that are nearly alike, most of which get one answer as a whole.
+
+    The same matrices as those of `least_costs`, up to rounding: a stretch is settled as a whole only where its answer
+    is the cheapest for every point of the box around its rows. On the law of the paper about ten times as fast.
+
+    Parameters
+    ----------
+    middle, reach : ndarray of shape (b, k)
+        The box around the probabilities of each stretch: its middle, and half its width.
+    gain : ndarray of shape (b, k)
+        What the rows of each stretch add together.
+    eta, gain_by_row : ndarray of shape (b, rows, k)
+        The rows; the last stretch is filled up with rows that add nothing.
+    total : float
+        As in `Cases`.
+    """
+
+    middle: Matrix
+    reach: Matrix
+    gain: Matrix
+    eta: Matrix
+    gain_by_row: Matrix
+    total: float
+
+    @classmethod
+    def of(cls, cases: Cases) -> Stretches | None:
+        """Return the stretches of cases, or None where there are few rows or neighbours are not alike."""
+        n, k = cases.eta.shape
+        if n < _ENOUGH_ROWS:
+            return None
+        rows = math.isqrt(n)
+        missing = -n % rows
+        eta = np.concatenate([cases.eta, np.repeat(cases.eta[-1:], missing, axis=0)]).reshape(-1, rows, k)
+        gain = np.concatenate([cases.gain, np.zeros((missing, k))]).reshape(-1, rows, k)
+        low, high = eta.min(axis=1), eta.max(axis=1)
+        if float((high - low).mean()) > _NARROW:
+            return None
+        # A little wider than the box, so that rounding settles nothing that is not settled.
+        return cls((low + high) / 2, (high - low) / 2 + _SAME, gain.sum(axis=1), eta, gain, cases.total)
+
+    def least_costs(self, costs: Matrix) -> Matrix:
+        """Return the matrices (m, k, k) of the decisions of least expected cost under many cost matrices (m, k, k)."""
+        slopes = np.ascontiguousarray(np.swapaxes(costs, 1, 2))
+        expected = slopes @ self.middle.T
+        first = expected.argmin(axis=1)
+        open_ = self._open(slopes, expected, first)
+        matrices = np.empty_like(costs)
+        for j in range(costs.shape[1]):
+            matrices[:, :, j] = ((first == j) & ~open_).astype(np.float64) @ self.gain
+        which, stretch = np.nonzero(open_)
+        size = max(1, 8 * _BLOCK // self.eta[0].size)
+        for start in range(0, len(which), size):
+            self._add(matrices, slopes, which[start : start + size], stretch[start : start + size])
+        return matrices / self.total
+
+    def _open(self, slopes: Matrix, expected: Matrix, first: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return for every cost matrix and stretch whether another answer may be cheapest somewhere in the box."""
+        spread = slopes @ self.reach.T  # costs are not negative
+        chosen = first[:, None]
+        most = np.take_along_axis(expected + spread, chosen, axis=1)[:, 0]
+        least = expected - spread
+        np.put_along_axis(least, chosen, np.inf, axis=1)
+        found: NDArray[np.bool_] = least.min(axis=1) <= most
+        return found
+
+    def _add(self, matrices: Matrix, slopes: Matrix, which: NDArray[np.intp], stretch: NDArray[np.intp]) -> None:
+        """Add the rows of open stretches, decided one by one."""
+        gain = self.gain_by_row[stretch]
+        answers = (slopes[which] @ np.swapaxes(self.eta[stretch], 1, 2)).argmin(axis=1)
+        for j in range(slopes.shape[1]):
+            np.add.at(matrices[:, :, j], which, np.matmul((answers == j)[:, None].astype(np.float64), gain)[:, 0])

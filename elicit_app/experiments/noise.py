@@ -79,7 +79,7 @@ class Noise:
     def oracle(
         self,
         values: Values,
-        pairs: JudgedPairs,
+        pairs: JudgedPairs | None,
         rng: np.random.Generator,
         *,
         matching: Matching | None = None,
@@ -92,7 +92,8 @@ class Noise:
         values : Values
             What the expert values.
         pairs : JudgedPairs
-            What logistic noise is calibrated on. "Clearly" means: more than their typical difference is felt.
+            What logistic noise is calibrated on. "Clearly" means: more than their typical difference is felt. None
+            where neither is used.
         rng : numpy.random.Generator
             Chance.
         matching : Matching, optional
@@ -100,7 +101,7 @@ class Noise:
         strength : bool
             Answers say slightly or clearly.
         """
-        clear = pairs.typical_difference if strength else None
+        clear = pairs.typical_difference if strength and pairs is not None else None
         utility = values.utility
         if self.kind == "weights":
 
@@ -109,6 +110,7 @@ class Noise:
 
             return WobblingOracle(utility, wobbled, clear, matching, rng)
         if self.kind == "logit":
+            assert pairs is not None
             return LogitOracle(utility, pairs.sensitivity(self.amount), rng, clear, matching)
         if self.kind == "bounded":
             return BoundedNoiseOracle(utility, self.amount, rng, clear, matching)
@@ -152,7 +154,7 @@ class Voters:
     def oracle(
         self,
         values: Values,
-        pairs: JudgedPairs,
+        pairs: JudgedPairs | None,
         rng: np.random.Generator,
         *,
         matching: Matching | None = None,

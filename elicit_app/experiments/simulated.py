@@ -18,6 +18,7 @@ from elicit_app.registry import Setting
 from elicit_app.session.results.result import elicited
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric, Provenance, Quality
+from metrics.elicited.family import is_fraction
 
 MEASURES = ("questions", "error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds")
 
@@ -110,7 +111,7 @@ class SimulatedRun:
             "bounded": bounded,
             "questions": self.questions,
             "stopped": self.stopped,
-            **{name: getattr(self, name) for name in MEASURES if name != "questions"},
+            **{name: _finite(getattr(self, name)) for name in MEASURES if name != "questions"},
             "intervals": None if self.intervals is None else [list(ends) for ends in self.intervals],
             "range_factor": _finite(self.range_factor),
             "covered": self.covered,
@@ -164,17 +165,34 @@ class Simulation:
     def as_json(self) -> dict[str, object]:
         """Return the object that `elicit simulate --json` prints."""
         return {
-            "study": self.study.name,
-            "procedure": self.setting.procedure,
-            "family": self.setting.family,
-            "space": self.setting.space,
-            "classes": list(self.study.classes),
-            "version": elicit_app.__version__,
-            **self.setting.model_dump(mode="json", exclude={"procedure", "family", "space", "person"}),
-            **self.experts,
+            **settings_used(self.study, self.setting, self.experts),
             "runs": [run.as_json() for run in self.runs],
             "summary": self.summary,
         }
+
+
+def settings_used(study: Study, setting: Setting, experts: Mapping[str, object]) -> dict[str, object]:
+    """Return everything that runs depend on, by name, as JSON objects and tables of runs state it.
+
+    Parameters
+    ----------
+    study : Study
+        What is asked about.
+    setting : Setting
+        How.
+    experts : mapping
+        Who is simulated, see `Experts.as_json`.
+    """
+    return {
+        "study": study.name,
+        "procedure": setting.procedure,
+        "family": setting.family,
+        "space": setting.space,
+        "classes": list(study.classes),
+        "version": elicit_app.__version__,
+        **setting.model_dump(mode="json", exclude={"procedure", "family", "space", "person"}),
+        **experts,
+    }
 
 
 def transcript_line(run: int, asked: Asked) -> dict[str, object]:
@@ -226,7 +244,7 @@ def check_has_costs(family: str) -> None:
     WrongOption
         The family is linear-fractional.
     """
-    if family not in ("dlpm", "lpm"):
+    if is_fraction(family):
         raise WrongOption(f"A metric of the family {family} is a fraction and has no cost matrix; leave `out` out.")
 
 

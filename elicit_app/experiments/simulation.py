@@ -6,17 +6,27 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
+from elicit_app.elicitation.laws import Tally
 from elicit_app.elicitation.oracles import EXACT_MATCHING, MajorityOracle, Matching, Oracle
 from elicit_app.elicitation.oracles import run as drive
-from elicit_app.elicitation.questions import Matrix, Procedure
-from elicit_app.experiments.measures import Achievable, JudgedPairs, LowerBoundary, ModelDecisions, errors
+from elicit_app.elicitation.questions import Asked, Matrix, Outcome, Procedure
+from elicit_app.experiments.measures import (
+    Achievable,
+    CountedOutcomes,
+    JudgedPairs,
+    LowerBoundary,
+    ModelDecisions,
+    errors,
+)
 from elicit_app.experiments.noise import NO_NOISE, Noise, Voters
 from elicit_app.experiments.simulated import SimulatedRun, Simulation
 from elicit_app.experiments.truths import (
     LINEAR,
+    MONOTONE,
     Kind,
     Metric,
     Person,
@@ -25,7 +35,7 @@ from elicit_app.experiments.truths import (
 )
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named, procedure_for
-from elicit_app.registry.entries import cases_of, sphere_for
+from elicit_app.registry.entries import cases_of, deciders, sphere_for
 from elicit_app.study.model import Study
 
 # Streams of chance within one run.
@@ -56,6 +66,8 @@ class Experts:
         The largest weight in units of the smallest, where random weights are stretched to it.
     voters : Voters or None
         Several experts who answer together, in place of one with `noise`.
+    denominator : tuple of float, "random" or None
+        They value results by a fraction with this denominator; see `true_metric`.
     """
 
     weights: tuple[float, ...] | None = None
@@ -67,6 +79,7 @@ class Experts:
     matching: Matching = EXACT_MATCHING
     ratio: float | None = None
     voters: Voters | None = None
+    denominator: tuple[float, ...] | Literal["random"] | None = None
 
     def __post_init__(self) -> None:
         if self.votes < 1:
@@ -76,18 +89,66 @@ class Experts:
         if self.ratio is not None and self.weights is not None:
             raise WrongOption("`ratio` is about random weights: leave it or `weights` out.")
 
+    @classmethod
+    def stated(
+        cls,
+        *,
+        weights: tuple[float, ...] | None = None,
+        truth: Kind = "iid",
+        noise: str = "none",
+        votes: int = 1,
+        strength: bool = False,
+        person: str = "linear",
+        equal: float | None = None,
+        rounding: bool = False,
+        shrink: float = 1.0,
+        ratio: float | None = None,
+        voters: str | None = None,
+        denominator: tuple[float, ...] | Literal["random"] | None = None,
+        psi: str | None = None,
+    ) -> Experts:
+        """Return the experts that options state, as `elicit simulate` and a sweep name them.
+
+        Raises
+        ------
+        WrongOption
+            A text that states nothing, a number out of its range, or options that do not go together.
+        """
+        if psi is not None and person != "linear":
+            raise WrongOption("`psi` and `person` both say how results are valued: leave one of them out.")
+        return cls(
+            weights=weights,
+            truth=truth,
+            noise=Noise.parse(noise),
+            votes=votes,
+            strength=strength,
+            person=Person.parse(person) if psi is None else Person.of_psi(psi),
+            matching=Matching(equal, rounding, shrink),
+            ratio=ratio,
+            voters=None if voters is None else Voters.parse(voters),
+            denominator=denominator,
+        )
+
+    @property
+    def err_by_pairs(self) -> bool:
+        """Return whether the pairs that a metric is judged on set how they err."""
+        noise = self.noise if self.voters is None else self.voters.noise
+        return self.strength or noise.kind == "logit"
+
     def as_json(self) -> dict[str, object]:
         """Return who is simulated, as a JSON object names it."""
         return {
             "truth": self.truth,
             "noise": str(self.noise),
             "votes": self.votes,
-            "person": str(self.person),
+            "person": "linear" if self.person.kind in MONOTONE else str(self.person),
             "equal": self.matching.error,
             "rounding": self.matching.rounded,
             "shrink": self.matching.shrink,
             "ratio": self.ratio,
             "voters": None if self.voters is None else str(self.voters),
+            "denominator": list(self.denominator) if isinstance(self.denominator, tuple) else self.denominator,
+            "psi": self.person.kind if self.person.kind in MONOTONE else None,
         }
 
     @property
@@ -95,7 +156,7 @@ class Experts:
         """Return how many answers one question gets."""
         return self.votes if self.voters is None else self.voters.number
 
-    def oracle(self, values: Values, pairs: JudgedPairs, rng: np.random.Generator) -> Oracle:
+    def oracle(self, values: Values, pairs: JudgedPairs | None, rng: np.random.Generator) -> Oracle:
         """Return who answers; `pairs` are what logistic noise is calibrated on."""
         who = self.noise if self.voters is None else self.voters
         one = who.oracle(values, pairs, rng, matching=self.matching, strength=self.strength)
@@ -123,12 +184,14 @@ class Laboratory:
         """Return what agreement and regret are judged on: counted decisions of all models, or the sphere."""
         if self.setting.space == "sphere":
             return LowerBoundary(sphere_for(self.study, self.setting))
+        if self.study.wording.priced is not None:
+            return CountedOutcomes([one for one in deciders(self.study, self.setting) if isinstance(one, Tally)])
         models = self.study.models or (None,)
         return ModelDecisions([cases_of(self.study, model) for model in models])
 
     @cached_property
     def _prevalence(self) -> Matrix:
-        return cases_of(self.study, self.study.models[0] if self.study.models else None).prevalence
+        return self.study.prevalence
 
     @cached_property
     def _procedure(self) -> Procedure:
@@ -140,37 +203,91 @@ class Laboratory:
             return self._procedure
         return procedure_for(self.study, self.setting.model_copy(update={"seed": seed}))
 
+    def values(self, truth: Metric) -> Values:
+        """Return how the experts value results whose true metric is `truth`."""
+        return self.experts.person.values(truth, self._prevalence, self.study.population)
+
     def truth(self, rng: np.random.Generator) -> Metric:
         """Return the true metric of a run; see `true_metric`."""
         who = self.experts
-        return true_metric(self.study, self.setting, rng, stated=who.weights, kind=who.truth, ratio=who.ratio)
+        return true_metric(
+            self.study,
+            self.setting,
+            rng,
+            stated=who.weights,
+            kind=who.truth,
+            ratio=who.ratio,
+            denominator=who.denominator,
+        )
 
-    def run(self, number: int) -> SimulatedRun:
-        """Simulate run `number`; everything random comes from SeedSequence([seed, number])."""
-        chance = np.random.SeedSequence([self.setting.seed, number]).spawn(4)
-        truth = self.truth(np.random.default_rng(chance[_TRUTH]))
-        values = self.experts.person.values(truth, self._prevalence, self.study.population)
-        pairs = JudgedPairs.draw(values, self.achievable, np.random.default_rng(chance[_PAIRS]))
-        oracle = self.experts.oracle(values, pairs, np.random.default_rng(chance[_ORACLE]))
+    def run(self, number: int, *, judged: bool = True) -> SimulatedRun:
+        """Simulate run `number`; everything random comes from SeedSequence([seed, number]).
+
+        Parameters
+        ----------
+        number : int
+            From 0.
+        judged : bool
+            Compute agreement and regret, which take most of the time of a published search; else both are NaN.
+        """
+        return _Sitting(self, number, judged=judged).run
+
+    def watched(self, number: int, every: int) -> list[SimulatedRun]:
+        """Simulate run `number`, and say after every so many answers what was known then; the last is the whole run.
+
+        Parameters
+        ----------
+        number : int
+            From 0.
+        every : int
+            Answers from one look to the next, at least 1.
+        """
+        sitting = _Sitting(self, number)
+        earlier = range(every, len(sitting.asked), every)
+        return [*(sitting.after(answers) for answers in earlier), sitting.run]
+
+
+class _Sitting:
+    """One simulated expert, asked to the end."""
+
+    def __init__(self, laboratory: Laboratory, number: int, *, judged: bool = True) -> None:
+        self._laboratory, self._judged = laboratory, judged
+        chance = np.random.SeedSequence([laboratory.setting.seed, number]).spawn(4)
+        self._truth = laboratory.truth(np.random.default_rng(chance[_TRUTH]))
+        self._values = laboratory.values(self._truth)
+        self._pairs = None
+        if judged or laboratory.experts.err_by_pairs:
+            self._pairs = JudgedPairs.draw(self._values, laboratory.achievable, np.random.default_rng(chance[_PAIRS]))
+        oracle = laboratory.experts.oracle(self._values, self._pairs, np.random.default_rng(chance[_ORACLE]))
+        self._procedure = laboratory.procedure(int(chance[_PROCEDURE].generate_state(1)[0]))
         started = time.perf_counter()
-        outcome, asked = drive(self.procedure(int(chance[_PROCEDURE].generate_state(1)[0])), oracle)
-        seconds = time.perf_counter() - started
+        outcome, asked = drive(self._procedure, oracle)
+        self._seconds = time.perf_counter() - started
+        self.asked = tuple(asked)
+        self.run = self._judged_run(outcome, self.asked)
+
+    def after(self, answers: int) -> SimulatedRun:
+        """Return what was known after so many answers, as if the expert had stopped there."""
+        return self._judged_run(self._procedure.conclude(self.asked[:answers], "expert"), self.asked[:answers])
+
+    def _judged_run(self, outcome: Outcome, asked: tuple[Asked, ...]) -> SimulatedRun:
         elicited = Metric.elicited(outcome)
-        l1, l2, linf = errors(truth, elicited)
+        pairs = self._pairs if self._judged else None
+        l1, l2, linf = errors(self._truth, elicited)
         return SimulatedRun(
-            true_weights=tuple(map(float, truth.weights)),
+            true_weights=tuple(map(float, self._truth.weights)),
             elicited_weights=tuple(map(float, outcome.weights)),
             bounded=outcome.bounded,
-            questions=len(asked) * self.experts.answers_a_question,
+            questions=len(asked) * self._laboratory.experts.answers_a_question,
             stopped=outcome.stopped,
             error_l1=l1,
             error_l2=l2,
             error_linf=linf,
-            agreement=pairs.agreement(elicited),
-            regret=pairs.regret(values, elicited),
-            seconds=seconds,
+            agreement=np.nan if pairs is None else pairs.agreement(elicited),
+            regret=np.nan if pairs is None else pairs.regret(self._values, elicited),
+            seconds=self._seconds,
             outcome=outcome,
-            asked=tuple(asked),
+            asked=asked,
         )
 
 

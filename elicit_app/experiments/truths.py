@@ -14,16 +14,20 @@ from elicit_app.elicitation.orders import broken
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.published import Fraction
 from elicit_app.elicitation.questions import Family, Matrix, Outcome
+from elicit_app.experiments.fractions import random_fraction, stated_fraction
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
-from elicit_app.registry.entries import cases_of, stated_orders
+from elicit_app.registry.entries import stated_orders
 from elicit_app.study.model import Study
-from metrics.elicited.family import LPM, family_of
+from metrics.elicited.family import LPM, error_cells, family_of, is_fraction, linear_family
 
 Kind = Literal["iid", "structured"]
 _MOST_DRAWS = 20_000  # of an expert, until one keeps the stated orders
-PersonKind = Literal["linear", "concave", "minimax", "threshold", "f1"]
+PersonKind = Literal["linear", "concave", "minimax", "threshold", "f1", "gmean", "hmean", "qmean"]
+MONOTONE: tuple[PersonKind, ...] = ("gmean", "hmean", "qmean")
+"""Monotone functions of how often each class is right, weighted by the weights of the classes: `psi`."""
 _SAME_RATE = 1e-12
+_LINEAR: dict[Family, Family] = {"dlfpm": "dlpm", "lfpm": "lpm"}
 PERSON_FORMS = "linear, concave:P, minimax, threshold:T or f1"
 
 
@@ -86,7 +90,7 @@ class Metric:
     @classmethod
     def elicited(cls, outcome: Outcome) -> Metric:
         """Return the metric that a procedure learned."""
-        if outcome.family in ("dlpm", "lpm"):
+        if not is_fraction(outcome.family):
             return cls.linear(outcome.weights, outcome.family)
         assert outcome.utility is not None
         return cls.fractional(outcome.utility, outcome.weights)
@@ -111,7 +115,7 @@ class Metric:
         WrongOption
             The metric is linear-fractional.
         """
-        if self.family not in ("dlpm", "lpm"):
+        if is_fraction(self.family):
             raise WrongOption(f"`noise` weights is about linear metrics, not about {self.family}.")
         size = len(self.weights)
         return Metric.linear(self.weights * np.exp(spread / np.sqrt(2) * rng.standard_normal(size)), self.family)
@@ -126,7 +130,8 @@ class Person:
     kind : str
         linear; concave: mistakes of a kind are felt by a power of their count; minimax: only the class that is right
         least often counts; threshold: linear while the gravest class is wrong at most so often, else unacceptable; f1:
-        the mean over classes of the F-measure.
+        the mean over classes of the F-measure; gmean, hmean: the geometric and the harmonic mean over classes of how
+        often they are right; qmean: 1 - the root mean square of how often they are wrong.
     amount : float
         The power, in (0, 1]; the rate, in (0, 1).
     """
@@ -160,6 +165,19 @@ class Person:
             raise WrongOption(f"`person` {text}: the number must lie strictly between 0 and 1.")
         return cls(cast(PersonKind, kind), number)
 
+    @classmethod
+    def of_psi(cls, name: str) -> Person:
+        """Return who values results by a monotone function of the hits, by its name.
+
+        Raises
+        ------
+        WrongOption
+            There is no such function.
+        """
+        if name not in MONOTONE:
+            raise WrongOption(f"`psi` {name}: {', '.join(MONOTONE[:-1])} or {MONOTONE[-1]} was expected.")
+        return cls(name)
+
     def values(self, metric: Metric, prevalence: Matrix, population: int) -> Values:
         """Return how such a person values results, given linear weights.
 
@@ -179,8 +197,10 @@ class Person:
         """
         if self.kind == "linear":
             return metric
-        if metric.family not in ("dlpm", "lpm"):
+        if is_fraction(metric.family):
             raise WrongOption(f"`person` {self.kind} goes with the families dlpm and lpm, not with {metric.family}.")
+        if self.kind in MONOTONE and metric.family != "dlpm":
+            raise WrongOption(f"`psi` {self.kind} is a function of the hits: it goes with the family dlpm.")
         return NonLinear(self, metric, np.asarray(prevalence, dtype=np.float64), population, np.ones(len(prevalence)))
 
 
@@ -236,6 +256,8 @@ class NonLinear:
     def __call__(self, matrices: Matrix) -> Matrix:
         """Return the utilities, shape (...), of matrices of rates, shape (..., k, k); greater is better."""
         of = {"concave": self._concave, "minimax": self._minimax, "threshold": self._threshold, "f1": self._f1}
+        if self.person.kind in MONOTONE:
+            return self._mean(1.0 - self._wrong(np.asarray(matrices, dtype=np.float64)))
         return of[self.person.kind](np.asarray(matrices, dtype=np.float64))
 
     @property
@@ -261,6 +283,16 @@ class NonLinear:
         named = matrices.sum(axis=-2) + matrices.sum(axis=-1)
         return np.asarray(np.average(2 * hits / np.maximum(named, 1e-300), axis=-1, weights=self.importance))
 
+    def _mean(self, right: Matrix) -> Matrix:
+        """Return a weighted mean over classes of how often they are right, shape (...); 0 where one never is."""
+        weights = self.metric.weights
+        if self.person.kind == "qmean":
+            return np.asarray(1.0 - np.sqrt(((1.0 - right) ** 2) @ weights))
+        with np.errstate(divide="ignore"):
+            if self.person.kind == "gmean":
+                return np.exp(np.log(np.maximum(right, 0.0)) @ weights)
+            return np.asarray(1.0 / ((1.0 / np.maximum(right, 0.0)) @ weights))
+
     def _wrong(self, matrices: Matrix) -> Matrix:
         """Return the share of each true class that is wrong, shape (..., k)."""
         hits = np.diagonal(matrices, axis1=-2, axis2=-1)
@@ -275,6 +307,7 @@ def true_metric(
     stated: Sequence[float] | None = None,
     kind: Kind = "iid",
     ratio: float | None = None,
+    denominator: Sequence[float] | Literal["random"] | None = None,
 ) -> Metric:
     """Return the metric of a simulated expert; it keeps the orders that are stated to the procedure.
 
@@ -292,6 +325,9 @@ def true_metric(
         iid or structured.
     ratio : float, optional
         Of the largest to the smallest drawn weight, see `with_ratio`.
+    denominator : sequence of float or "random", optional
+        The metric is linear-fractional, with the weights in the numerator, see `stated_fraction`; a procedure of the
+        linear families then elicits the nearest linear metric.
 
     Raises
     ------
@@ -300,13 +336,17 @@ def true_metric(
     Problem
         No random expert keeps the orders.
     """
+    prevalence = study.prevalence
+    if denominator is not None or (stated is not None and setting.family in _LINEAR):
+        if setting.orders:
+            raise WrongOption("`never_worse` is about linear metrics: leave it or `denominator` out.")
+        return _fractional(setting, prevalence, rng, stated, denominator, kind)
     if stated is not None:
         metric = stated_metric(stated, setting.family, study.n_classes)
         order = broken(metric.weights, setting.orders, study.classes, setting.family)
         if order is not None:
             raise WrongOption(f"The true weights break the stated order {order}: change one of the two.")
         return metric
-    prevalence = cases_of(study, study.models[0] if study.models else None).prevalence
     smaller, larger = _order(study, setting)
     for _ in range(_MOST_DRAWS):
         drawn = random_metric(setting.family, prevalence, rng, on_the_sphere=setting.space == "sphere", kind=kind)
@@ -315,6 +355,28 @@ def true_metric(
         if (sizes[smaller] <= sizes[larger]).all():
             return drawn
     raise Problem(f"None of {_MOST_DRAWS:,} random experts keeps all the stated orders: state fewer.")
+
+
+def _fractional(
+    setting: Setting,
+    prevalence: Matrix,
+    rng: np.random.Generator,
+    stated: Sequence[float] | None,
+    denominator: Sequence[float] | Literal["random"] | None,
+    kind: Kind,
+) -> Metric:
+    """Return a linear-fractional metric whose numerator is stated or drawn, and so its denominator."""
+    linear = _LINEAR.get(setting.family, setting.family)
+    family: Family = "dlfpm" if linear == "dlpm" else "lfpm"
+    if stated is None:
+        drawn = random_metric(linear, prevalence, rng, on_the_sphere=setting.space == "sphere", kind=kind)
+    else:
+        drawn = stated_metric(stated, linear, len(prevalence))
+    if denominator is None or isinstance(denominator, str):
+        fraction = random_fraction(family, drawn.weights, prevalence, rng)
+    else:
+        fraction = stated_fraction(family, drawn.weights, denominator, prevalence)
+    return Metric.fractional(fraction, drawn.weights)
 
 
 def _order(study: Study, setting: Setting) -> NDArray[np.intp]:
@@ -331,13 +393,9 @@ def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Me
     Raises
     ------
     WrongOption
-        A wrong number, a wrong sign, or a family without such weights.
+        A wrong number, or a wrong sign.
     """
-    if family not in ("dlpm", "lpm"):
-        raise WrongOption(
-            f"Weights can be stated for the families dlpm and lpm, not for {family}; leave `weights` out."
-        )
-    size = n_classes if family == "dlpm" else n_classes * (n_classes - 1)
+    size = family_of(family).n_weights(n_classes)
     if len(values) != size:
         raise WrongOption(f"The family {family} has {size} weights at {n_classes} classes, {len(values)} were given.")
     try:
@@ -371,11 +429,13 @@ def random_metric(
     k = len(prevalence)
     if kind == "structured" and family != "lpm":
         raise WrongOption("`truth` structured is about the errors of the family lpm.")
-    if family in ("dlpm", "dlfpm"):
+    if not linear_family(family).tells_apart:
         weights = rng.dirichlet(np.ones(k))
-        return Metric.linear(weights, family) if family == "dlpm" else _diagonal_fraction(weights, prevalence, rng)
-    weights = LPM.normalise(-_sizes(k, rng, on_the_sphere, kind))
-    return Metric.linear(weights, "lpm") if family == "lpm" else _fraction(weights, prevalence, rng)
+    else:
+        weights = LPM.normalise(-_sizes(k, rng, on_the_sphere, kind))
+    if not is_fraction(family):
+        return Metric.linear(weights, family)
+    return Metric.fractional(random_fraction(family, weights, prevalence, rng), weights)
 
 
 def _sizes(k: int, rng: np.random.Generator, on_the_sphere: bool, kind: Kind) -> Matrix:
@@ -383,7 +443,7 @@ def _sizes(k: int, rng: np.random.Generator, on_the_sphere: bool, kind: Kind) ->
     if kind == "structured":
         rows, columns, residuals = rng.standard_normal(k), rng.standard_normal(k), rng.standard_normal((k, k))
         log_weights = 0.7 * rows[:, None] + 0.5 * columns + 0.7 * residuals
-        sizes: Matrix = np.exp(log_weights[~np.eye(k, dtype=bool)])
+        sizes: Matrix = np.exp(log_weights[error_cells(k)])
         return sizes
     return np.abs(rng.standard_normal(q)) if on_the_sphere else np.exp(1.2 * rng.standard_normal(q))
 
@@ -399,7 +459,7 @@ def with_ratio(metric: Metric, ratio: float) -> Metric:
         A ratio below 1, or a metric that is linear-fractional or has a weight of 0.
     """
     sizes = np.abs(metric.weights)
-    if metric.family not in ("dlpm", "lpm") or sizes.min() == 0:
+    if is_fraction(metric.family) or sizes.min() == 0:
         raise WrongOption("`ratio` is about the weights of dlpm and lpm, none of them 0.")
     if not 1 <= ratio < np.inf:
         raise WrongOption(f"`ratio` {ratio:g}: a number of at least 1 was expected.")
@@ -408,17 +468,3 @@ def with_ratio(metric: Metric, ratio: float) -> Metric:
     if wide > 0:
         logs = (logs - logs.max()) * (np.log(ratio) / wide)
     return Metric.linear(family_of(metric.family).normalise(np.sign(metric.weights) * np.exp(logs)), metric.family)
-
-
-def _diagonal_fraction(p: Matrix, prevalence: Matrix, rng: np.random.Generator) -> Metric:
-    """Return p with 0 <= q <= p and q0 = <p - q, zeta>: between 0 and 1, growing with every hit [HBMK19, section 2]."""
-    q = p * rng.uniform(0, 1, len(p))
-    return Metric.fractional(Fraction("dlfpm", p, 0.0, q, float((p - q) @ prevalence)), p)
-
-
-def _fraction(p: Matrix, prevalence: Matrix, rng: np.random.Generator) -> Metric:
-    """Return p <= 0 with 0 <= q <= -p: between -1 and 0, falling with every error."""
-    k = len(prevalence)
-    q = -p * rng.uniform(0, 1, len(p))
-    worst = (-p - q).reshape(k, k - 1).max(axis=1)
-    return Metric.fractional(Fraction("lfpm", p, 0.0, q, float(worst @ prevalence)), p)

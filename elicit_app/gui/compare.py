@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements import Card, Label, LinkButton, OutlineButton, PrimaryButton
 from elicit_app.gui.elements.page import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.elements.surfaces import Notice, Section
 from elicit_app.gui.elements.texts import elided, tell
@@ -230,41 +230,57 @@ def furthest(mistakes: tuple[MistakeRates, ...]) -> tuple[MistakeRates, ...]:
 
 
 class ComparePage(ScrolledPage):
-    """Shows a `ComparisonView`. Emits `save_requested` and `back_requested`."""
+    """Shows a `ComparisonView`.
+
+    Emits `save_requested`, `report_requested`, `back_requested`, and `trusted_only_requested` with whether experts
+    whose answers do not hang together are to be left out.
+    """
 
     notice: Notice
     save_requested = Signal()
+    report_requested = Signal()
+    trusted_only_requested = Signal(bool)
     back_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.header, self.notice = Header(), Notice()
-        self.save = PrimaryButton("Save pooled metric file…")
+        self.report, self.save = OutlineButton("Save report…"), PrimaryButton("Save pooled metric file…")
+        self.header.add_action(self.report)
         self.header.add_action(self.save)
+        self._trusted_only = False
         self.head.addWidget(self.header)
         self.head.addWidget(self.notice)
         self.title, self.detail = Label(role=theme.Role.TITLE), Label()
-        self.choice = Label(ink=theme.INK2)
+        self.choice, self.agreement = Label(ink=theme.INK2), Label(ink=theme.INK2)
         self.question, self.plot = Label(role=theme.Role.SECTION), ExpertPlot()
         self.rest = Label(role=theme.Role.NOTE, ink=theme.INK2)
-        self.body.addWidget(_card(self.title, self.detail, self.choice))
+        self.body.addWidget(_card(self.title, self.detail, self.agreement, self.choice))
         self.body.addWidget(_card(self.question, self.plot, self.rest))
         self.meaning = Section("What pooled means")
         self.how, self.made_of, self.notes = Label(), Label(ink=theme.INK2), Label(ink=theme.INK2)
+        self.trusted = LinkButton("")
         for label in (self.how, self.made_of, self.notes):
             self.meaning.column.addWidget(label)
+        self.meaning.column.addWidget(self.trusted, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addWidget(self.meaning)
         self.back = LinkButton("Back")
         self.body.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
         self.body.addStretch(1)
         self.save.clicked.connect(self.save_requested)
+        self.report.clicked.connect(self.report_requested)
+        self.trusted.clicked.connect(lambda: self.trusted_only_requested.emit(not self._trusted_only))
         self.back.clicked.connect(self.back_requested)
         leave_by_escape(self, self.back_requested.emit)
         self.settle()
 
-    def show_view(self, view: ComparisonView) -> None:
-        """Show `view`."""
-        names = view.names
+    def show_view(self, view: ComparisonView, *, trusted_only: bool = False) -> None:
+        """Show `view`; `trusted_only` tells whether untrusted experts were left out of it."""
+        names, self._trusted_only = view.names, trusted_only
+        self.trusted.setVisible(trusted_only or 0 < len(view.untrusted) <= len(names) - 2)
+        self.trusted.setText("Pool everybody" if trusted_only else f"Leave out {' and '.join(view.untrusted)}")
+        self.agreement.setText(view.agreement)
+        self.agreement.setVisible(bool(view.agreement))
         who = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 4 else f"{len(names)} experts"
         self.header.say(f"Experts compared: {view.title}", who)
         self.notice.say("")

@@ -18,11 +18,10 @@ from PySide6.QtWidgets import QApplication
 from elicit_app.elicitation.oracles import LogitOracle
 from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.gui import theme
-from elicit_app.gui.app import application, make_window
+from elicit_app.gui.app import Window, application, make_window
 from elicit_app.gui.flow.between_sessions import Places
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.setup.begin_page import PILES_FROM
-from elicit_app.gui.window import Window
 from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.session import Session
@@ -35,7 +34,7 @@ _PATIENCE = 120.0
 _SEED = 6
 _SENSITIVITY = 60.0
 _CLEARLY = 0.05
-_COME_BACK = 7
+_COME_BACK = 5
 _COMMON_REDS = 40
 _REPLIES: dict[Choice, Reply] = {
     Choice.FIRST: "left",
@@ -160,6 +159,7 @@ STOPS = (
     "22-help",
     "23-settings",
     "24-opening",
+    "25-laboratory",
 )
 
 
@@ -370,6 +370,13 @@ class Script:
         yield
         self._flow.announce("lesions.csv")
         yield
+        laboratory = pages.laboratory
+        self._flow.laboratory.show()
+        laboratory.procedure.setCurrentText("dlpm")
+        laboratory.n_people.setValue(12)
+        laboratory.go.click()
+        self._until(lambda: len(laboratory.people) == 12)
+        yield
 
     # --- answering
 
@@ -402,7 +409,7 @@ class Script:
         study = open_study(str(folder))
         truth = np.array([[0, 0.2, 0.3], [1.2, 0, 4.0], [1.0, 2.0, 0]])
         path = folder / "sessions" / "another.session.jsonl"
-        with Session.create(study, BayesSetting(questions=12, seed=_SEED), path, expert="town council") as session:
+        with Session.create(study, BayesSetting(questions=8, seed=_SEED), path, expert="town council") as session:
             while (asking := session.asking()) is not None:
                 a, b = (np.array(side) for side in (asking.pair.first, asking.pair.second))
                 session.answer("left" if (((a - b) * truth).sum() < 0) == (asking.left == "first") else "right")

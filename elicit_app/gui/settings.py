@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from metrics.files import json_text, read_regular_file, strict_json, write_atomically
+
 Appearance = Literal["system", "light", "dark"]
 FONT_PERCENTS = (100, 125, 150, 175, 200)
 _MOST_FOLDERS = 20
+_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -54,14 +57,19 @@ def _valid(name: str, value: Any) -> bool:
     if name == "font_percent":
         return value in FONT_PERCENTS
     if name == "folders":
-        return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return isinstance(value, str if name == "geometry" else bool)
+        return isinstance(value, list) and all(_is_text(item) for item in value)
+    return _is_text(value) if name == "geometry" else isinstance(value, bool)
+
+
+def _is_text(value: Any) -> bool:
+    """Tell whether a value is text that the system can take: no half of a letter, no NUL."""
+    return isinstance(value, str) and "\0" not in value and value.encode(errors="replace").decode() == value
 
 
 def load_settings(path: Path) -> Settings:
     """Read the settings; what is missing or damaged is replaced by its default, since nothing of value is in it."""
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = strict_json(read_regular_file(path, _MOST_BYTES).decode())
     except (OSError, ValueError):
         return Settings()
     if not isinstance(found, dict):
@@ -69,19 +77,13 @@ def load_settings(path: Path) -> Settings:
     known = {field.name for field in fields(Settings)}
     kept = {name: value for name, value in found.items() if name in known and _valid(name, value)}
     if "folders" in kept:
-        kept["folders"] = tuple(kept["folders"])
+        kept["folders"] = tuple(kept["folders"][:_MOST_FOLDERS])
     return Settings(**kept)
 
 
 def save_settings(settings: Settings, path: Path) -> None:
     """Write the settings beside their place and put them there in one step; a full disk loses nothing of value."""
-    temporary = path.with_name(path.name + ".new")
-    try:
+    with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("w", encoding="utf-8") as file:
-            json.dump(asdict(settings), file, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
+        # through a link, as a collection of settings kept elsewhere has them
+        write_atomically(os.path.realpath(path), json_text(asdict(settings)))

@@ -10,13 +10,14 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar, Union, get_a
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.laws import Cases, Decider, Tally
 from elicit_app.elicitation.orders import StatedOrder, constraints_of, read_order
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import AnswersFor, Family, Procedure
 from elicit_app.elicitation.sphere import Sphere, measure_sphere
 from elicit_app.problem import Problem, WrongOption
-from elicit_app.study.model import Predictions, Study
+from elicit_app.study.model import Predictions, Study, TalliedModel
+from metrics.elicited.kinds import PRICED
 
 Space = Literal["frontier", "sphere"]
 
@@ -256,6 +257,24 @@ def setting_from(fields: dict[str, Any]) -> Setting:
     return adapter.validate_python({"procedure": next(iter(_ENTRIES)), **fields})
 
 
+def as_packed(study: Study, setting: Setting) -> Setting:
+    """Return a setting with what the coordinator of a packed study fixed; any other study leaves it as it is.
+
+    Raises
+    ------
+    Problem
+        The pack fixes what this version does not know.
+    """
+    if study.pack is None:
+        return setting
+    try:
+        return setting_from({**setting.model_dump(mode="json", exclude_none=True), **study.pack.setting})
+    except ValidationError as error:
+        raise Problem(
+            f"“{study.title}” asks in a way that this version does not know: update elicit, or ask for another file."
+        ) from error
+
+
 def for_person(setting: Setting) -> Setting:
     """Return a setting as people are asked: whole cases of real decisions, in sittings.
 
@@ -323,26 +342,52 @@ def stated_orders(setting: Setting, classes: Sequence[str]) -> tuple[NeverWorse,
 def cases_of(study: Study, model: Predictions | None, confusions: Confusions = "counts") -> Cases:
     """Return the cases of one model of a study, or its law where it is synthetic (`model` None)."""
     if model is None:
-        assert study.law is not None
+        if study.law is None:
+            raise Problem(f"“{study.title}” has no cases: simulate on the study that it was made from.")
         return Cases.law(study.law.eta)
     if confusions == "counts":
         return Cases.counted(model.y_true, model.y_proba, study.stated_prevalence)
     return Cases.plug_in(model.y_proba, study.stated_prevalence)
 
 
+def deciders(study: Study, setting: Setting) -> tuple[Decider, ...]:
+    """Return what decides in questions for people or the laboratory: cases, a law, or tallies of a packed study."""
+    if study.pack is None:
+        return tuple(cases_of(study, model) for model in models_asked(study, setting))
+    return tuple(_tally(model, study) for model in _named(study.pack.models, study, setting))
+
+
+def _tally(model: TalliedModel, study: Study) -> Tally:
+    priced = study.wording.priced
+    good = None if priced is None else PRICED[priced].good
+    return Tally(model.usual, model.decided, model.places, study.stated_prevalence, good)
+
+
 def models_asked(study: Study, setting: Setting) -> tuple[Predictions | None, ...]:
     """Return the models that a procedure asks about; (None,) stands for the law of a synthetic study."""
+    if study.pack is not None:
+        raise WrongOption(
+            f"The `procedure` {setting.procedure} computes decisions from the cases, which “{study.title}” does not "
+            "have: leave it at bayes on the frontier."
+        )
     if study.law is not None:
         if setting.model is not None:
             raise WrongOption(f"{study.name} is synthetic and has no models; leave `model` out.")
         return (None,)
+    return _named(study.models, study, setting)
+
+
+Model = TypeVar("Model", Predictions, TalliedModel)
+
+
+def _named(models: tuple[Model, ...], study: Study, setting: Setting) -> tuple[Model, ...]:
+    """Return the models that a setting means: all, the first, or the one that it names."""
     if setting.model is None:
-        return study.models if entry_named(setting.procedure).pools_models else study.models[:1]
-    for model in study.models:
+        return models if entry_named(setting.procedure).pools_models else models[:1]
+    for model in models:
         if model.name == setting.model:
             return (model,)
-    names = ", ".join(model.name for model in study.models)
-    raise Problem(f"{study.name} has no model {setting.model!r}. Its models: {names}.")
+    raise Problem(f"{study.name} has no model {setting.model!r}. Its models: {', '.join(study.model_names)}.")
 
 
 def sphere_for(study: Study, setting: Setting) -> Sphere:

@@ -13,6 +13,7 @@ from elicit_app.session.journal.state import Entry, Fold
 from elicit_app.session.questions import on_screen, to_reply
 from elicit_app.session.session import Session
 from elicit_app.study.writing import write_whole
+from metrics.files import csv_cell
 
 
 def answers_csv(session: Session) -> str:
@@ -87,7 +88,7 @@ def _row(number: int, event: Answered, entry: Entry | None, classes: tuple[str, 
         event.subject,
         "yes" if event.full_picture else "no",
         *_moved(event, classes),
-        _plain(event.reason or ""),
+        csv_cell(event.reason or ""),
         *(count for row in left for count in row),
         *(count for row in right for count in row),
     ]
@@ -100,11 +101,6 @@ def _moved(event: Answered, classes: tuple[str, ...]) -> tuple[object, ...]:
         return "", "", ""
     side = "left" if moved.side == "first" else "right"
     return f"{side}: {classes[moved.true]} as {classes[moved.predicted]}", moved.start, moved.count
-
-
-def _plain(text: str) -> str:
-    """Return typed text as no spreadsheet takes it for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def export_answers(session: Session, path: Path) -> Path:

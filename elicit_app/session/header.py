@@ -16,6 +16,8 @@ from elicit_app.session.journal.events import Begun, Event, StudyMark
 from elicit_app.session.journal.state import OutOfPlaceError, SessionState, fold
 from elicit_app.study import list_studies, open_study
 from elicit_app.study.model import Study
+from elicit_app.study.packs import ENDING, pack_bytes
+from elicit_app.study.writing import write_whole
 
 
 def begun(study: Study, setting: Setting, now: datetime, expert: str | None, *, simulated: bool = False) -> Begun:
@@ -26,6 +28,8 @@ def begun(study: Study, setting: Setting, now: datetime, expert: str | None, *, 
         kind=study.kind,
         digest=study.digest,
         classes=study.classes,
+        pack=None if study.pack is None else study.pack.digest,
+        round=None if study.pack is None else study.pack.round,
     )
     return Begun(
         at=now,
@@ -74,8 +78,8 @@ def read_setting(begun: Begun, path: Path) -> Setting:
 def study_of(mark: StudyMark, path: Path) -> Study:
     """Open the study that a session was begun on.
 
-    A study folder is looked for around the session, so that a folder may be moved with its sessions. Nothing else that
-    a session names is opened: it may come from somebody else.
+    A study folder is looked for around the session, so that a folder may be moved with its sessions, the copy of a
+    packed study beside it. Nothing else that a session names is opened: it may come from somebody else.
 
     Raises
     ------
@@ -87,12 +91,39 @@ def study_of(mark: StudyMark, path: Path) -> Study:
             raise Problem(f"{path} names “{mark.name}”, which is not among the studies that come with this elicit.")
         return open_study(mark.name)
     around = path.resolve().parent.parent
-    if mark.kind == "folder" and (around / "study.json").is_file():
+    if mark.kind in ("folder", "pack") and (around / "study.json").is_file():
         return open_study(around)
+    if mark.kind == "pack" and mark.pack is not None and (copy := _pack_beside(path, mark.pack)).is_file():
+        return open_study(copy)
+    if mark.kind == "pack":
+        raise Problem(
+            f"{path} holds answers to “{mark.title}”, which was sent as a file. Open the study, then drop these "
+            "answers on it (or: elicit study collect)."
+        )
     where = f" It was begun with {mark.location}." if mark.location else ""
     raise Problem(
         f"{path} does not lie in the folder of its study “{mark.title}”.{where} Open the study, then the session."
     )
+
+
+def _pack_beside(path: Path, digest: str) -> Path:
+    """Return where the copy of a packed study lies beside a session."""
+    return path.resolve().parent / f"{digest.removeprefix('sha256:')[:16]}{ENDING}"
+
+
+def keep_pack(study: Study, path: Path) -> None:
+    """Keep a copy of a packed study beside a session: the one that came by mail may be gone tomorrow.
+
+    Raises
+    ------
+    Problem
+        It cannot be written.
+    """
+    if study.pack is None:
+        return
+    copy = _pack_beside(path, study.pack.digest)
+    if not copy.is_file():
+        write_whole(copy, pack_bytes(study))
 
 
 def check_study(mark: StudyMark, study: Study, path: Path) -> None:
@@ -109,7 +140,7 @@ def check_study(mark: StudyMark, study: Study, path: Path) -> None:
             f"{path} is about the classes {theirs}, but the study “{study.title}” has {ours}. "
             "Open it with the study it was begun on."
         )
-    if mark.digest != study.digest:
+    if mark.digest not in study.digests:
         raise Problem(
             f"The predictions of “{study.title}” have changed since {path} was begun, so its answers are about other "
             "numbers. Put the old predictions back to go on, or begin a new session."

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING
 
 import elicit_app
 from elicit_app.elicitation.questions import Purpose
+from elicit_app.session.experts.comparing import ComparisonView
 from elicit_app.session.results.trusting import contradictions
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import answered_views
 from elicit_app.session.views.asked import AnsweredView
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import ResultView
 from elicit_app.session.words.policy_words import information_texts, policy_texts
 from elicit_app.session.words.sentences import preference_of
 from elicit_app.study.model import Study
 from elicit_app.study.writing import write_whole
 from metrics import ElicitedMetric
 from metrics.display.numbers import day, probability, total_cost, two_digits
-from metrics.elicited.exchange import called, exchange_rates, headline_of
+from metrics.elicited.exchange import exchange_rates, flow_of, headline_of
 from metrics.elicited.metric_parts import ANSWERS_FOR
 from metrics.exports.drawings import DifferenceAxis, Picture, difference_mark, difference_numbers
 from metrics.exports.html_page import page_as_html
@@ -48,6 +49,9 @@ from metrics.policies.recommendation import Piece
 if TYPE_CHECKING:
     from metrics.elicited.family import MistakeKey
     from metrics.policies.judgement import Judgement
+
+FORMATS = {".pdf": "pdf", ".html": "html", ".htm": "html", ".md": "markdown"}
+"""The ending of a report's file -> its format."""
 
 _MOST_POLICIES = 9
 _FITS = {
@@ -107,6 +111,11 @@ def report_of(session: Session, view: ResultView) -> Page:
     return report_page(view.metric, view.judgement, _asked(session, view))
 
 
+def pooled_report(view: ComparisonView) -> Page:
+    """Return the report on several experts: what their pooled costs say to do, and how far they agree."""
+    return report_page(view.pooled, view.judgement, experts=view)
+
+
 def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
     """Write a report by the ending of the file (.html, .md, else PDF), whole or not at all, and return where.
 
@@ -115,7 +124,7 @@ def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
     Problem
         Where the file cannot be written.
     """
-    format = {".html": "html", ".htm": "html", ".md": "markdown"}.get(path.suffix.lower(), "pdf")
+    format = FORMATS.get(path.suffix.lower(), "pdf")
     content = render_report(page, metric, format)
     write_whole(path, content.encode() if isinstance(content, str) else content)
     return path
@@ -128,7 +137,12 @@ def render_report(page: Page, metric: ElicitedMetric, format: str) -> str | byte
     return page_as_html(page) if format == "html" else page_as_markdown(page)
 
 
-def report_page(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None = None) -> Page:
+def report_page(
+    metric: ElicitedMetric,
+    judgement: Judgement | None,
+    asked: Asked | None = None,
+    experts: ComparisonView | None = None,
+) -> Page:
     """Return the report: two sheets, and every answer where there is a session.
 
     Parameters
@@ -139,6 +153,8 @@ def report_page(metric: ElicitedMetric, judgement: Judgement | None, asked: Aske
         What one could do; None without models.
     asked : Asked, optional
         What the session knows.
+    experts : ComparisonView, optional
+        Whose answers were pooled.
     """
     title = one_line(metric.name if asked is None else asked.title) or "Report"
     who = metric.provenance.expert or "one person"
@@ -151,6 +167,7 @@ def report_page(metric: ElicitedMetric, judgement: Judgement | None, asked: Aske
         *([] if judgement is None else _conclusion(judgement)),
         *_costs(metric, asked),
         *([] if asked is None else [_trust(asked)]),
+        *([] if experts is None else _experts(experts)),
         *_method(metric, judgement, asked),
         *([] if asked is None else [_answers(asked)]),
     ]
@@ -187,10 +204,10 @@ def _conclusion(judgement: Judgement) -> list[Section]:
     sections = [Section("What one can do", _policies(judgement))]
     texts = information_texts(judgement)
     if texts is not None:
-        told = f"{texts.advice}. {texts.loss}"
+        sentence = f"{texts.advice}. {texts.loss}"
         if texts.more:
-            told += f" {_sentence('; '.join(f'{one.number} would {one.spares}' for one in texts.more))}"
-        sections.append(Section("How sure, and what would help", (Paragraph(told),)))
+            sentence += f" {_sentence('; '.join(f'{one.number} would {one.spares}' for one in texts.more))}"
+        sections.append(Section("How sure, and what would help", (Paragraph(sentence),)))
         doubts = _doubts(judgement)
         sections += [Section(head, (Paragraph(text),), half=True, level=3) for head, text in doubts]
     changes = Bullets(what_would_change(judgement))
@@ -253,9 +270,9 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
     unasked = set(metric.quality.never_asked)
     names = []
     for rate in rates:
-        flow = called(metric.classes, rate.key)
+        flow = flow_of(metric, rate.key)
         mistake = metric.classes[rate.true], None if rate.predicted is None else metric.classes[rate.predicted]
-        beneath = [] if flow.casefold() == rate.mistake.name.casefold() else [flow]
+        beneath = [] if flow.casefold() in ("", rate.mistake.name.casefold()) else [flow]
         beneath += ["never asked about"] if mistake in unasked else []
         names.append((rate.mistake.name, ", ".join(beneath)))
     plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates))
@@ -271,28 +288,44 @@ def _trust(asked: Asked) -> Section:
     return Section("Can the answers be trusted?", (Paragraph(asked.trust_sentence), Findings(asked.findings)))
 
 
+def _experts(view: ComparisonView) -> list[Section]:
+    """Return whose answers were pooled, how far they agree, and what each finds of every mistake."""
+    heads = ("Mistake", *view.names, "Pooled")
+    rows = []
+    for one in view.mistakes:
+        said = [Cell("1") if one.is_yardstick else Cell(*rate.columns()) for rate in (*one.rates, one.pooled)]
+        rows.append((Cell(one.mistake.name, strong=True), *said))
+    table = Table(heads, tuple(rows), frozenset(range(1, len(heads))), widest=0)
+    unit = f"One of each counts as so many {view.yardstick.mistake.many}."
+    sentences = [view.headline.rstrip(".") + ".", view.detail, view.agreement, view.choice]
+    blocks = Paragraph(" ".join(one for one in sentences if one)), table, Paragraph(unit, "quiet")
+    how = [Paragraph(f"{view.how} {view.made_of}"), *(Paragraph(note) for note in view.notes)]
+    pooled = Section("How they were pooled", tuple(how))
+    return [Section("The experts", blocks, new_sheet=True), pooled]
+
+
 def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> list[Section]:
-    told = [] if asked is None else [asked.how]
+    sentences = [] if asked is None else [asked.how]
     if metric.samples is not None:
-        told.append(
+        sentences.append(
             "Costs have a Student t prior on log ratios; slips, ties and noise that grows with the amounts are learned "
             f"with them; {len(metric.samples):,} posterior draws by elliptical slice sampling (Nishihara, Murray and "
             "Adams 2014)."
         )
     elif metric.provenance.procedure in ("dlpm", "lpm"):
-        told.append("The questions halve intervals (Hiranandani and others 2019).")
+        sentences.append("The questions halve intervals (Hiranandani and others 2019).")
     if judgement is not None:
         if judgement.positive is not None:
-            told.append(
+            sentences.append(
                 "A policy with these costs calls a case positive where its probability is at least 1 / (1 + ratio) "
                 "(Elkan 2001; Vickers and Elkin 2006)."
             )
         if judgement.n_draws:
-            told.append(
+            sentences.append(
                 "Doubt from the cases: Bayesian bootstrap, paired over policies (Rubin 1981). What more would bring: "
                 "expected value of partial perfect information (Claxton 1999)."
             )
-    sections = [Section("How it was done", (Paragraph(" ".join(told)),))] if told else []
+    sections = [Section("How it was done", (Paragraph(" ".join(sentences)),))] if sentences else []
     if asked is not None and asked.shown:
         sections.append(Section("What was shown", (Paragraph(asked.shown),)))
     return [*sections, Section("To do it again", (Facts(_again(metric, judgement, asked)),))]
@@ -329,8 +362,8 @@ def _asked(session: Session, view: ResultView) -> Asked:
     answers = answered_views(session, contradictions(session.state))
     findings = [Finding(found.good, found.headline, found.detail) for found in view.trust]
     if view.held_out:
-        told = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
-        findings = [_with_detail(one, told) if one.detail.endswith(":") else one for one in findings]
+        text = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
+        findings = [_with_detail(one, text) if one.detail.endswith(":") else one for one in findings]
     return Asked(
         title=study.title,
         about=_about(study),
@@ -344,8 +377,8 @@ def _asked(session: Session, view: ResultView) -> Asked:
     )
 
 
-def _with_detail(finding: Finding, told: str) -> Finding:
-    return Finding(finding.good, finding.headline, f"{finding.detail} {told}.")
+def _with_detail(finding: Finding, text: str) -> Finding:
+    return Finding(finding.good, finding.headline, f"{finding.detail} {text}.")
 
 
 def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str]:
@@ -358,34 +391,34 @@ def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str
 
 
 def _about(study: Study) -> str:
-    if not study.models:
+    if not study.n_cases:
         return f"{study.title}, a synthetic study"
-    cases = f"{len(study.models[0].y_true):,} {study.wording.cases}"
-    return f"{cases}, {_plural(len(study.models), 'model')}"
+    cases = f"{study.n_cases:,} {study.wording.cases}"
+    return f"{cases}, {_plural(len(study.model_names), 'model')}"
 
 
 def _how(answers: Sequence[AnsweredView], study: Study) -> str:
     moved = sum(one.moved is not None for one in answers)
     chosen = len(answers) - moved
-    told = f"{_plural(len(answers), 'pair')} of results for {study.population:,} {study.wording.cases} were compared"
+    text = f"{_plural(len(answers), 'pair')} of results for {study.population:,} {study.wording.cases} were compared"
     if not moved:
-        return f"{told} by choosing."
+        return f"{text} by choosing."
     mixed = "Choosing and matching are mixed because they differ (Tversky, Sattath and Slovic 1988)."
-    return f"{told}, {chosen} by choosing and {moved} by moving one number until both were equally bad. {mixed}"
+    return f"{text}, {chosen} by choosing and {moved} by moving one number until both were equally bad. {mixed}"
 
 
 def _shown(session: Session) -> str:
     pairs = [entry.event.pair for entry in session.state.entries]
     imagined = sum(pair.hypothetical and pair.purpose is not Purpose.CHECK for pair in pairs)
     repeats = sum(pair.purpose is Purpose.REPEAT for pair in pairs)
-    told = []
+    sentences = []
     if imagined:
         of = f"{_plural(imagined, 'pair')} of {len(pairs)}"
-        told.append(f"{of} had a result that no model of the study gives; it was marked.")
+        sentences.append(f"{of} had a result that no model of the study gives; it was marked.")
     if repeats:
-        told.append(f"{_plural(repeats, 'pair')} came twice.")
-    told.append("Sides, order and the start of each moved number were random; all are in the file of answers.")
-    return " ".join(told)
+        sentences.append(f"{_plural(repeats, 'pair')} came twice.")
+    sentences.append("Sides, order and the start of each moved number were random; all are in the file of answers.")
+    return " ".join(sentences)
 
 
 def _plural(number: int, noun: str) -> str:

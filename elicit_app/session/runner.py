@@ -30,8 +30,7 @@ from elicit_app.session.view_builders import (
     sitting_over_view,
 )
 from elicit_app.session.views.asked import QuestionView, RecapView, Reply, SittingOverView, UnsavedView
-from elicit_app.session.views.curves import CurvesView
-from elicit_app.session.views.outcome import ProblemView, ResultView, View
+from elicit_app.session.views.result import CurvesView, ProblemView, ResultView, View
 
 Listener = Callable[[View], None]
 Act = Callable[[], None]
@@ -318,7 +317,7 @@ class SessionRunner:
         from elicit_app.session.results.result import result_view
 
         view = result_view(self._session)
-        sessions = sessions_of(self._session.path.parent, self._session.study.digest)
+        sessions = sessions_of(self._session.path.parent, self._session.study.digests)
         return replace(view, experts=max(len(finished_experts(sessions)), 1))
 
     def _curves(self) -> None:

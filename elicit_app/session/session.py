@@ -23,7 +23,8 @@ from elicit_app.elicitation.questions import (
 )
 from elicit_app.problem import Problem
 from elicit_app.registry import Setting, for_person
-from elicit_app.session.header import begun, check_study, fold_events, read_setting, study_of
+from elicit_app.registry.entries import as_packed
+from elicit_app.session.header import begun, check_study, fold_events, keep_pack, read_setting, study_of
 from elicit_app.session.journal.events import (
     LONGEST_REASON,
     Answered,
@@ -123,7 +124,7 @@ class Session:
         Problem
             When the study and the setting do not go together, or the file cannot be written.
         """
-        setting = for_person(setting)
+        setting = for_person(as_packed(study, setting))
         now = datetime.now(UTC)
         events: list[Event] = [begun(study, setting, now, expert, simulated=simulated)]
         if guesses:
@@ -132,6 +133,7 @@ class Session:
         # What does not go together is refused before there is a file.
         steps.procedure(fold_events(events, path))
         session = cls(study, setting, Journal.create(path, events), events)
+        keep_pack(study, path)
         session._steps = steps
         return session
 
@@ -360,9 +362,9 @@ class Session:
         table : sequence of k sequences of k floats or None
             Counts or rates; rows are true classes.
         """
-        told = None if table is None else tuple(tuple(map(float, row)) for row in table)
-        if told != self.state.practice:
-            self._do(PracticeTold(at=self._clock(), table=told))
+        stated = None if table is None else tuple(tuple(map(float, row)) for row in table)
+        if stated != self.state.practice:
+            self._do(PracticeTold(at=self._clock(), table=stated))
 
     def stop(self) -> None:
         """Stop answering and look back."""

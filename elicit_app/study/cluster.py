@@ -1,20 +1,24 @@
-"""Adding up predictions on a Dask cluster: models of many or large files, in parts that workers read themselves."""
+"""Work on a Dask cluster, and adding up predictions there: large files, in parts that workers read themselves."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from elicit_app.problem import Problem
 from elicit_app.study.folder import STUDY_FILE
+from elicit_app.study.parquet import BATCH_ROWS
 from elicit_app.study.reading import open_predictions
 from elicit_app.study.scoring import (
+    AS_USUAL,
     Advance,
+    ConcernSettings,
     ModelRows,
     Piece,
     Recalibrations,
@@ -22,12 +26,16 @@ from elicit_app.study.scoring import (
     demand_same_cases,
     tally_rows,
 )
-from elicit_app.study.tables import BATCH_ROWS
 from metrics import ElicitedMetric
+from metrics.extras import require
 
 PART_ROWS = 32 * BATCH_ROWS
 _RETRIES = 3
 _PATIENCE = "20s"
+_AT_ONCE = 64  # tasks that the scheduler knows of
+
+Finished = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterator[tuple[int, Any]]]
+"""Has a function applied to tuples of arguments, and gives positions and results as they come."""
 
 
 @dataclass(frozen=True)
@@ -121,10 +129,15 @@ def _pieces(files: Sequence[tuple[Path, int | None]], start: int, stop: int) -> 
         before += here
 
 
-def tally_part(part: Part, metric: ElicitedMetric, recalibrations: Recalibrations | None = None) -> RowsTally | Problem:
+How = tuple[ElicitedMetric, Recalibrations | None, ConcernSettings]  # what rows are added up by
+
+
+def tally_part(
+    part: Part, metric: ElicitedMetric, recalibrations: Recalibrations | None, concern: ConcernSettings
+) -> RowsTally | Problem:
     """Add up one part, or return what is wrong with it; this is what a worker runs."""
     try:
-        return tally_rows(part.models, metric, part.first_row, recalibrations)
+        return tally_rows(part.models, metric, part.first_row, recalibrations, concern=concern)
     except Problem as problem:
         # not raised: a file does not get better by trying again
         return problem
@@ -136,6 +149,7 @@ def tally_on_cluster(
     *,
     scheduler: str | None = None,
     advance: Advance | None = None,
+    concern: ConcernSettings = AS_USUAL,
 ) -> RowsTally:
     """Add up the predictions of models on a Dask cluster; what a lost worker had done is done again.
 
@@ -150,6 +164,8 @@ def tally_on_cluster(
         on this machine, one a core.
     advance : callable, optional
         Told the number of parts done.
+    concern : ConcernSettings
+        How the Meta Pattern Concern Score is taken.
 
     Returns
     -------
@@ -163,13 +179,12 @@ def tally_on_cluster(
         models were not tried on the same cases.
     """
     bare = replace(metric, samples=None)  # the draws are not needed to add up, and there can be many
-    distributed = _distributed()
-    with _client(distributed, scheduler) as client:
-        tally = _merged(distributed, client, parts, bare, None, advance)
+    with cluster(scheduler) as finished:
+        tally = _merged(finished, parts, (bare, None, concern), advance)
         demand_same_cases(_whole(parts), tally)
         found = tally.recalibrations()
         if any(one is not None and one.needed for one in found):
-            tally = _merged(distributed, client, parts, bare, found, None)
+            tally = _merged(finished, parts, (bare, found, concern), None)
     return tally
 
 
@@ -181,52 +196,89 @@ def _whole(parts: Sequence[Part]) -> list[ModelRows]:
 
 
 def _merged(
-    distributed: Any,
-    client: Any,
+    finished: Finished,
     parts: Sequence[Part],
-    metric: ElicitedMetric,
-    recalibrations: Recalibrations | None,
+    how: How,
     advance: Advance | None,
 ) -> RowsTally:
     """Return the tally of all parts, merged in their order, so that it does not matter which was done first."""
     done: dict[int, RowsTally] = {}
-    for position, tally in _finished(distributed, client, parts, metric, recalibrations):
+    for position, tally in finished(tally_part, [(part, *how) for part in parts]):
         done[position] = tally
         if advance is not None:
             advance(1)
-    whole = RowsTally(metric, [model.name for model in parts[0].models], recalibrations)
+    metric, recalibrations, concern = how
+    whole = RowsTally(metric, [model.name for model in parts[0].models], recalibrations, concern)
     for position in range(len(parts)):
         whole.merge(done[position])
     return whole
 
 
-def _finished(
-    distributed: Any,
-    client: Any,
-    parts: Sequence[Part],
-    metric: ElicitedMetric,
-    recalibrations: Recalibrations | None,
-) -> Iterator[tuple[int, RowsTally]]:
-    """Yield the positions of parts and their tallies as they come."""
-    futures = {
-        client.submit(tally_part, part, metric, recalibrations, retries=_RETRIES, pure=False): position
-        for position, part in enumerate(parts)
-    }
+@contextmanager
+def cluster(scheduler: str | None) -> Iterator[Finished]:
+    """Give a function that has work done by the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    scheduler : str or None
+        Address of a scheduler whose workers have this package and see the same files; None starts workers on this
+        machine, one a core.
+
+    Yields
+    ------
+    callable
+        ``finished(function, tasks)`` yields the position of a task, a tuple of arguments, and what the function
+        returned, as they come. What a lost worker had is done again; a Problem that is returned is raised.
+
+    Raises
+    ------
+    Problem
+        Dask is missing, the scheduler does not answer, or workers are lost again and again.
+    """
+    distributed = _distributed()
+    with _client(distributed, scheduler) as client:
+
+        def finished(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+            waiting = iter(enumerate(tasks))
+            running: dict[Any, int] = {}
+            while True:
+                for position, task in islice(waiting, _AT_ONCE - len(running)):
+                    running[client.submit(function, *task, retries=_RETRIES, pure=False)] = position
+                if not running:
+                    return
+                for future in _first_done(distributed, client, running):
+                    yield running.pop(future), _result(distributed, future)
+
+        yield finished
+
+
+def _first_done(distributed: Any, client: Any, running: dict[Any, int]) -> list[Any]:
+    """Wait until some work is done; where nobody is left to do it, say so instead of waiting for ever."""
+    lonely = False
+    while True:
+        try:
+            return list(distributed.wait(list(running), timeout=_PATIENCE, return_when="FIRST_COMPLETED").done)
+        except TimeoutError as error:
+            alone = not client.scheduler_info()["workers"]
+            if lonely and alone:
+                raise Problem("There are no workers left: start some, or give them more memory.") from error
+            lonely = alone
+
+
+def _result(distributed: Any, future: Any) -> Any:
     try:
-        for future, done in distributed.as_completed(futures, with_results=True):
-            if isinstance(done, Problem):
-                raise done
-            yield futures[future], done
+        done = future.result()
     except distributed.KilledWorker as error:
         raise Problem("Workers were lost again and again: give them more memory.") from error
+    if isinstance(done, Problem):
+        raise done
+    return done
 
 
 def _distributed() -> Any:
     """Return the module `distributed`, which has no types of its own."""
-    try:
-        distributed = import_module("distributed")
-    except ModuleNotFoundError as error:
-        raise Problem("Dask is not installed: pip install 'elicit[cluster]'.") from error
+    require("distributed")
+    distributed = import_module("distributed")
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     return distributed
 

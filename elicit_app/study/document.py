@@ -2,7 +2,8 @@
 
 History of `study.json`
 -----------------------
-1 : classes, title, population, stated prevalence, yardstick, wording, models with their files, digest.
+1 : classes, title, population, stated prevalence, yardstick, wording, models with their files, digest; what is done
+    with a case of a class and the purpose are optional.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from elicit_app.problem import Finding, Problem, shortened
-from elicit_app.study.model import Mistake, Study, Wording, default_wording
+from elicit_app.study.model import ColumnMap, Mistake, Study, Wording, default_wording
+from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import strict_json
 
 FORMAT = "elicit-study"
@@ -54,6 +56,7 @@ def migrate(document: object) -> dict[str, Any]:
 
 
 Text = Annotated[str, Field(min_length=1)]
+Document = TypeVar("Document", bound=BaseModel)
 Pair = tuple[Text, Text]
 
 _REMEDY = "Put a backup copy in its place, or make a new study with `elicit study new`."
@@ -64,10 +67,11 @@ class _Part(BaseModel):
 
 
 class ClassWords(_Part):
-    """How one case and several cases of a class are called."""
+    """How one case and several cases of a class are called, and what is done with one that is called so."""
 
     one: Text
     many: Text
+    action: Text | None = None
 
 
 class MistakeWords(_Part):
@@ -97,11 +101,23 @@ class ModelEntry(_Part):
     file: Annotated[str, Field(pattern=r"^[^/\\]+\.(parquet|csv|npz)$")]
 
 
-class StudyDocument(_Part):
-    """The content of `study.json`. Rows of every matrix are true classes, columns are predicted classes."""
+class MeantColumns(_Part):
+    """What the columns of the files meant that the study was made from, where they had names of their own."""
 
-    format: Literal["elicit-study"] = "elicit-study"
-    version: Literal[1] = 1
+    truth: Text
+    classes: list[Text]
+    columns: list[Text]
+    kind: Literal["probabilities", "logits", "labels"]
+
+
+class Described(_Part):
+    """What a study and a pack of it have in common. Rows of every matrix are true classes, columns predicted ones.
+
+    `digest` is that of the predictions the study was made from.
+    """
+
+    format: str
+    version: int
     title: Text
     description: str = ""
     classes: Annotated[list[Text], Field(min_length=2)]
@@ -109,8 +125,18 @@ class StudyDocument(_Part):
     stated_prevalence: list[Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]] | None = None
     yardstick: Pair = Field(description="true and predicted class of the mistake that others are compared with")
     wording: Words = Words()
-    models: Annotated[list[ModelEntry], Field(min_length=1)]
+    purpose: AnswersFor | None = Field(default=None, description="what answers are for, where that is stated")
     digest: str
+
+
+class StudyDocument(Described):
+    """The content of `study.json`."""
+
+    format: Literal["elicit-study"] = "elicit-study"
+    version: Literal[1] = 1
+    models: Annotated[list[ModelEntry], Field(min_length=1)]
+    columns: MeantColumns | None = None
+    earlier: Annotated[list[Text], Field(description="digests before models were added or taken out")] = []
 
 
 def parse_document(path: Path, content: bytes) -> StudyDocument:
@@ -128,23 +154,33 @@ def parse_document(path: Path, content: bytes) -> StudyDocument:
     Problem
         It is cut short, of a newer version, or a field is not as expected.
     """
-    try:
-        found = strict_json(content.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise Problem(f"{path} is not UTF-8 text (byte {error.start + 1}). {_REMEDY}") from error
-    except ValueError as error:
-        raise Problem(f"{path} cannot be read: {error}. {_REMEDY}") from error
+    found = parsed(path, content, _REMEDY)
     try:
         document = migrate(found)
     except ValueError as error:
         raise Problem(f"{path} {error}.") from error
+    return validated(path, document, StudyDocument, f"a proper study file: {{}}. {_REMEDY}")
+
+
+def parsed(path: Path, content: bytes, remedy: str) -> Any:
+    """Return what JSON in UTF-8 holds; a Problem with a remedy where it is none."""
+    try:
+        return strict_json(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise Problem(f"{path} is not UTF-8 text (byte {error.start + 1}). {remedy}") from error
+    except ValueError as error:
+        raise Problem(f"{path} cannot be read: {error}. {remedy}") from error
+
+
+def validated(path: Path, found: object, schema: type[Document], otherwise: str) -> Document:
+    """Return a parsed document by its schema; `otherwise` says what it is not, with a place for the first finding."""
     try:
         # strict JSON: a list stands for a tuple, but no text stands for a number
-        return StudyDocument.model_validate_json(json.dumps(document))
+        return schema.model_validate_json(json.dumps(found))
     except ValidationError as error:
         findings = tuple(Finding(_told(fault["loc"], fault["msg"])) for fault in error.errors())
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        raise Problem(f"{path} is not a proper study file: {findings[0].what}{more}. {_REMEDY}", findings) from error
+        raise Problem(f"{path} is not {otherwise.format(findings[0].what + more)}", findings) from error
 
 
 def _told(place: tuple[int | str, ...], message: str) -> str:
@@ -156,27 +192,40 @@ def _told(place: tuple[int | str, ...], message: str) -> str:
 
 def document_of(study: Study, files: list[str]) -> StudyDocument:
     """Return what to write for a study whose models' predictions lie in `files`."""
+    models = [ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)]
+    meant = study.columns
+    columns = None
+    if meant is not None:
+        columns = MeantColumns(
+            truth=meant.truth, classes=list(meant.classes), columns=list(meant.columns), kind=meant.kind
+        )
+    return StudyDocument(**description_of(study), models=models, columns=columns, earlier=list(study.earlier))
+
+
+def description_of(study: Study) -> dict[str, Any]:
+    """Return the fields that a study and a pack of it have in common, by name."""
     classes = study.classes
-    return StudyDocument(
-        title=study.title,
-        description=study.description,
-        classes=list(classes),
-        population=study.population,
-        stated_prevalence=list(study.stated_prevalence) if study.stated_prevalence else None,
-        yardstick=(classes[study.yardstick[0]], classes[study.yardstick[1]]),
-        wording=_stated_words(study.wording, classes),
-        models=[ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)],
-        digest=study.digest,
-    )
+    return {
+        "title": study.title,
+        "description": study.description,
+        "classes": list(classes),
+        "population": study.population,
+        "stated_prevalence": list(study.stated_prevalence) if study.stated_prevalence else None,
+        "yardstick": (classes[study.yardstick[0]], classes[study.yardstick[1]]),
+        "wording": _stated_words(study.wording, classes),
+        "purpose": study.purpose,
+        "digest": study.digest,
+    }
 
 
 def _stated_words(wording: Wording, classes: tuple[str, ...]) -> Words:
     """Return only the words that are not the generic ones."""
     generic = default_wording(classes, wording.case, wording.cases)
+    actions = wording.class_action or ("",) * len(classes)
     words = {
-        name: ClassWords(one=wording.class_one[i], many=wording.class_many[i])
+        name: ClassWords(one=wording.class_one[i], many=wording.class_many[i], action=actions[i] or None)
         for i, name in enumerate(classes)
-        if (wording.class_one[i], wording.class_many[i]) != (generic.class_one[i], generic.class_many[i])
+        if actions[i] or (wording.class_one[i], wording.class_many[i]) != (generic.class_one[i], generic.class_many[i])
     }
     mistakes = [
         _mistake_words(mistake, classes[i], classes[j])
@@ -202,7 +251,7 @@ def _mistake_words(mistake: Mistake, true: str, predicted: str | None) -> Mistak
     )
 
 
-def wording_of(path: Path, document: StudyDocument) -> Wording:
+def wording_of(path: Path, document: Described) -> Wording:
     """Return the complete wording of a study: the stated words, generic ones for the rest.
 
     Raises
@@ -214,10 +263,12 @@ def wording_of(path: Path, document: StudyDocument) -> Wording:
     index = {name: position for position, name in enumerate(document.classes)}
     wording = default_wording(document.classes, words.case, words.cases)
     one, many, any_mistake = list(wording.class_one), list(wording.class_many), list(wording.any_mistake)
+    actions = [""] * len(one)
     mistakes = dict(wording.mistakes)
     try:
         for name, stated in words.classes.items():
             one[index[name]], many[index[name]] = stated.one, stated.many
+            actions[index[name]] = stated.action or ""
         for entry in words.mistakes:
             mistake = Mistake(entry.name, entry.one, entry.many, entry.consequence)
             if entry.predicted is None:
@@ -226,4 +277,27 @@ def wording_of(path: Path, document: StudyDocument) -> Wording:
                 mistakes[index[entry.true], index[entry.predicted]] = mistake
     except KeyError as error:
         raise Problem(f"{path} has words for {error}, but that is not one of its classes.") from error
-    return Wording(words.case, words.cases, tuple(one), tuple(many), mistakes, tuple(any_mistake))
+    done = tuple(actions) if any(actions) else ()
+    return Wording(words.case, words.cases, tuple(one), tuple(many), mistakes, tuple(any_mistake), done)
+
+
+def columns_of(document: StudyDocument) -> ColumnMap | None:
+    """Return what the columns meant that the study was made from."""
+    meant = document.columns
+    if meant is None:
+        return None
+    return ColumnMap(meant.truth, tuple(meant.classes), tuple(meant.columns), meant.kind)
+
+
+def yardstick_of(path: Path, document: Described) -> tuple[int, int]:
+    """Return the yardstick as true and predicted class.
+
+    Raises
+    ------
+    Problem
+        It is no mistake of the study.
+    """
+    true, predicted = document.yardstick
+    if true not in document.classes or predicted not in document.classes or true == predicted:
+        raise Problem(f"{path}: the yardstick “{true}” called “{predicted}” is not a mistake of this study.")
+    return document.classes.index(true), document.classes.index(predicted)

@@ -16,14 +16,16 @@ from elicit_app.problem import Problem
 from elicit_app.study.counting import normalised_prevalence
 from elicit_app.study.model import Predictions, Study, check_wording, study_digest
 from elicit_app.study.reading import read_predictions, require_askable
-from elicit_app.study.tables import PROBABILITY, TRUTH, require_regular_file
+from elicit_app.study.tables import PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
+from metrics.errors import InputError
+from metrics.files import read_regular_file
 
 if TYPE_CHECKING:
     from elicit_app.study.document import StudyDocument
 
 STUDY_FILE = "study.json"
-_MOST_DOCUMENT_BYTES = 16 * 2**20
+MOST_DOCUMENT_BYTES = 16 * 2**20
 
 
 def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> Study:
@@ -41,7 +43,7 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
     Problem
         Something is missing, damaged, of a newer version, or not what it was when the study was made.
     """
-    from elicit_app.study.document import wording_of
+    from elicit_app.study.document import columns_of, wording_of, yardstick_of
 
     path = folder / STUDY_FILE
     document = _read_document(path)
@@ -60,11 +62,14 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
         population=document.population,
         stated_prevalence=tuple(document.stated_prevalence) if document.stated_prevalence else None,
         wording=wording_of(path, document),
-        yardstick=_yardstick(path, document),
+        yardstick=yardstick_of(path, document),
         kind=kind,
         folder=folder if kind == "folder" else None,
         description=document.description,
         digest=study_digest(classes, models),
+        purpose=document.purpose,
+        columns=columns_of(document),
+        earlier=tuple(document.earlier),
     )
     check_study(study)
     if study.digest != document.digest:
@@ -76,20 +81,13 @@ def _read_document(path: Path) -> StudyDocument:
     from elicit_app.study.document import parse_document
 
     try:
-        if path.exists():
-            require_regular_file(path, _MOST_DOCUMENT_BYTES)
-        return parse_document(path, path.read_bytes())
+        return parse_document(path, read_regular_file(path, MOST_DOCUMENT_BYTES))
     except FileNotFoundError as error:
         raise Problem(f"{path.parent} is not a study folder: there is no {path.name} in it.") from error
+    except InputError as error:
+        raise Problem(f"{path} {error}: a study file was expected.") from None
     except OSError as error:
         raise Problem(f"{path} cannot be read ({error.strerror or error}).") from error
-
-
-def _yardstick(path: Path, document: StudyDocument) -> tuple[int, int]:
-    true, predicted = document.yardstick
-    if true not in document.classes or predicted not in document.classes or true == predicted:
-        raise Problem(f"{path}: the yardstick “{true}” called “{predicted}” is not a mistake of this study.")
-    return document.classes.index(true), document.classes.index(predicted)
 
 
 def check_study(study: Study) -> None:
@@ -107,7 +105,8 @@ def check_study(study: Study) -> None:
         raise Problem(f"The population must be 10 to 1,000,000, not {study.population:,}.")
     if study.stated_prevalence is not None:
         normalised_prevalence(study.stated_prevalence, study.n_classes)
-    cases = np.bincount(study.models[0].y_true, minlength=study.n_classes)
+    cases = study.case_counts
+    assert cases is not None, "only a study with cases is checked"
     for name, count in zip(study.classes, cases, strict=True):
         if count == 0:
             raise Problem(f"No case has the true class “{name}”: add some, or leave the class out of the predictions.")
@@ -144,11 +143,33 @@ def write_folder(folder: Path, study: Study) -> Study:
     return stored
 
 
-def rewrite_document(folder: Path, study: Study) -> None:
-    """Replace `study.json` of a folder; the predictions stay as they are."""
+def rewrite_folder(folder: Path, study: Study, kept: Sequence[int | None]) -> None:
+    """Replace what is in a study folder: new files first, then `study.json`, and files without a model last.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the study.
+    study : Study
+        As it is to be.
+    kept : sequence of int or None
+        For each of its models, which of the models in the folder it is; None for a new one.
+    """
     check_study(study)
     path = folder / STUDY_FILE
-    write_whole(path, _document_bytes(study, [entry.file for entry in _read_document(path).models]))
+    before = [entry.file for entry in _read_document(path).models]
+    files: list[str] = []
+    for model, place in zip(study.models, kept, strict=True):
+        if place is not None:
+            files.append(before[place])
+            continue
+        file = _free_name(model.name, [*before, *files])
+        write_whole(folder / file, parquet_bytes(study.classes, model))
+        files.append(file)
+    write_whole(path, _document_bytes(study, files))
+    for file in before:
+        if file not in files:
+            (folder / file).unlink(missing_ok=True)
 
 
 def parquet_bytes(classes: Sequence[str], model: Predictions) -> bytes:
@@ -172,8 +193,14 @@ def _document_bytes(study: Study, files: list[str]) -> bytes:
 def _file_names(models: list[str]) -> list[str]:
     """Return one file name a model, readable and all different."""
     names: list[str] = []
-    for number, model in enumerate(models, start=1):
-        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.").lower()[:80] or f"model-{number}"
-        taken = f"{plain}.parquet" in names
-        names.append(f"{plain}-{number}.parquet" if taken else f"{plain}.parquet")
+    for model in models:
+        names.append(_free_name(model, names))
     return names
+
+
+def _free_name(model: str, taken: Sequence[str]) -> str:
+    number = len(taken) + 1
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.").lower()[:80] or f"model-{number}"
+    while f"{plain}.parquet" in taken:
+        plain = f"{plain}-{number}"
+    return f"{plain}.parquet"

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
+from metrics.elicited.metric_parts import AnswersFor, CaseWords
 
 MOST_CLASSES = 50
 """So many classes can be asked about: 2,450 mistakes, each with words, a weight and a doubt of its own."""
@@ -37,6 +38,94 @@ class Predictions:
     name: str
     y_true: NDArray[np.int64]
     y_proba: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ColumnMap:
+    """Which column of a predictions file is what, where the columns do not have the names that need no map.
+
+    Parameters
+    ----------
+    truth : str
+        The column of true labels.
+    classes : tuple of str
+        In order.
+    columns : tuple of str
+        One a class; of two classes perhaps only that of the second; for labels the column of predicted labels.
+    kind : {"probabilities", "logits", "labels"}
+        What is in them: probabilities, raw scores of which the softmax is taken, or labels.
+    """
+
+    truth: str
+    classes: tuple[str, ...]
+    columns: tuple[str, ...]
+    kind: Literal["probabilities", "logits", "labels"] = "probabilities"
+
+
+@dataclass(frozen=True, eq=False)
+class TalliedModel:
+    """One model of a packed study: how many cases its decisions put where, and no case.
+
+    Parameters
+    ----------
+    name : str
+        The model's name.
+    usual : ndarray of int64, shape (k, k)
+        Counts of the most probable classes; rows are true classes.
+    decided : ndarray of int64, shape (m, k, k)
+        Counts of decisions of least expected cost under random costs.
+    places : ndarray of int64, shape (m,)
+        The number of each of these draws among those of all models.
+    """
+
+    name: str
+    usual: NDArray[np.int64]
+    decided: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Opinions:
+    """What the experts of an earlier round said about one mistake; no expert is named.
+
+    Parameters
+    ----------
+    mistake : tuple of (int, int or None)
+        True and predicted class; None for any wrong answer.
+    ratios : tuple of float
+        How many of the yardstick's mistakes one of these counts as, ascending.
+    reasons : tuple of str
+        What they wrote about answers in which this mistake was traded.
+    """
+
+    mistake: tuple[int, int | None]
+    ratios: tuple[float, ...]
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Pack:
+    """What a packed study has instead of predictions.
+
+    Parameters
+    ----------
+    models : tuple of TalliedModel
+        At least one.
+    setting : dict
+        How to ask: fields of a setting that the coordinator fixed, among them `procedure` and perhaps `purpose`.
+    digest : str
+        sha256 over the file's content.
+    round : int
+        1, or 2 where experts answer again after they have seen where the others stand.
+    others : tuple of Opinions
+        In a second round: where the others stand, for the mistakes they differ most about.
+    """
+
+    models: tuple[TalliedModel, ...]
+    setting: dict[str, object]
+    digest: str
+    round: int = 1
+    others: tuple[Opinions, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,8 +160,14 @@ class Wording:
         Per class: "melanoma", "melanomas".
     mistakes : dict
         (true, predicted) -> Mistake, for every ordered pair of different classes.
+    class_action : tuple of str
+        Per class what is done with a case that is called so, as an instruction, "biopsy"; "" where nothing is stated,
+        and empty where nothing is for any class.
     any_mistake : tuple of Mistake
         Per true class: any wrong answer for it (the DLPM family): "Melanoma called something else".
+    priced : {"multilabel", "relevance"} or None
+        Where the study is about amounts instead of mistakes: what is counted, see `metrics.elicited.kinds`. Each class
+        is then an amount, and `any_mistake` has its words.
     """
 
     case: str
@@ -81,6 +176,13 @@ class Wording:
     class_many: tuple[str, ...]
     mistakes: dict[tuple[int, int], Mistake]
     any_mistake: tuple[Mistake, ...]
+    class_action: tuple[str, ...] = ()
+    priced: Literal["multilabel", "relevance"] | None = None
+
+    @property
+    def of_cases(self) -> CaseWords:
+        """Return the words for cases and classes, as a metric carries them."""
+        return CaseWords(self.case, self.cases, self.class_one, self.class_action)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +217,7 @@ class Study:
     classes : tuple of str
         In order; rows and columns of every matrix.
     models : tuple of Predictions
-        At least one, all with the same true labels; empty for a synthetic study.
+        At least one, all with the same true labels; empty for a synthetic or packed study.
     population : int
         Natural frequencies are per this many cases.
     stated_prevalence : tuple of float or None
@@ -125,7 +227,7 @@ class Study:
     yardstick : tuple of int
         (true, predicted) of the mistake that others are compared with; default the models' most frequent one.
     kind : str
-        bundled, folder, file or synthetic.
+        bundled, folder, file, synthetic or pack.
     folder : Path or None
         The study folder, where it has one (sessions lie below it).
     description : str
@@ -133,9 +235,17 @@ class Study:
     law : Law or None
         Only for a synthetic study.
     digest : str
-        sha256 over classes, true labels and probabilities.
+        sha256 over classes, true labels and probabilities; a packed study has that of the study it was made from.
+    purpose : {"choose", "costs", "both"} or None
+        What answers about it are for, where its maker says so; who answers may say otherwise.
     notes : tuple of str
         What a person should know about how the predictions were read: rows that were divided by their sum.
+    pack : Pack or None
+        Only for a packed study.
+    columns : ColumnMap or None
+        What the columns of the files meant that the study was made from, where they had other names.
+    earlier : tuple of str
+        Digests that the study had before models were added or taken out: what was answered then still counts.
     """
 
     name: str
@@ -146,17 +256,74 @@ class Study:
     stated_prevalence: tuple[float, ...] | None
     wording: Wording
     yardstick: tuple[int, int]
-    kind: Literal["bundled", "folder", "file", "synthetic"]
+    kind: Literal["bundled", "folder", "file", "synthetic", "pack"]
     folder: Path | None = None
     description: str = ""
     law: Law | None = None
     digest: str = field(default="")
+    purpose: AnswersFor | None = None
     notes: tuple[str, ...] = ()
+    pack: Pack | None = None
+    columns: ColumnMap | None = None
+    earlier: tuple[str, ...] = ()
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """Return the digest of the predictions, and those of the same cases with other models."""
+        return (self.digest, *self.earlier)
 
     @property
     def n_classes(self) -> int:
         """Return the number of classes k."""
         return len(self.classes)
+
+    @property
+    def answered_elsewhere(self) -> bool:
+        """Tell whether the answers go back to a coordinator, who alone has the cases."""
+        return self.pack is not None and self.wording.priced is None
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """Return the names of the models; none for a synthetic study."""
+        return tuple(model.name for model in (self.models if self.pack is None else self.pack.models))
+
+    @property
+    def usual_counts(self) -> tuple[NDArray[np.int64], ...]:
+        """Return per model how many cases its most probable classes put into each cell, shape (k, k)."""
+        if self.pack is not None:
+            return tuple(model.usual for model in self.pack.models)
+        k = self.n_classes
+        cells = (model.y_true * k + model.y_proba.argmax(axis=1) for model in self.models)
+        return tuple(np.bincount(cell, minlength=k * k).reshape(k, k).astype(np.int64) for cell in cells)
+
+    @property
+    def case_counts(self) -> NDArray[np.int64] | None:
+        """Return the number of real cases of each true class, shape (k,); None for a synthetic study."""
+        if self.models:
+            return np.bincount(self.models[0].y_true, minlength=self.n_classes).astype(np.int64)
+        return None if self.pack is None else np.asarray(self.pack.models[0].usual.sum(axis=1))
+
+    @property
+    def n_cases(self) -> int:
+        """Return the number of real cases; 0 for a synthetic study."""
+        counts = self.case_counts
+        return 0 if counts is None else int(counts.sum())
+
+    @property
+    def prevalence(self) -> NDArray[np.float64]:
+        """Return the prevalence of each class, shape (k,), sum 1: as stated, else as counted."""
+        if self.stated_prevalence is not None:
+            return np.array(self.stated_prevalence)
+        return self.counted_prevalence
+
+    @property
+    def counted_prevalence(self) -> NDArray[np.float64]:
+        """Return the prevalence among the cases, shape (k,), sum 1; for a synthetic study that of its law."""
+        counts = self.case_counts
+        if counts is not None:
+            return np.asarray(counts / counts.sum())
+        assert self.law is not None
+        return np.asarray(self.law.eta.mean(axis=0))
 
 
 def study_digest(classes: Sequence[str], models: Sequence[Predictions], law: Law | None = None) -> str:
@@ -253,6 +420,8 @@ def _counts(wording: Wording, k: int) -> Iterator[Finding]:
     pairs = {(i, j) for i in range(k) for j in range(k) if i != j}
     if not len(wording.class_one) == len(wording.class_many) == len(wording.any_mistake) == k:
         yield Finding(f"there must be words for each of the {k} classes")
+    if len(wording.class_action) not in (0, k):
+        yield Finding(f"there must be what is done for each of the {k} classes, or for none")
     if set(wording.mistakes) != pairs:
         yield Finding(f"there must be words for each of the {len(pairs)} kinds of mistake")
 

@@ -12,11 +12,16 @@ import numpy as np
 
 from elicit_app.problem import Finding, Problem, counted, file_problem, listed, shortened
 from elicit_app.study.checking import Batch, RowCheck, require_comparable
-from elicit_app.study.model import MOST_CLASSES, Predictions
+from elicit_app.study.mapping import MappedTable
+from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions
 from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+MOST_NUMBERS = 64_000_000
+"""Probabilities of one model that a study can hold: half a gibibyte."""
 
 
 class Read(NamedTuple):
@@ -93,7 +98,7 @@ class PredictionsFile:
         return replace(self, classes=tuple(classes), positions=(self.positions[0], *(columns[n] for n in classes)))
 
 
-def open_predictions(path: str | Path, *, own: bool = False) -> PredictionsFile:
+def open_predictions(path: str | Path, *, own: bool = False, columns: ColumnMap | None = None) -> PredictionsFile:
     """Open a predictions file and find its columns.
 
     Parameters
@@ -103,6 +108,8 @@ def open_predictions(path: str | Path, *, own: bool = False) -> PredictionsFile:
         `y_proba` (n, k) and optionally `classes` (k,). Other columns are left alone.
     own : bool
         The file came with the program, so that it needs no trial.
+    columns : ColumnMap, optional
+        What its columns are, where they have other names.
 
     Raises
     ------
@@ -110,6 +117,7 @@ def open_predictions(path: str | Path, *, own: bool = False) -> PredictionsFile:
         What is wrong with the file or its header, and what to do.
     """
     table = open_table(Path(path), own=own)
+    table = table if columns is None else MappedTable(table, columns)
     names = [name.strip() for name in table.columns]
     classes = {position: found for position, name in enumerate(names) if (found := class_of_column(name)) is not None}
     findings = [*_column_findings(names, list(classes.values()))]
@@ -118,7 +126,13 @@ def open_predictions(path: str | Path, *, own: bool = False) -> PredictionsFile:
     return PredictionsFile(table, tuple(classes.values()), (names.index(TRUTH), *classes))
 
 
-def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None, own: bool = False) -> Read:
+def read_predictions(
+    path: str | Path,
+    *,
+    labels: Sequence[str] | None = None,
+    own: bool = False,
+    columns: ColumnMap | None = None,
+) -> Read:
     """Read and check all predictions of one file.
 
     Parameters
@@ -129,6 +143,8 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None, o
         The order of the classes; by default that of the columns. Where an NPZ file names no classes, their names.
     own : bool
         The file came with the program.
+    columns : ColumnMap, optional
+        What its columns are, where they have other names.
 
     Returns
     -------
@@ -141,12 +157,12 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None, o
     Problem
         Everything that has to be put right, each with its row or column. Rows are counted from 1 below the header.
     """
-    file = open_predictions(path, own=own)
+    file = open_predictions(path, own=own, columns=columns)
     names = file.classes
     if labels is not None:
         file, names = _arranged(file, tuple(labels))
     check = file.check()
-    batches = [*file.batches(check)]
+    batches = [*_few_enough(file.batches(check), file)]
     y_true = np.concatenate([batch.y_true for batch in batches] or [np.zeros(0, dtype=np.int64)])
     require_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
     predictions = Predictions(
@@ -154,7 +170,10 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None, o
         y_true,
         np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64),
     )
-    return Read(predictions, names, rescaling_notes(file.table.path, check.rescaled))
+    notes = rescaling_notes(file.table.path, check.rescaled)
+    if columns is not None and columns.kind == "labels":
+        notes += (f"{file.table.path.name} holds decided labels: it is judged as it decides, without probabilities.",)
+    return Read(predictions, names, notes)
 
 
 def require_askable(path: Path, n_classes: int) -> None:
@@ -168,6 +187,18 @@ def require_askable(path: Path, n_classes: int) -> None:
     if n_classes > MOST_CLASSES:
         found = f"It has {n_classes:,} classes; at most {MOST_CLASSES} can be asked about"
         raise file_problem(path, Finding(found, "Put classes together, or leave some out with their cases."))
+
+
+def _few_enough(batches: Iterator[Batch], file: PredictionsFile) -> Iterator[Batch]:
+    """Yield batches as long as a study can hold them all."""
+    numbers = 0
+    for batch in batches:
+        numbers += batch.y_proba.size
+        if numbers > MOST_NUMBERS:
+            rows = MOST_NUMBERS // len(file.classes)
+            found = f"It has more than {rows:,} rows of {len(file.classes)} classes, which a study cannot hold"
+            raise file_problem(file.table.path, Finding(found, "Take a sample of the cases."))
+        yield batch
 
 
 def _numbered(n_classes: int) -> tuple[str, ...]:

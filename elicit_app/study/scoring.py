@@ -19,11 +19,13 @@ from elicit_app.study.reading import open_predictions
 from metrics import ElicitedMetric
 from metrics.accumulating import ConcernScore, ExpectedCost, OnePass
 from metrics.classification.costs import mean_cost
+from metrics.elicited.release import ReleaseForm
 from metrics.policies.cases import CaseTally, Policy, Practice
 from metrics.policies.costs import DRAWS
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import CalibrationSample, Recalibration
+from metrics.probabilistic.concern import TrueConcern
 
 Advance = Callable[[int], None]
 Recalibrations = Sequence[Recalibration | None]
@@ -55,6 +57,42 @@ class ModelRows:
     pieces: tuple[Piece, ...]
 
 
+@dataclass(frozen=True)
+class ConcernSettings:
+    """How the Meta Pattern Concern Score of a model is taken; see `metrics.meta_pattern_concern_score`.
+
+    Parameters
+    ----------
+    top_k : int or None
+        How many of the most probable classes are looked at; None for all.
+    n_intervals : int
+        Confidence intervals, at least 2.
+    true_concern : {"sum", "count"}
+        Concern of the true class.
+    release : {"graded", "list"}
+        The metric's release factors, or its list with one factor.
+    """
+
+    top_k: int | None = None
+    n_intervals: int = 50
+    true_concern: TrueConcern = "sum"
+    release: ReleaseForm = "graded"
+
+    def kernel(self, metric: ElicitedMetric) -> ConcernScore:
+        """Return what adds up the scores, both with class weights and without."""
+        return ConcernScore(
+            len(metric.classes),
+            top_k=self.top_k,
+            n_intervals=self.n_intervals,
+            true_concern=self.true_concern,
+            release_factors=metric.release_factors(self.release),
+            class_weight=[*metric.class_weight.values()],
+        )
+
+
+AS_USUAL = ConcernSettings()
+
+
 class ModelTally:
     """What is added up over the rows of one model beside its decisions.
 
@@ -68,13 +106,9 @@ class ModelTally:
         Files that have the numbers 0..k-1 for the classes of the metric.
     """
 
-    def __init__(self, metric: ElicitedMetric) -> None:
+    def __init__(self, metric: ElicitedMetric, concern: ConcernSettings) -> None:
         k = len(metric.classes)
-        weights = [*metric.class_weight.values()]
-        self.sums = OnePass(
-            expected=ExpectedCost(k, cost_matrix=metric.cost_matrix),
-            concern=ConcernScore(k, release_factors=metric.release_factors(), class_weight=weights),
-        )
+        self.sums = OnePass(expected=ExpectedCost(k, cost_matrix=metric.cost_matrix), concern=concern.kernel(metric))
         self.sample = CalibrationSample()
         self.labels = np.zeros(k, dtype=np.int64)
         self.rescaled: list[tuple[Path, int]] = []
@@ -105,6 +139,8 @@ class RowsTally:
         The models.
     recalibrations : sequence of Recalibration or None, optional
         What is known of their probabilities; before anything is known nothing is recalibrated.
+    concern : ConcernSettings
+        How the Meta Pattern Concern Score is taken.
 
     Attributes
     ----------
@@ -115,13 +151,17 @@ class RowsTally:
     """
 
     def __init__(
-        self, metric: ElicitedMetric, names: Sequence[str], recalibrations: Recalibrations | None = None
+        self,
+        metric: ElicitedMetric,
+        names: Sequence[str],
+        recalibrations: Recalibrations | None = None,
+        concern: ConcernSettings = AS_USUAL,
     ) -> None:
         known = recalibrations or [None] * len(names)
         self.metric = metric
         self.policies = [ModelPolicies.of(name, metric, found) for name, found in zip(names, known, strict=True)]
         self.cases = CaseTally(len(metric.classes), len(self.columns))
-        self.models = [ModelTally(metric) for _ in names]
+        self.models = [ModelTally(metric, concern) for _ in names]
         self.same_labels = True
 
     @property
@@ -159,6 +199,7 @@ def tally_rows(
     first_row: int = 0,
     recalibrations: Recalibrations | None = None,
     advance: Advance | None = None,
+    concern: ConcernSettings = AS_USUAL,
 ) -> RowsTally:
     """Read rows of all models side by side and add them up.
 
@@ -172,6 +213,8 @@ def tally_rows(
         How many rows come earlier.
     recalibrations : sequence of Recalibration or None, optional
         See `RowsTally`.
+    concern : ConcernSettings
+        See `RowsTally`.
     advance : callable, optional
         Told the number of rows of a model after each batch.
 
@@ -180,7 +223,7 @@ def tally_rows(
     Problem
         A file has other classes, or everything that is wrong with its rows.
     """
-    tally = RowsTally(metric, [model.name for model in models], recalibrations)
+    tally = RowsTally(metric, [model.name for model in models], recalibrations, concern)
     streams = [_batches(rows, metric, model, advance) for rows, model in zip(models, tally.models, strict=True)]
     for batches in _side_by_side(streams):
         tally.update(batches, first_row)
@@ -188,7 +231,12 @@ def tally_rows(
     return tally
 
 
-def tally_models(models: Sequence[ModelRows], metric: ElicitedMetric, advance: Advance | None = None) -> RowsTally:
+def tally_models(
+    models: Sequence[ModelRows],
+    metric: ElicitedMetric,
+    advance: Advance | None = None,
+    concern: ConcernSettings = AS_USUAL,
+) -> RowsTally:
     """Add up all rows of models; where probabilities are badly calibrated they are read once more, recalibrated.
 
     Raises
@@ -196,11 +244,11 @@ def tally_models(models: Sequence[ModelRows], metric: ElicitedMetric, advance: A
     Problem
         As `tally_rows`, or the models were not tried on the same cases.
     """
-    tally = tally_rows(models, metric, advance=advance)
+    tally = tally_rows(models, metric, advance=advance, concern=concern)
     demand_same_cases(models, tally)
     found = tally.recalibrations()
     if any(one is not None and one.needed for one in found):
-        tally = tally_rows(models, metric, 0, found)
+        tally = tally_rows(models, metric, 0, found, concern=concern)
     return tally
 
 
@@ -288,8 +336,10 @@ class ModelScore:
     decided_cost : float
         Of the decisions of least expected cost, likewise.
     mpcs : float or None
-        Meta Pattern Concern Score with the metric's release factors and class weights, all classes, 50 intervals;
-        None where every case is of a class of weight 0.
+        Meta Pattern Concern Score with the metric's release factors, each case with its true class's weight; None where
+        every case is of a class of weight 0.
+    mpcs_unweighted : float
+        The same with every case alike, equation (9) of the paper.
     accuracy, balanced_error_rate : float
         Of the most probable classes; classes without cases are left out of the mean.
     """
@@ -301,6 +351,7 @@ class ModelScore:
     expected_misclassification_cost: float
     decided_cost: float
     mpcs: float | None
+    mpcs_unweighted: float
     accuracy: float
     balanced_error_rate: float
 
@@ -377,7 +428,8 @@ def _scored(tally: RowsTally, place: int, metric: ElicitedMetric, as_is: Judgeme
     counts = {policy: tally.cases.counts[at] for at, policy in enumerate(tally.columns) if policy.model == name}
     now = next(counts[policy] for policy in counts if policy.decides == "as-is")
     decided = next(counts[policy] for policy in counts if policy.decides == "least-cost")
-    present = model.labels > 0
+    present, concern = model.labels > 0, model.sums["concern"]
+    assert isinstance(concern, ConcernScore)
     weighted = np.array([*metric.class_weight.values()]) @ model.labels > 0
     return ModelScore(
         name=name,
@@ -386,7 +438,8 @@ def _scored(tally: RowsTally, place: int, metric: ElicitedMetric, as_is: Judgeme
         misclassification_cost=mean_cost(now, metric.cost_matrix),
         expected_misclassification_cost=float(model.sums["expected"].result()),
         decided_cost=mean_cost(decided, metric.cost_matrix),
-        mpcs=float(model.sums["concern"].result()) if weighted else None,
+        mpcs=concern.result() if weighted else None,
+        mpcs_unweighted=concern.unweighted(),
         accuracy=float(np.trace(now) / now.sum()),
         balanced_error_rate=float(1 - (now.diagonal()[present] / model.labels[present]).mean()),
     )

@@ -1,27 +1,32 @@
 """Synthetic studies: finite laws of class probabilities on which the published results can be checked.
 
-Sources: Hiranandani, Boodaghians, Mehta, Koyejo, *Multiclass Performance Metric Elicitation*, NeurIPS 2019, section 5
-(`paper-3`, `paper-4`); `softmax-3` and `softmax-4` are laws of our own on which every ratio is identifiable.
+Source of `paper-3` and `paper-4`: Hiranandani, Boodaghians, Mehta, Koyejo, *Multiclass Performance Metric Elicitation*,
+NeurIPS 2019, section 6.1; `paper-K` goes on with their slopes 1, 3, 6, 10 as 15, 21, ... `softmax-K` are laws of our
+own on which every ratio is identifiable. `eta:FILE` takes the probabilities of a file for a law.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elicit_app.problem import Finding, file_problem
+from elicit_app.study.checking import RowCheck
 from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
 from elicit_app.study.model import Law, Study, default_wording, study_digest
+from elicit_app.study.reading import require_askable
+from elicit_app.study.tables import PROBABILITY, TRUTH, class_of_column, open_table
 
-_SLOPES = {"paper-3": (1.0, 3.0, 5.0), "paper-4": (1.0, 3.0, 6.0, 10.0)}
-_SOFTMAX_CLASSES = {"softmax-3": 3, "softmax-4": 4}
-TITLES = {
-    "paper-3": "The paper's three classes",
-    "paper-4": "The paper's four classes",
-    "softmax-3": "Three overlapping classes",
-    "softmax-4": "Four overlapping classes",
-}
+LISTED = ("paper-3", "paper-4", "softmax-3", "softmax-4")
+"""The laws that are named to users; K goes up to `MOST_SYNTHETIC_CLASSES`."""
+MOST_SYNTHETIC_CLASSES = 10
+_NAME = re.compile(r"(paper|softmax)-([2-9]|10)")
+ETA = "eta:"
+_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _GRID = 20_001
 _PAPER_RADIUS_POINTS = 201
 _SOFTMAX_POINTS = 4_096
@@ -30,14 +35,36 @@ _SOFTMAX_RADIUS_POINTS = 512
 Probabilities = NDArray[np.float64]
 
 
+def is_synthetic(name: str) -> bool:
+    """Tell whether a name is that of a synthetic study: `paper-K` or `softmax-K`, or `eta:FILE`."""
+    return _NAME.fullmatch(name) is not None or name.startswith(ETA)
+
+
+def synthetic_title(name: str) -> str:
+    """Return the title of `paper-K` or `softmax-K`."""
+    kind, k = _parts(name)
+    number = _NUMBERS[k - 2]
+    return f"The paper's {number} classes" if kind == "paper" else f"{number.capitalize()} overlapping classes"
+
+
 def synthetic_description(name: str) -> str:
-    """Return one line about a synthetic study; nothing is computed for it."""
-    points = _GRID if name in _SLOPES else _SOFTMAX_POINTS
-    return f"{_n_classes(name)} classes, {points:,} points, no data"
+    """Return one line about `paper-K` or `softmax-K`; nothing is computed for it."""
+    kind, k = _parts(name)
+    return f"{k} classes, {_GRID if kind == 'paper' else _SOFTMAX_POINTS:,} points, no data"
 
 
-def _n_classes(name: str) -> int:
-    return len(_SLOPES[name]) if name in _SLOPES else _SOFTMAX_CLASSES[name]
+def _parts(name: str) -> tuple[str, int]:
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise KeyError(name)
+    return found[1], int(found[2])
+
+
+def _slopes(n_classes: int) -> tuple[float, ...]:
+    """Return the slopes of the paper's law: 1, 3, 5 for three classes, else the triangular numbers, as for four."""
+    if n_classes == 3:
+        return 1.0, 3.0, 5.0
+    return tuple(n * (n + 1) / 2 for n in range(1, n_classes + 1))
 
 
 @cache
@@ -47,7 +74,7 @@ def synthetic_study(name: str) -> Study:
     Parameters
     ----------
     name : str
-        One of `TITLES`.
+        `paper-K` or `softmax-K`, K from 2 to 10.
 
     Returns
     -------
@@ -59,12 +86,50 @@ def synthetic_study(name: str) -> Study:
     KeyError
         There is no synthetic study of that name.
     """
-    law = _paper_law(_SLOPES[name]) if name in _SLOPES else _softmax_law(_n_classes(name))
-    k = law.eta.shape[1]
+    kind, k = _parts(name)
+    law = _paper_law(_slopes(k)) if kind == "paper" else _softmax_law(k)
     classes = tuple(str(index + 1) for index in range(k))
+    return _study_of(law, classes, name, synthetic_title(name), synthetic_description(name))
+
+
+def study_of_eta(path: Path) -> Study:
+    """Return the study whose law is a file: every row is equally likely, and its probabilities are true.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or Parquet with a column `proba_<class>` a class; a column `y_true` is not needed, and not used.
+
+    Raises
+    ------
+    Problem
+        What is wrong with the file.
+    """
+    table = open_table(path)
+    found = {place: name for place, column in enumerate(table.columns) if (name := class_of_column(column.strip()))}
+    classes = tuple(found.values())
+    if len(classes) < 2 or len(set(classes)) < len(classes):
+        remedy = "A law needs one such column for each of at least two classes."
+        raise file_problem(path, Finding(f"There are {len(set(classes))} columns {PROBABILITY}<class>", remedy))
+    require_askable(path, len(classes))
+    import polars as pl
+
+    check = RowCheck(table, classes)
+    frames = (frame.insert_column(0, pl.lit(classes[0]).alias(TRUTH)) for frame in table.frames(tuple(found), 0, None))
+    eta = np.concatenate([batch.y_proba for batch in check.batches(frames)]).astype(np.float64)
+    if (eta.mean(axis=0) == 0).any():
+        never = classes[int(np.flatnonzero(eta.mean(axis=0) == 0)[0])]
+        raise file_problem(path, Finding(f"Class “{never}” has the probability 0 in every row", "Take it out."))
+    eta /= eta.sum(axis=1, keepdims=True)
+    described = f"{len(classes)} classes, {len(eta):,} points of a law"
+    return _study_of(Law(eta), classes, f"{ETA}{path}", path.stem, described)
+
+
+def _study_of(law: Law, classes: tuple[str, ...], name: str, title: str, description: str) -> Study:
+    k = len(classes)
     return Study(
         name=name,
-        title=TITLES[name],
+        title=title,
         classes=classes,
         models=(),
         population=population_for(prevalence_of((), law, k)),
@@ -72,7 +137,7 @@ def synthetic_study(name: str) -> Study:
         wording=default_wording(classes),
         yardstick=yardstick_for((), law),
         kind="synthetic",
-        description=synthetic_description(name),
+        description=description,
         law=law,
         digest=study_digest(classes, (), law),
     )

@@ -1,13 +1,14 @@
 """Predictions files as tables: one class a format gives column names and rows in batches.
 
 Foreign files are read where they can do no harm: regular files only, sizes checked before anything is decoded, and
-Parquet, whose decoder can end the whole process, is read through once in a child process first (`study.trial_reading`).
+Parquet, whose decoder can end the whole process, in a child process (`study.parquet`).
 """
 
 from __future__ import annotations
 
 import csv
 import stat
+import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -18,6 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed
+from elicit_app.study import parquet
+from elicit_app.study.parquet import BATCH_ROWS
+from metrics.extras import require
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
 
@@ -27,8 +31,6 @@ if TYPE_CHECKING:
 TRUTH = "y_true"
 PROBABILITY = "proba_"
 
-# A multiple of the rows that the measures take at a time, so that no batch ends with a few rows on their own.
-BATCH_ROWS = 64_000
 PARQUET = (".parquet", ".pq")
 MOST_COLUMNS = 10_000
 MOST_BYTES = 4 * 2**30
@@ -102,6 +104,7 @@ def open_table(path: Path, *, own: bool = False) -> Table:
     """
     kinds: dict[str, Callable[[Path], Table]] = {".csv": CsvTable, ".npz": NpzTable}
     kinds |= dict.fromkeys(PARQUET, lambda path: ParquetTable(path, own=own))
+    require("polars")
     try:
         require_regular_file(path)
         kind = kinds.get(path.suffix.lower())
@@ -240,46 +243,38 @@ def _read_header(path: Path) -> list[str]:
 
 
 class ParquetTable:
-    """A Parquet file, read through once in a child process before it is opened here."""
+    """A Parquet file; a foreign one is decoded by a child process, never here."""
 
     blank_lines = False
 
     def __init__(self, path: Path, *, own: bool = False) -> None:
-        import polars as pl
-
-        from elicit_app.study.trial_reading import parquet_fault
-
-        self.path = path
-        fault = None if own else parquet_fault(path)
-        if fault is not None:
-            raise self._damaged(fault)
-        self._scan = pl.scan_parquet(path, glob=False)
+        self.path, self._own = path, own
         try:
-            self.columns = tuple(self._scan.collect_schema().names())
-            self.rows: int | None = int(self._scan.select(pl.len()).collect().item())
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            raise self._damaged() from error
+            found = parquet.head(path, own=own)
+        except parquet.UnreadableError as error:
+            raise self._damaged(str(error)) from error
+        self.columns = found.columns
+        self.rows: int | None = found.rows
 
     def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         """Yield frames; see `Table`."""
-        import polars as pl
-
         assert self.rows is not None
         expected = (self.rows if stop is None else min(stop, self.rows)) - start
+        names = [self.columns[position] for position in wanted]
         try:
-            for frame in _batches(self._scan, [self.columns[position] for position in wanted], start, stop):
+            for frame in in_batches(parquet.frames(self.path, names, start, stop, own=self._own)):
                 expected -= frame.height
                 yield frame
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            raise self._damaged() from error
+        except parquet.UnreadableError as error:
+            raise self._damaged(str(error)) from error
         if expected:
-            raise self._damaged()
+            raise self._damaged("It was changed while it was read")
 
     def why_empty(self, row: int) -> str | None:
         """Return None: every row has a cell for every column."""
         return None
 
-    def _damaged(self, found: str = "It is not a Parquet file, or it is cut short or damaged") -> Problem:
+    def _damaged(self, found: str) -> Problem:
         return file_problem(self.path, Finding(found, "Write or copy it again."))
 
 
@@ -323,7 +318,8 @@ class NpzTable:
         if not zipfile.is_zipfile(self.path):
             self._refuse("It is not an NPZ file, or it is cut short or damaged")
         try:
-            with zipfile.ZipFile(self.path) as archive:
+            # numpy would warn of headers that Python 2 wrote
+            with zipfile.ZipFile(self.path) as archive, warnings.catch_warnings(action="ignore"):
                 there = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
                 for name in (TRUTH, _PROBABILITIES):
                     if name not in there:

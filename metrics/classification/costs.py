@@ -22,6 +22,7 @@ from metrics.batches import (
 )
 from metrics.classification.confusion import CellCounts, ConfusionCounts
 from metrics.errors import InputError
+from metrics.extras import require
 from metrics.inputs.arguments import cost_matrix_for, named_classes, require_order, required_weight, square_matrix
 from metrics.inputs.class_index import ClassIndex, column_classes
 from metrics.inputs.labels import Probabilities, checked_rows, label_array, probability_array
@@ -45,7 +46,6 @@ class LeastCost:
 
     def __init__(self, cost_matrix: ArrayLike, classes: ClassIndex | int) -> None:
         self.cost_matrix = cost_matrix_for(cost_matrix, classes)
-        self._equal = _EQUAL_COST * float(np.abs(self.cost_matrix).max())
 
     def decide(self, proba: Probabilities) -> Codes:
         """Return the decisions.
@@ -60,8 +60,41 @@ class LeastCost:
         ndarray of intp, shape (b,)
             Indices of classes.
         """
-        expected = self.cost_matrix.T @ proba.T  # class by class: comparing whole columns is twice as fast
-        return np.asarray((expected <= expected.min(axis=0) + self._equal).argmax(axis=0))
+        return _cheapest(proba, self.cost_matrix)
+
+
+def _cheapest(proba: Probabilities, costs: Floats) -> Codes:
+    """Return the column of least expected cost for each row of probabilities (b, k), with costs (k, decisions)."""
+    expected = costs.T @ proba.T  # class by class: comparing whole columns is twice as fast
+    equal = _EQUAL_COST * float(np.abs(costs).max())
+    return np.asarray((expected <= expected.min(axis=0) + equal).argmax(axis=0))
+
+
+def least_cost_decisions(proba: Probabilities, costs: Floats) -> Codes:
+    """Return the decisions of least expected cost, of which there may be more than classes, as indices.
+
+    Parameters
+    ----------
+    proba : ndarray of shape (n, k)
+        As `probability_array` returns it; its rows are checked here.
+    costs : ndarray of shape (k, d)
+        Finite costs; rows are true classes, columns are decisions.
+
+    Returns
+    -------
+    ndarray of intp, shape (n,)
+        Indices in 0..d-1; of equal expected costs the first.
+
+    Raises
+    ------
+    InputError
+        Where a row is no probabilities.
+    """
+    decisions = np.empty(len(proba), dtype=np.intp)
+    for rows in probability_chunks(proba):
+        checked_rows(proba[rows], first=rows.start)
+        decisions[rows] = _cheapest(proba[rows], costs)
+    return decisions
 
 
 class DecisionCounts(CellCounts, ProbabilityAccumulator):
@@ -106,6 +139,7 @@ class ExpectedCost(ProbabilityAccumulator):
 
     def totals(self, true: Codes, proba: Probabilities, weight: Floats | None) -> Totals:
         """Return G over some cases: the product of the k x b matrix of true classes with their probabilities."""
+        require("scipy")
         from scipy.sparse import csc_array  # a tenth of a second, and a metric that is only read does without
 
         b = len(true)
@@ -201,6 +235,12 @@ def misclassification_cost(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import misclassification_cost
+    >>> misclassification_cost([0, 0, 1, 1], [0, 1, 1, 0], [[0, 10], [1, 0]])
+    2.75
     """
     size = len(square_matrix(cost_matrix))
     true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
@@ -258,6 +298,12 @@ def expected_misclassification_cost(
     -------
     float
         In units of the cost matrix; lower is better.
+
+    Examples
+    --------
+    >>> from metrics import expected_misclassification_cost
+    >>> expected_misclassification_cost([0, 1], [[0.8, 0.2], [0.5, 0.5]], [[0, 10], [1, 0]])
+    1.25
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
     expected = ExpectedCost(classes, cost_matrix=cost_matrix)
@@ -287,15 +333,17 @@ def cost_sensitive_decisions(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import cost_sensitive_decisions
+    >>> cost_sensitive_decisions([[0.2, 0.8], [0.05, 0.95]], [[0, 10], [1, 0]]).tolist()
+    [0, 1]
     """
     proba = probability_array(y_proba)
-    n, k = proba.shape
+    k = proba.shape[1]
     classes = column_classes(k, labels, np.arange(k))
     require_order(y_proba, classes, "y_proba")
     named = named_classes(y_proba) if labels is None else None
-    rule = LeastCost(cost_matrix, classes if named is None else named)
-    decisions = np.empty(n, dtype=classes.labels.dtype)
-    for rows in probability_chunks(proba):
-        checked_rows(proba[rows], first=rows.start)
-        decisions[rows] = classes.labels.take(rule.decide(proba[rows]))
-    return decisions
+    costs = cost_matrix_for(cost_matrix, classes if named is None else named)
+    return np.asarray(classes.labels.take(least_cost_decisions(proba, costs)))

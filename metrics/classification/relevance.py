@@ -10,15 +10,17 @@ where P = A, otherwise 100 (1 - (alpha d_HP + beta d_PA) / (alpha + beta)). The 
 1. P = A;
 2. P is as frequent as H (also where A is too, which scores 100);
 3. P is less frequent than H and at least as frequent as A;
-4. A is as frequent as H, P is less frequent;
-5. A lies between H and P.
+4. A lies between H and P;
+5. A is as frequent as H, P is less frequent.
+
+These are the rows of table 2 of the paper: highly relevant, moderately relevant, relevant, less relevant, irrelevant.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,9 +40,19 @@ _KINDS = (
     "1 right",
     "2 predicted one of the most frequent",
     "3 predicted less frequent, actual not more so",
-    "4 actual the most frequent",
-    "5 actual in between",
+    "4 actual in between",
+    "5 actual one of the most frequent",
 )
+
+
+class RelevanceBounds(NamedTuple):
+    """The two ends of the relevance score, its limits for alpha : beta to infinity and to 0 [G13, equations 9 and 10].
+
+    The score is linear in alpha / (alpha + beta), so that it lies between them for every choice of the two.
+    """
+
+    alpha_only: float
+    beta_only: float
 
 
 class RelevanceScore(Measured):
@@ -52,10 +64,13 @@ class RelevanceScore(Measured):
         Score of each case.
     case : ndarray of int, shape (n,)
         Which of the five cases it is, 1 to 5; see the module.
+    bounds : RelevanceBounds
+        The score where alpha alone, and where beta alone counts: for every alpha : beta it lies between the two.
     """
 
     per_sample: NDArray[np.float64]
     case: NDArray[np.int8]
+    bounds: RelevanceBounds
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how many cases of each of the five kinds there are, with their mean scores.
@@ -126,6 +141,33 @@ class OutcomeFrequencies:
                 raise InputError(f"context, row {row}: {', '.join(context)} does not occur in the reference data.")
         return np.array([self.most[context] / self.contexts[context] for context in contexts])
 
+    def distances(
+        self, y_true: ArrayLike, y_pred: ArrayLike, context: ArrayLike
+    ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+        """Return each case's d_HP and d_PA, both 0 where the prediction is right, and which of the five cases it is.
+
+        Parameters
+        ----------
+        y_true, y_pred, context
+            As in `relevance_score`, and refused as there.
+
+        Returns
+        -------
+        tuple of ndarray of shape (n, 2) and ndarray of shape (n,)
+            Differences of frequencies in [0, 1], and numbers 1 to 5.
+        """
+        true = _names(label_array(y_true, "y_true"))
+        predicted = _names(label_array(y_pred, "y_pred"))
+        same_length(len(true), len(predicted), "y_pred")
+        contexts = _contexts(context, len(true), "context")
+        highest = self.highest(contexts)
+        of_predicted, of_true = self.of(predicted, contexts), self.of(true, contexts)
+        hit = np.array(true, dtype=object) == np.array(predicted, dtype=object)
+        apart = np.stack([np.abs(highest - of_predicted), np.abs(of_predicted - of_true)], axis=1)
+        conditions = [hit, of_predicted == highest, of_predicted >= of_true, of_true < highest]
+        case = np.select(conditions, [1, 2, 3, 4], default=5).astype(np.int8)
+        return np.where(hit[:, np.newaxis], 0.0, apart), case
+
 
 class Relevance(Accumulator):
     """The mean relevance score, taking its cases in batches.
@@ -176,18 +218,13 @@ class Relevance(Accumulator):
         tuple of ndarray of shape (n,)
             Scores in [0, 100], and numbers 1 to 5.
         """
-        true = _names(label_array(y_true, "y_true"))
-        predicted = _names(label_array(y_pred, "y_pred"))
-        same_length(len(true), len(predicted), "y_pred")
-        contexts = _contexts(context, len(true), "context")
-        highest = self.frequencies.highest(contexts)
-        of_predicted, of_true = self.frequencies.of(predicted, contexts), self.frequencies.of(true, contexts)
-        hit = np.array(true, dtype=object) == np.array(predicted, dtype=object)
+        distances, case = self.frequencies.distances(y_true, y_pred, context)
+        return self.of_distances(distances), case
+
+    def of_distances(self, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the scores, shape (n,), of cases with the distances d_HP and d_PA, shape (n, 2)."""
         alpha, beta = (weight / max(self.alpha, self.beta) for weight in (self.alpha, self.beta))
-        distance = alpha * np.abs(highest - of_predicted) + beta * np.abs(of_predicted - of_true)
-        scores = np.where(hit, 100.0, 100 * (1 - distance / (alpha + beta)))
-        conditions = [hit, of_predicted == highest, of_predicted >= of_true, of_true == highest]
-        return scores, np.select(conditions, [1, 2, 3, 4], default=5).astype(np.int8)
+        return np.asarray(100 * (1 - (alpha * distances[:, 0] + beta * distances[:, 1]) / (alpha + beta)))
 
 
 def relevance_score(
@@ -216,12 +253,18 @@ def relevance_score(
     Returns
     -------
     RelevanceScore
-        A float with `per_sample` and `case`.
+        A float with `per_sample`, `case` and `bounds`, its values where only alpha or only beta counts.
 
     Raises
     ------
     InputError
         In words: which argument, which row, what was expected; also for a context that the reference does not hold.
+
+    Examples
+    --------
+    >>> from metrics import relevance_score
+    >>> relevance_score([1, 0, 1, 0], [1, 1, 0, 0], ['a', 'a', 'b', 'b'])
+    100.0
     """
     if reference is not None and (not isinstance(reference, Sequence) or len(reference) != 2):
         raise InputError("reference: a pair (y_reference, context_reference) was expected.")
@@ -230,8 +273,10 @@ def relevance_score(
     else:
         frequencies = OutcomeFrequencies(*reference)
     relevance = Relevance(frequencies, alpha=alpha, beta=beta)
-    scores, case = relevance.row_scores(y_true, y_pred, context)
-    return RelevanceScore(scores.mean(), per_sample=scores, case=case)
+    distances, case = frequencies.distances(y_true, y_pred, context)
+    scores = relevance.of_distances(distances)
+    bounds = RelevanceBounds(*map(float, 100 * (1 - distances.mean(axis=0))))
+    return RelevanceScore(scores.mean(), per_sample=scores, case=case, bounds=bounds)
 
 
 def _names(labels: NDArray[Any]) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from metrics.display.drawable import Rate
+from metrics.extras import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,7 @@ def axes_for(ax: Axes | None) -> Axes:
     """Return the axes, or those of a new figure."""
     if ax is not None:
         return ax
+    require("matplotlib")
     from matplotlib import pyplot
 
     return pyplot.subplots(layout="constrained")[1]
@@ -44,6 +46,7 @@ def tidy(axes: Axes, place: Literal["upper left", "upper right", "lower right"])
 
 def one_hue() -> Colormap:
     """Return colours from nearly white to the first hue."""
+    require("matplotlib")
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("one hue", ["#F3F4F6", FIRST])
@@ -51,6 +54,7 @@ def one_hue() -> Colormap:
 
 def two_hues() -> Colormap:
     """Return colours from the first hue over nearly white to the second."""
+    require("matplotlib")
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("two hues", [FIRST, "#F3F4F6", SECOND])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -14,24 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited import metric_parts as parts
 from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import Consequence, MetricDetails, Provenance, Quality
-from metrics.elicited.release import ReleaseList, release_factors, release_list
+from metrics.elicited.kinds import KindName, check_kind
+from metrics.elicited.metric_parts import CaseWords, Consequence, MetricDetails, Provenance, Quality
+from metrics.elicited.scoring import CostsOfCases
 from metrics.errors import InputError
-from metrics.inputs.arguments import (
-    column_names,
-    matrix_by_name,
-    number_array,
-    require_order,
-    square_matrix,
-    whole_number,
-)
-from metrics.inputs.class_index import ClassIndex, LabelledWeights, class_names
-from metrics.inputs.labels import Probabilities, label_text, probability_array
+from metrics.inputs.arguments import matrix_by_name, number_array, square_matrix, whole_number
+from metrics.inputs.class_index import ClassIndex, class_names
+from metrics.inputs.labels import label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from metrics.probabilistic.concern import MetaPatternConcernScore
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +31,7 @@ _LARGEST_POPULATION = 10**12
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ElicitedMetric:
+class ElicitedMetric(CostsOfCases):
     """Costs of mistakes with where they come from. Made by `from_weights`, `from_cost_matrix` or `load`.
 
     Labels of data are compared with `classes` as text, so a metric with the classes "0" and "1" judges integer labels.
@@ -69,14 +61,19 @@ class ElicitedMetric:
         Natural frequencies and costs are given per this many cases.
     consequences : tuple of Consequence
         The expert's words for the mistakes.
+    words : CaseWords or None
+        The domain's words for cases and classes, which sentences are made of; None has plain ones.
     yardstick : tuple of str or None
         (true, predicted): the mistake that others are compared with.
     provenance : Provenance
         Procedure, settings, seed, number of questions, digests.
     quality : Quality
         Repeats agreed, answers explained, held-out agreement.
+    kind : {"confusion", "multilabel", "relevance"}
+        What is priced: mistakes between classes, or amounts; see `metrics.elicited.kinds`.
     labels : tuple
-        The classes as the caller's own objects, which `decide` returns; not stored in files, by default `classes`.
+        The classes as the caller's own objects, which `decide` returns and data are matched with; by default `classes`,
+        and not stored in files. See `with_labels`.
 
     Raises
     ------
@@ -95,13 +92,16 @@ class ElicitedMetric:
     prevalence: Floats | None = None
     population: int | None = None
     consequences: tuple[Consequence, ...] = ()
+    words: CaseWords | None = None
     yardstick: tuple[str, str] | None = None
     provenance: Provenance = field(default_factory=Provenance)
     quality: Quality = field(default_factory=Quality)
+    kind: KindName = "confusion"
     labels: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         k = len(class_names(self.classes))
+        check_kind(self.kind, self.family, k)
         checked: dict[str, Any] = {"weights": parts.checked_weights(self.weights, self.family, k)}
         checked["cost_matrix"] = parts.checked_costs(self.cost_matrix, checked["weights"], self.family)
         if self.intervals is not None:
@@ -114,9 +114,23 @@ class ElicitedMetric:
             checked["population"] = whole_number(self.population, "population", 1, _LARGEST_POPULATION)
         parts.check_name_and_time(self.name, self.created)
         parts.check_mistakes(self.consequences, self.yardstick, self.classes)
+        parts.check_words(self.words, self.classes)
         checked.update(created=self.created.astimezone(UTC), labels=self.labels or self.classes)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two metrics say the same: every field but the time they were made, labels compared as text."""
+        if not isinstance(other, ElicitedMetric):
+            return NotImplemented
+        return self.class_index == other.class_index and all(
+            _same(getattr(self, each.name), getattr(other, each.name))
+            for each in fields(self)
+            if each.name not in ("created", "labels")
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.classes, self.family, self.name, self.weights.tobytes()))
 
     def __repr__(self) -> str:
         """Return a line that says which metric this is."""
@@ -124,6 +138,16 @@ class ElicitedMetric:
         source = self.provenance
         answers = f" from {source.questions} answers" if source.questions else ""
         return f"<ElicitedMetric {self.name!r}: {self.family} by {source.procedure}{answers}, classes {classes}>"
+
+    def _repr_html_(self) -> str:
+        """Return the costs as a table for notebooks, with where they come from and what speaks against them."""
+        from metrics.display.notebook import costs_html
+
+        source = self.provenance
+        answers = f" from {source.questions} answers" if source.questions else ""
+        simulated = "A program answered, not a person." if self.quality.simulated else ""
+        notes = [f"Costs by {source.procedure}{answers}; the worst mistake costs 1.", self.quality.caveat, simulated]
+        return costs_html(self.name, self.classes, self.cost_matrix, self.intervals, notes)
 
     @classmethod
     def from_weights(
@@ -140,8 +164,8 @@ class ElicitedMetric:
         family : {"dlpm", "lpm"}
             The family of the metric.
         **details
-            name, created, intervals, samples, prevalence, population, consequences, yardstick, provenance, quality, as
-            in the class. `created` is now by default.
+            name, created, intervals, samples, prevalence, population, consequences, words, yardstick, provenance,
+            quality, as in the class. `created` is now by default.
 
         Returns
         -------
@@ -215,9 +239,11 @@ class ElicitedMetric:
             prevalence=_numbers(details.get("prevalence"), "prevalence"),
             population=details.get("population"),
             consequences=tuple(details.get("consequences", ())),
+            words=details.get("words"),
             yardstick=None if yardstick is None else (label_text(yardstick[0]), label_text(yardstick[1])),
             provenance=details.get("provenance", Provenance()),
             quality=details.get("quality", Quality()),
+            kind=details.get("kind", "confusion"),
             labels=tuple(classes),
         )
 
@@ -261,6 +287,52 @@ class ElicitedMetric:
 
         return metric_from_text(text, source, cls)
 
+    def with_labels(self, labels: Mapping[Any, Any] | Sequence[Any]) -> Self:
+        """Return the same metric for data that call the classes otherwise; draws, words and provenance are kept.
+
+        Estimators that encode their labels (`VotingClassifier`, `StackingClassifier`, XGBoost) hand 0, ..., k-1 to what
+        is inside them, in the sorted order of the labels.
+
+        Parameters
+        ----------
+        labels : mapping or sequence of k labels
+            Class, or what it is labelled now, -> label, all of them; or the labels in the order of `classes`. All
+            different as text.
+
+        Returns
+        -------
+        ElicitedMetric
+            Its `classes` are the same; data are matched with the new labels, and `decide` returns them.
+
+        Raises
+        ------
+        InputError
+            Where a class is unknown or left out, or two labels read alike.
+
+        Examples
+        --------
+        >>> metric = ElicitedMetric.from_cost_matrix(["ill", "well"], [[0, 4], [1, 0]])
+        >>> encoded = metric.with_labels({"ill": 1, "well": 0})
+        >>> encoded.score([1, 1, 0], [0, 1, 1]) == metric.score(["ill", "ill", "well"], ["well", "ill", "ill"])
+        True
+        >>> encoded.decide([[0.3, 0.7]]).tolist(), encoded.classes
+        ([1], ('ill', 'well'))
+        """
+        given: Sequence[Any]
+        if isinstance(labels, Mapping):
+            now = all(self.class_index.place(key) >= 0 for key in labels)
+            own = self.class_index if now else ClassIndex(self.classes, "classes")
+            found = dict(zip(own.indices_of(labels, "labels").tolist(), labels.values(), strict=True))
+            left = [name for place, name in enumerate(self.classes) if place not in found]
+            if left:
+                raise InputError(f"labels: class {left[0]!r} has none; every class of the metric needs one.")
+            given = [found[place] for place in range(len(self.classes))]
+        else:
+            given = [*labels]
+        if len(class_names(given)) != len(self.classes):
+            raise InputError(f"labels: {len(self.classes)} labels were expected, one per class, found {len(given)}.")
+        return replace(self, labels=tuple(given))
+
     @cached_property
     def cost_samples(self) -> Floats | None:
         """Return the posterior draws as cost matrices, shape (draws, k, k), each with largest entry 1, or None."""
@@ -272,228 +344,12 @@ class ElicitedMetric:
 
         return plot_cost_matrix(self, ax)
 
-    @cached_property
-    def class_index(self) -> ClassIndex:
-        """Return what says which class a label means."""
-        return ClassIndex(self.classes, "classes")
 
-    @cached_property
-    def class_weight(self) -> LabelledWeights:
-        """Return label -> weight of the true class, mean 1: how much the class's worst error matters.
-
-        A dict, as scikit-learn's estimators take it; labels are found as text.
-        """
-        values = family_of(self.family).class_weight(self.weights)
-        return LabelledWeights(zip(self.labels, map(float, values), strict=True))
-
-    def release_factors(self) -> NDArray[np.float64]:
-        """Return the release factors of the Meta Pattern Concern Score, shape (k, k); 1 is full concern."""
-        return release_factors(self.cost_matrix)
-
-    def release_list(self) -> ReleaseList:
-        """Return the paper's two-level form: a list R of class indices, one factor, and the error of the fit."""
-        return release_list(self.release_factors())
-
-    def decision_threshold(self, pos_label: object) -> float:
-        """Return the probability from which calling a case positive costs least (two classes).
-
-        Parameters
-        ----------
-        pos_label : label
-            The positive class.
-
-        Returns
-        -------
-        float
-            C[n, p] / (C[n, p] + C[p, n]) in [0, 1], n and p the negative and the positive class.
-
-        Raises
-        ------
-        InputError
-            With more than two classes, or where `pos_label` is none of them.
-        """
-        if len(self.classes) != 2:
-            raise InputError(f"a decision threshold exists for two classes, the metric has {len(self.classes)}.")
-        positive = int(self.class_index.indices_of([pos_label], "pos_label")[0])
-        false_alarm, miss = self.cost_matrix[1 - positive, positive], self.cost_matrix[positive, 1 - positive]
-        return float(false_alarm / (false_alarm + miss))
-
-    def score(self, y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-        """Return the mean cost per case of predictions, in units of the worst mistake; lower is better.
-
-        Parameters
-        ----------
-        y_true, y_pred : array-like of shape (n,)
-            Labels of any type, compared with the classes as text.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the cases.
-
-        Returns
-        -------
-        float
-            In [0, 1]; 0 where every prediction is right.
-
-        Raises
-        ------
-        InputError
-            Where a label is no class of the metric or the lengths differ.
-        """
-        from metrics.classification.costs import misclassification_cost
-
-        true, predicted = self.class_index.indices(y_true, "y_true"), self.class_index.indices(y_pred, "y_pred")
-        return misclassification_cost(true, predicted, self.cost_matrix, sample_weight=sample_weight)
-
-    def expected_score(
-        self,
-        y_true: ArrayLike,
-        y_proba: ArrayLike,
-        *,
-        labels: Sequence[object] | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """Return the mean cost per case expected under predicted probabilities; lower is better.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n,)
-            Labels of any type, compared with the classes as text.
-        y_proba : array-like of shape (n, m)
-            Probabilities; rows sum to 1.
-        labels : sequence of m labels, optional
-            What the columns stand for, such as an estimator's ``classes_``; a class left out has probability 0. By
-            default what the columns of a frame are named after, else the classes of the metric in their order.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the cases.
-
-        Returns
-        -------
-        float
-            In [0, 1].
-
-        Raises
-        ------
-        InputError
-            Where a label is no class of the metric, or the probabilities are none.
-        """
-        from metrics.classification.costs import expected_misclassification_cost
-
-        true, proba, columns = self._aligned(y_true, y_proba, labels)
-        costs = self.cost_matrix[np.ix_(columns, columns)]
-        return expected_misclassification_cost(true, proba, costs, sample_weight=sample_weight)
-
-    def decide(self, y_proba: ArrayLike, *, labels: Sequence[object] | None = None) -> NDArray[Any]:
-        """Return the decisions of least expected cost.
-
-        Parameters
-        ----------
-        y_proba : array-like of shape (n, m)
-            Probabilities; rows sum to 1.
-        labels : sequence of m labels, optional
-            What the columns stand for, such as an estimator's ``classes_``; only these are decided for. By default the
-            classes of the metric in their order.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Elements of `labels`; of equal costs the earlier label.
-
-        Raises
-        ------
-        InputError
-            Where a label is no class of the metric, or the probabilities are none.
-        """
-        from metrics.classification.costs import cost_sensitive_decisions
-
-        proba, columns = self._table(y_proba, labels)
-        names: Any = [self.labels[j] for j in columns] if labels is None else labels
-        return cost_sensitive_decisions(proba, self.cost_matrix[np.ix_(columns, columns)], labels=names)
-
-    def meta_pattern_concern_score(
-        self,
-        y_true: ArrayLike,
-        y_proba: ArrayLike,
-        *,
-        labels: Sequence[object] | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> MetaPatternConcernScore:
-        """Return the Meta Pattern Concern Score with this metric's release factors and class weights.
-
-        All classes count, in 50 intervals.
-
-        Parameters
-        ----------
-        y_true, y_proba, labels, sample_weight
-            As in `expected_score`, and refused as there.
-
-        Returns
-        -------
-        MetaPatternConcernScore
-            A float, lower is better: the mean over the cases, each weighted with its true class's weight. It carries
-            the patterns, see `metrics.meta_pattern_concern_score`.
-        """
-        from metrics.probabilistic.concern import meta_pattern_concern_score
-
-        true, proba, columns = self._aligned(y_true, y_proba, labels)
-        return meta_pattern_concern_score(
-            true,
-            proba,
-            release_factors=self.release_factors()[np.ix_(columns, columns)],
-            class_weight=family_of(self.family).class_weight(self.weights)[columns],
-            sample_weight=sample_weight,
-        )
-
-    def as_scorer(self) -> Any:
-        """Return a scikit-learn scorer: the negated mean cost of an estimator's predictions, greater is better.
-
-        It goes where scikit-learn takes ``scoring``: `cross_val_score`, `GridSearchCV`, `TunedThresholdClassifierCV`.
-        An estimator's classes are matched as text; ``set_score_request(sample_weight=True)`` routes weights.
-
-        Returns
-        -------
-        callable
-            ``scorer(estimator, X, y, sample_weight=None)``.
-        """
-        from sklearn.metrics import make_scorer
-
-        return make_scorer(self.score, greater_is_better=False)
-
-    def _columns(self, labels: Sequence[object]) -> NDArray[np.intp]:
-        """Return the class index of each label that names a column; all different."""
-        class_names(labels)
-        columns = self.class_index.indices_of(labels, "labels")
-        class_names([self.classes[j] for j in columns])
-        return columns
-
-    def _table(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> tuple[Probabilities, NDArray[np.intp]]:
-        """Return the probabilities and the class index of each column.
-
-        The probability of one of two classes alone is refused: scikit-learn means the class that sorts last.
-        """
-        if labels is None:
-            named = column_names(y_proba)
-            order = None if named is None else self.class_index.order_of(named)
-            columns = np.arange(len(self.classes)) if order is None else np.argsort(order)
-        else:
-            columns = self._columns(labels)
-            require_order(y_proba, ClassIndex([self.classes[j] for j in columns]), "y_proba")
-        proba = probability_array(y_proba, flat="refused")
-        if proba.shape[1] != len(columns):
-            raise InputError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")
-        return proba, columns
-
-    def _aligned(
-        self, y_true: ArrayLike, y_proba: ArrayLike, labels: Sequence[object] | None
-    ) -> tuple[NDArray[np.intp], Probabilities, NDArray[np.intp]]:
-        """Return the column of each true label, the probabilities, and the class of each column, all k of them.
-
-        The probabilities are copied only where `labels` leaves classes out; these become columns of zeros at the end.
-        """
-        proba, columns = self._table(y_proba, labels)
-        missing = np.setdiff1d(np.arange(len(self.classes)), columns)
-        if len(missing):
-            columns = np.concatenate([columns, missing])
-            proba = np.hstack([proba, np.zeros((len(proba), len(missing)), dtype=proba.dtype)])
-        return np.argsort(columns)[self.class_index.indices(y_true, "y_true")], proba, columns
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether two values of a field are equal; arrays are so where all their numbers are."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return type(one) is type(other) and bool(one == other)
 
 
 def _numbers(values: ArrayLike | None, name: str) -> Floats | None:

@@ -7,24 +7,106 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from metrics.classification.costs import mean_cost
 from metrics.elicited.family import error_cells
-from metrics.elicited.metric_document import FORMAT, ORIENTATION, MetricDocument, Release
-from metrics.elicited.metric_parts import TOLERANCE, MetricDetails, frozen
+from metrics.elicited.kinds import KindName
+from metrics.elicited.metric_parts import TOLERANCE, CaseWords, Consequence, MetricDetails, Provenance, Quality, frozen
 from metrics.errors import InputError
-from metrics.files import json_text, strict_json
-
-CURRENT_VERSION = 1
+from metrics.files import json_text, read_regular_file, strict_json
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
+
+
+FORMAT = "elicited-metric"
+ORIENTATION = "rows are true classes, columns are predicted classes"
+
+Rows = list[list[float]]
+Interval = Annotated[list[float | None], Field(min_length=2, max_length=2)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", strict=True, allow_inf_nan=False, validate_by_name=True, validate_by_alias=True
+    )
+
+
+class Release(_Part):
+    """Release factors of the Meta Pattern Concern Score, and the paper's two-level form."""
+
+    factors: Rows = Field(description="k x k, in [0, 1]; 1 is full concern")
+    releases: list[list[str]] = Field(
+        alias="list", description="Sequences (true class, released class, released class, ...)"
+    )
+    factor: float = Field(ge=0, le=1, description="The one factor of all released errors")
+    error: float = Field(ge=0, description="Root mean squared difference of the two-level form to the factors")
+
+
+class WorkedExample(_Part):
+    """A confusion matrix and its mean cost per case, recomputed by every reader."""
+
+    counts: list[list[int]] = Field(description="k x k; rows are true classes, columns are predicted classes")
+    mean_cost: float = Field(ge=0, description="sum(counts * cost_matrix) / sum(counts)")
+
+
+class MetricDocument(_Part):
+    """An elicited metric file, version 1."""
+
+    format: Literal["elicited-metric"]
+    version: Literal[1]
+    name: str
+    created: AwareDatetime = Field(description="UTC")
+    classes: list[str] = Field(min_length=2, description="In the order of the rows and columns of every matrix")
+    kind: KindName = Field(
+        default="confusion",
+        description="What is priced: mistakes between the classes; or amounts, each of which stands for a class, its "
+        "price being the weight. multilabel: labels found, labels missed, false labels; relevance: alpha, beta",
+    )
+    family: Literal["dlpm", "lpm"]
+    orientation: Literal["rows are true classes, columns are predicted classes"]
+    weights: list[float] = Field(
+        description="dlpm: k weights of the hits, >= 0, sum 1; lpm: k^2 - k weights of the errors, row-major, <= 0, "
+        "L2 norm 1"
+    )
+    cost_matrix: Rows = Field(description="k x k, zero diagonal, largest entry 1")
+    class_weight: dict[str, float] = Field(description="Per true class, mean 1")
+    intervals: list[list[Interval | None]] | None = Field(
+        default=None,
+        description="k x k pairs [low, high], 90 % intervals of the costs; high null where unbounded",
+    )
+    samples: Rows | None = Field(default=None, description="Posterior draws of the weights")
+    release: Release
+    prevalence: list[float] | None = Field(default=None, description="Shares of the true classes, sum 1")
+    population: int | None = Field(default=None, ge=1, description="Costs and frequencies are per this many cases")
+    consequences: list[Consequence] = Field(default=[], description="The expert's words for the mistakes")
+    words: CaseWords | None = Field(default=None, description="The domain's words for cases and classes")
+    yardstick: Annotated[list[str], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="[true class, predicted class] of the mistake that others are compared with"
+    )
+    provenance: Provenance
+    quality: Quality = Quality()
+    worked_example: WorkedExample
+    digest: str | None = Field(default=None, description="SHA-256 of all other fields; see `document_digest`")
+
+
+def metric_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the elicited metric file."""
+    schema = MetricDocument.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "Elicited metric file"}
+
+
+if __name__ == "__main__":
+    print(json.dumps(metric_schema(), indent=2))
+
+
+CURRENT_VERSION = 1
+
 
 Metric = TypeVar("Metric", bound="ElicitedMetric")
 Step = Callable[[dict[str, Any]], dict[str, Any]]
@@ -32,6 +114,9 @@ Step = Callable[[dict[str, Any]], dict[str, Any]]
 STEPS: Mapping[int, Step] = {}
 
 # What pydantic finds, in our words; {x} are values of the finding's context.
+MOST_BYTES = 128 << 20
+"""Bytes of the largest metric file that is read: 50 classes with 1,000 draws take half of it."""
+
 _FINDINGS = {
     "missing": "is missing",
     "extra_forbidden": "is unknown in this version",
@@ -97,7 +182,9 @@ def metric_text(metric: ElicitedMetric) -> str:
         "yardstick": None if details["yardstick"] is None else list(details["yardstick"]),
         "worked_example": {"counts": counts.tolist(), "mean_cost": mean_cost(counts, metric.cost_matrix)},
     }
-    content = MetricDocument.model_validate(fields).model_dump(mode="json", by_alias=True, exclude={"digest"})
+    # Metrics of the first kind are written as they were before there were others: older programs read them.
+    left_out = {"digest", "kind"} if metric.kind == "confusion" else {"digest"}
+    content = MetricDocument.model_validate(fields).model_dump(mode="json", by_alias=True, exclude=left_out)
     return json_text({**content, "digest": document_digest(content)})
 
 
@@ -131,16 +218,18 @@ def read_text(path: str | os.PathLike[str]) -> str:
     OSError
         Where there is no such file, or it is a folder or may not be read; in one sentence.
     MetricFileError
-        Where the file is not UTF-8.
+        Where the file is not UTF-8, no regular file, or too large for any metric.
     """
     try:
-        return Path(path).read_bytes().decode("utf-8-sig")
+        return read_regular_file(path, MOST_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: there is no such file; give the path of a .metric.json file.") from None
     except IsADirectoryError:
         raise IsADirectoryError(f"{path}: is a folder; give the path of a .metric.json file.") from None
     except OSError as error:
         raise type(error)(f"{path}: cannot be read ({error.strerror}).") from None
+    except InputError as error:
+        raise MetricFileError(f"{path}: {error}; give the path of a .metric.json file.") from None
     except UnicodeDecodeError as error:
         raise MetricFileError(f"{path}: byte {error.start} is not UTF-8 text; a JSON file was expected.") from None
 
@@ -235,13 +324,15 @@ def _fields(document: MetricDocument) -> dict[str, Any]:
     """Return the fields of the document that are fields of the metric."""
     fields = {name: getattr(document, name) for name in ("family", "weights", "cost_matrix", "name", "created")}
     fields |= {
-        name: getattr(document, name) for name in ("samples", "prevalence", "population", "provenance", "quality")
+        name: getattr(document, name)
+        for name in ("samples", "prevalence", "population", "provenance", "quality", "kind")
     }
     return {
         **fields,
         "classes": tuple(document.classes),
         "intervals": _with_infinity(document.intervals),
         "consequences": tuple(document.consequences),
+        "words": document.words,
         "yardstick": None if document.yardstick is None else tuple(document.yardstick),
     }
 

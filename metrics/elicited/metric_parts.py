@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.family import checked_cost_matrix, family_of
+from metrics.elicited.kinds import KindName
 from metrics.errors import InputError
 
 if TYPE_CHECKING:
@@ -64,6 +65,53 @@ class Consequence:
     consequence: str = ""
 
     __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+
+@dataclass(frozen=True)
+class CaseWords:
+    """The words of the domain that sentences are made of.
+
+    Parameters
+    ----------
+    case, cases : str
+        What is classified: "patient", "patients".
+    classes : tuple of k str
+        What one case of each class is called: "cancer".
+    actions : tuple of k str, optional
+        What is done with a case that is called so, as an instruction: "biopsy"; "" where nothing is stated.
+    """
+
+    case: str
+    cases: str
+    classes: tuple[str, ...]
+    actions: tuple[str, ...] = ()
+
+    __pydantic_config__: ClassVar[ConfigDict] = _STRICT
+
+    @classmethod
+    def plain(cls, classes: Sequence[str]) -> Self:
+        """Return the words of a metric file that names nothing but its classes."""
+        return cls("case", "cases", tuple(classes))
+
+    def action(self, at: int) -> str:
+        """Return what is done with a case that is called a class; empty where nothing is stated."""
+        return self.actions[at] if self.actions else ""
+
+    def rule(self, at: int) -> str:
+        """Return the rule that decides for one class whatever the case.
+
+        >>> CaseWords("patient", "patients", ("cancer", "harmless")).rule(0)
+        'call every patient cancer'
+        >>> CaseWords("patient", "patients", ("cancer", "harmless"), ("biopsy", "")).rule(0)
+        'biopsy in every case'
+        """
+        action = self.action(at)
+        return f"{action} in every case" if action else f"call every {self.case} {self.classes[at]}"
+
+    def following(self, at: int) -> str:
+        """Return what it is to follow that rule: "calling every patient cancer", "the rule “biopsy in every case”"."""
+        rule = self.rule(at)
+        return f"the rule “{rule}”" if self.action(at) else rule.replace("call ", "calling ", 1)
 
 
 @dataclass(frozen=True)
@@ -204,9 +252,11 @@ class MetricDetails(TypedDict, total=False):
     prevalence: ArrayLike | None
     population: int | None
     consequences: Sequence[Consequence]
+    words: CaseWords | None
     yardstick: tuple[object, object] | None
     provenance: Provenance
     quality: Quality
+    kind: KindName
 
 
 def frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Floats:
@@ -231,8 +281,7 @@ def checked_weights(weights: ArrayLike, family: str, k: int) -> Floats:
     if values.shape != (weigh.n_weights(k),):
         raise InputError(f"weights: {weigh.n_weights(k)} numbers were expected for {k} classes of family {family!r}")
     if np.abs(weigh.normalise(values) - values).max() > TOLERANCE:
-        rule = "sum to 1" if family == "dlpm" else "have L2 norm 1"
-        raise InputError(f"weights: the weights of family {family!r} must {rule}")
+        raise InputError(f"weights: the weights of family {family!r} must {weigh.normalised}")
     values.flags.writeable = False
     return values
 
@@ -307,7 +356,7 @@ def checked_mistake(true: str, predicted: str | None, classes: Sequence[str], na
     """Refuse a mistake that is not one: an unknown class, or a right answer."""
     for label in (true, predicted):
         if label is not None and label not in classes:
-            raise InputError(f"{name}: {label!r} is no class of the metric (classes: {', '.join(classes)})")
+            raise InputError(f"{name}: {label!r} is not one of the metric's classes ({', '.join(classes)})")
     if true == predicted:
         raise InputError(f"{name}: {true!r} called {predicted!r} is a right answer, a mistake was expected")
 
@@ -320,6 +369,15 @@ def check_mistakes(
         checked_mistake(mistake.true, mistake.predicted, classes, "consequences")
     if yardstick is not None:
         checked_mistake(*yardstick, classes, "yardstick")
+
+
+def check_words(words: CaseWords | None, classes: Sequence[str]) -> None:
+    """Refuse words for more or fewer classes than there are."""
+    if words is None:
+        return
+    k = len(classes)
+    if len(words.classes) != k or len(words.actions) not in (0, k):
+        raise InputError(f"words: {k} classes, and as many actions or none, were expected")
 
 
 def check_name_and_time(name: object, created: object) -> None:

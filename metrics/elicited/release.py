@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.elicited.family import checked_cost_matrix, error_cells
 from metrics.errors import InputError
 from metrics.inputs.arguments import square_matrix
+
+Floats = NDArray[np.float64]
+ReleaseForm = Literal["graded", "list"]
 
 
 class ReleaseList(NamedTuple):
@@ -31,7 +34,7 @@ class ReleaseList(NamedTuple):
     error: float
 
 
-def release_factors(cost_matrix: ArrayLike) -> NDArray[np.float64]:
+def release_factors(cost_matrix: ArrayLike) -> Floats:
     """Return the release factors of the Meta Pattern Concern Score that a cost matrix stands for.
 
     ``factor[i, j] = C[i, j] / max_j' C[i, j']``: the score divides concern within one sample, so only the ratios inside
@@ -84,6 +87,20 @@ def ranges_of_draws(draws: ArrayLike) -> NDArray[np.float64]:
            [2.1, 3.9]])
     """
     return np.moveaxis(np.quantile(np.asarray(draws, dtype=np.float64), (0.05, 0.95), axis=0), 0, -1)
+
+
+def two_level_factors(factors: ArrayLike) -> Floats:
+    """Return the factors of the paper's two-level form that fits release factors best, shape (k, k).
+
+    Parameters
+    ----------
+    factors : array-like of shape (k, k)
+        As in `release_list`, and refused as there.
+    """
+    from metrics.probabilistic.concern import release_matrix
+
+    found = release_list(factors)
+    return release_matrix(found.releases, found.factor, len(np.asarray(factors)))
 
 
 def release_list(factors: ArrayLike) -> ReleaseList:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
 from metrics.display.axes import SECOND, LogAxis
 from metrics.display.numbers import total_cost, two_digits
+from metrics.display.text import html_text
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.judgement import JudgedPolicy
 
@@ -144,7 +144,7 @@ _STROKE = 'stroke="currentColor" stroke-width="1.6" fill="none"'
 def _picture(parts: Sequence[str], alt: str, height: int = HEIGHT, width: int = WIDTH) -> Picture:
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     inside = "".join(parts)
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(alt)}">{inside}</svg>'
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{html_text(alt)}">{inside}</svg>'
     return Picture(svg, alt, width)
 
 
@@ -176,4 +176,4 @@ def _diamond(x: float, y: float) -> str:
 
 def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
     look = f'font-family="Inter, DejaVu Sans, sans-serif" font-size="11" fill="currentColor" text-anchor="{anchor}"'
-    return f'<text x="{x:.1f}" y="{y}" {look}>{escape(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y}" {look}>{html_text(text)}</text>'

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
 from importlib.resources import files
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from metrics.display.text import html_text
 from metrics.exports.drawings import Picture
 from metrics.exports.metric_page import metric_page
 from metrics.exports.page import (
@@ -64,12 +64,14 @@ def page_as_html(page: Page) -> str:
         inside = "\n".join(map(_section, sections))
         parts.append(f'<div class="pair">\n{inside}\n</div>' if half else inside)
     style = files("metrics.exports").joinpath("page.css").read_text(encoding="utf-8")
-    return _PAGE.format(title=escape(page.title), style=style, subtitle=escape(page.subtitle), body="\n".join(parts))
+    return _PAGE.format(
+        title=html_text(page.title), style=style, subtitle=html_text(page.subtitle), body="\n".join(parts)
+    )
 
 
 def _section(section: Section) -> str:
     wide = any(isinstance(block, Matrix) and len(block.names) > _FEW_CLASSES for block in section.blocks)
-    title = f"<h{section.level}>{escape(section.title)}</h{section.level}>\n" if section.title else ""
+    title = f"<h{section.level}>{html_text(section.title)}</h{section.level}>\n" if section.title else ""
     blocks = "\n".join(_block(block) for block in section.blocks)
     return f"<section{_WIDE if wide else ''}>{title}{blocks}</section>"
 
@@ -88,22 +90,22 @@ def _block(block: Block) -> str:
             return _matrix(block)
         case Findings(rows):
             told = (
-                f'<li class="{"good" if one.good else "bad"}"><b>{escape(one.headline)}</b>'
-                f"{f'<small>{escape(one.detail)}</small>' if one.detail else ''}</li>"
+                f'<li class="{"good" if one.good else "bad"}"><b>{html_text(one.headline)}</b>'
+                f"{f'<small>{html_text(one.detail)}</small>' if one.detail else ''}</li>"
                 for one in rows
             )
             return f'<ul class="findings">{"".join(told)}</ul>'
         case Bullets(items):
-            listed = (f"<li><b>{escape(lead)}</b> {escape(text)}</li>" for lead, text in items)
+            listed = (f"<li><b>{html_text(lead)}</b> {html_text(text)}</li>" for lead, text in items)
             return f"<ul>{''.join(listed)}</ul>"
         case Signatures(names):
-            return f'<div class="signatures">{"".join(f"<span>{escape(name)}</span>" for name in names)}</div>'
+            return f'<div class="signatures">{"".join(f"<span>{html_text(name)}</span>" for name in names)}</div>'
         case RatePlot():
             return _rates(block)
 
 
 def _text(text: Text) -> str:
-    return "".join(f"<b>{escape(one.text)}</b>" if one.strong else escape(one.text) for one in pieces_of(text))
+    return "".join(f"<b>{html_text(one.text)}</b>" if one.strong else html_text(one.text) for one in pieces_of(text))
 
 
 def _table(table: Table) -> str:
@@ -116,7 +118,7 @@ def _table(table: Table) -> str:
 
 
 def _lines(text: str) -> str:
-    return "<br>".join(map(escape, text.split("\n")))
+    return "<br>".join(map(html_text, text.split("\n")))
 
 
 def _side(table: Table, at: int) -> str:
@@ -126,26 +128,28 @@ def _side(table: Table, at: int) -> str:
 def _cell(cell: Cell | Picture, side: str) -> str:
     if isinstance(cell, Picture):
         return f'<td class="plot">{cell.svg}</td>'
-    small = f"<small>{escape(cell.beneath)}</small>" if cell.beneath else ""
-    text = f"<b>{escape(cell.text)}</b>" if cell.strong else escape(cell.text)
+    small = f"<small>{html_text(cell.beneath)}</small>" if cell.beneath else ""
+    text = f"<b>{html_text(cell.text)}</b>" if cell.strong else html_text(cell.text)
     return f"<td{side}>{text}{small}</td>"
 
 
 def _matrix(matrix: Matrix) -> str:
     """Return a table with the truth in rows; each cell a number and what stands small beneath it."""
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in matrix.names)
+    heads = "".join(f'<th scope="col">{html_text(name)}</th>' for name in matrix.names)
     lines = [f"<thead><tr><th>truth</th>{heads}</tr></thead>"]
     for i, (name, row) in enumerate(zip(matrix.names, matrix.cells, strict=True)):
         cells = []
         for j, (number, beneath) in enumerate(row):
-            small = f"<small>{escape(beneath)}</small>" if beneath else ""
+            small = f"<small>{html_text(beneath)}</small>" if beneath else ""
             cells.append(f'<td class="hit">{number}</td>' if i == j else f"<td><b>{number}</b>{small}</td>")
-        lines.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>')
+        lines.append(f'<tr><th scope="row">{html_text(name)}</th>{"".join(cells)}</tr>')
     return f'<table class="matrix">{"".join(lines)}</table>'
 
 
 def _facts(facts: Facts) -> str:
-    lines = (f'<tr><th scope="row">{escape(what)}</th><td>{escape(value)}</td></tr>' for what, value in facts.rows)
+    lines = (
+        f'<tr><th scope="row">{html_text(what)}</th><td>{html_text(value)}</td></tr>' for what, value in facts.rows
+    )
     return f'<table class="facts">{"".join(lines)}</table>'
 
 

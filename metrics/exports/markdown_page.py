@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from metrics.display.text import isolated
 from metrics.exports.drawings import Picture
 from metrics.exports.metric_page import metric_page
 from metrics.exports.page import (
@@ -94,7 +95,7 @@ def _cell(cell: Cell | Picture) -> str:
 
 def escaped(text: str) -> str:
     """Return text that Markdown shows as it is, on one line."""
-    return re.sub(r"([\\`*_{}\[\]<>#|~$&!])", r"\\\1", one_line(text))
+    return isolated(re.sub(r"([\\`*_{}\[\]<>#|~$&!])", r"\\\1", one_line(text)))
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
 from metrics.exports.page import one_line
+from metrics.files import csv_cell
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -155,7 +156,7 @@ def csv_table(metric: ElicitedMetric) -> str:
             numbers = (metric.cost_matrix[i, j], low, high, factors[i, j], class_weight[i])
             cells = [float(x) if math.isfinite(x) else "" for x in numbers]
             mistake = "" if i == j else mistake_words(metric, family.mistake_at(i, j)).name
-            table.writerow([true, predicted, *cells, mistake])
+            table.writerow([csv_cell(true), csv_cell(predicted), *cells, csv_cell(mistake)])
     return text.getvalue()
 
 

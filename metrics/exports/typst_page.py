@@ -12,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from metrics.display.text import isolated
 from metrics.exports.drawings import Picture
 from metrics.exports.metric_page import metric_page
 from metrics.exports.page import (
@@ -32,6 +33,7 @@ from metrics.exports.page import (
     one_line,
     pieces_of,
 )
+from metrics.extras import require
 
 if TYPE_CHECKING:
     import typst
@@ -82,6 +84,7 @@ def page_as_pdf(page: Page, created: datetime) -> bytes:
     created : datetime
         When, for the properties of the file; with a time zone.
     """
+    require("typst", "matplotlib")
     import typst
 
     source = page_as_typst(page).encode()
@@ -257,4 +260,4 @@ def _quoted(text: str) -> str:
     "a \"b\" \\ #c"
     """
     shown = "".join(letter if letter.isprintable() or letter in _JOINERS else " " for letter in text)
-    return '"' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return '"' + isolated(shown).replace("\\", "\\\\").replace('"', '\\"') + '"'

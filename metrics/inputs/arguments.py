@@ -211,7 +211,7 @@ def required_weight(total: float) -> float:
     return total
 
 
-def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex) -> Floats:
+def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, name: str = "class_weight") -> Floats:
     """Return one weight per class.
 
     Parameters
@@ -220,6 +220,8 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex) 
         Weights >= 0, not all zero, in any scale. A series of pandas with labels for an index is a mapping.
     classes : ClassIndex
         The k labels.
+    name : str
+        What an error calls them.
 
     Returns
     -------
@@ -236,15 +238,13 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex) 
         by_place = {classes.place(label): weight for label, weight in values.items()}
         found = [by_place.get(place) for place in range(len(classes))]
         if None in found:
-            raise InputError(f"class_weight: no weight for the class {classes.names[found.index(None)]!r}.")
+            raise InputError(f"{name}: no weight for the class {classes.names[found.index(None)]!r}.")
         values = np.array(found)
-    weights = number_array(values, "class_weight")
+    weights = number_array(values, name)
     if weights.shape != (len(classes),):
-        raise InputError(
-            f"class_weight: {len(classes)} weights were expected, one per class; the shape is {weights.shape}."
-        )
+        raise InputError(f"{name}: {len(classes)} weights were expected, one per class; the shape is {weights.shape}.")
     if weights.min() < 0 or not weights.any():
-        raise InputError("class_weight: weights >= 0 were expected, not all of them zero.")
+        raise InputError(f"{name}: weights >= 0 were expected, not all of them zero.")
     return weights
 
 

@@ -8,6 +8,7 @@ so that files with three or four decimals pass and scores that are no probabilit
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -111,6 +112,8 @@ def few(labels: Iterable[object], most: int = 8) -> str:
 
 def unmasked(values: ArrayLike) -> ArrayLike:
     """Return a masked array with None where it is masked, which numpy would show what lies underneath."""
+    if "numpy.ma" not in sys.modules:  # its import takes as long as reading a metric, and nobody has a masked array
+        return values
     if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
         return values
     shown = np.ma.getdata(values).astype(object)

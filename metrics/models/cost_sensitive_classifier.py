@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+import warnings
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from metrics.classification.costs import cost_sensitive_decisions
+from metrics.classification.costs import cost_sensitive_decisions, misclassification_cost
+from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.family import checked_cost_matrix
-from metrics.errors import InputError
+from metrics.errors import CostsCountTwice, InputError
 from metrics.inputs.arguments import matrix_by_name
 from metrics.inputs.class_index import ClassIndex, class_names
-
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
 
 
 def _estimator_has(method: str) -> Any:
@@ -31,11 +31,33 @@ def _estimator_has(method: str) -> Any:
     return has
 
 
+# Parameters by which scikit-learn, LightGBM and XGBoost weigh classes, with the value that does not.
+_NO_WEIGHTS = {"class_weight": None, "is_unbalance": False, "scale_pos_weight": 1}
+
+
+def _class_weights(estimator: Any) -> str:
+    """Return the parameter by which an estimator, or a part of it, weighs the classes in training; empty if none.
+
+    What stands inside a calibrator does not count: its probabilities are fitted to the cases as they are.
+    """
+    if isinstance(estimator, CalibratedClassifierCV) or not hasattr(estimator, "get_params"):
+        return ""
+    parts = estimator.get_params(deep=True)
+    calibrated = [name for name, part in parts.items() if isinstance(part, CalibratedClassifierCV)]
+    for name, value in parts.items():
+        parameter = name.rpartition("__")[2]
+        weighs = parameter in _NO_WEIGHTS and value is not None and value != _NO_WEIGHTS[parameter]
+        if weighs and not any(name.startswith(f"{inside}__") for inside in calibrated):
+            return f"{name}={value!r}"
+    return ""
+
+
 class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Predicts argmin_j sum_i P(i | x) C[i, j], with the probabilities of another classifier.
 
     The decisions are as good as the probabilities: calibrate them first where they are not
-    (`sklearn.calibration.CalibratedClassifierCV`). Nothing about the training changes.
+    (`sklearn.calibration.CalibratedClassifierCV`). Nothing about the training changes. An estimator that is
+    trained with weights of the classes has costs in its probabilities already: `fit` then warns, `CostsCountTwice`.
 
     Parameters
     ----------
@@ -97,6 +119,14 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
         TypeError
             Where the estimator has no `predict_proba`.
         """
+        weighed = _class_weights(self.estimator)
+        if weighed:
+            warnings.warn(
+                f"{weighed} and least-cost decisions count the costs twice: leave the weights out, or take the "
+                "estimator's own predictions, or calibrate its probabilities (CalibratedClassifierCV).",
+                CostsCountTwice,
+                stacklevel=2,
+            )
         if not hasattr(self.estimator, "predict_proba"):
             name = type(self.estimator).__name__
             raise TypeError(f"estimator: {name} has no predict_proba; wrap it in CalibratedClassifierCV.")
@@ -132,6 +162,36 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
             return np.repeat(self.classes_, len(proba))
         return np.asarray(self.classes_[cost_sensitive_decisions(proba, self.cost_matrix_)])
 
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the negated mean cost of the predictions, greater is better; not the accuracy.
+
+        A search without ``scoring`` chooses by it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, features)
+            Cases.
+        y : array-like of shape (n,)
+            Their labels.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the cases.
+
+        Returns
+        -------
+        float
+            At most 0, in units of the costs; without a metric the negated error rate.
+
+        Raises
+        ------
+        InputError
+            Where a label has no costs.
+        """
+        decided = self.predict(X)
+        if isinstance(self.metric, ElicitedMetric):
+            return -self.metric.score(y, decided, sample_weight=sample_weight)
+        true, predicted = (ClassIndex(self.classes_).indices(side, "y") for side in (y, decided))
+        return -misclassification_cost(true, predicted, self.cost_matrix_, sample_weight=sample_weight)
+
     @available_if(_estimator_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Return the estimator's probabilities, shape (n, k); the columns are `classes_`."""
@@ -159,8 +219,6 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
 
     def _costs(self) -> NDArray[np.float64]:
         """Return the costs in the order of the classes."""
-        from metrics.elicited.elicited_metric import ElicitedMetric
-
         k = len(self.classes_)
         if self.metric is None:
             return np.ones((k, k)) - np.eye(k)

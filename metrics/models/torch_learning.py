@@ -103,7 +103,7 @@ def concern_of_logits(
     true = ClassIndex(k).indices(targets.detach().cpu().numpy(), "targets")
     if metric is None:
         return float(meta_pattern_concern_score(true, proba, labels=np.arange(k), **options))
-    return float(metric.meta_pattern_concern_score(np.asarray(metric.classes)[true], proba))
+    return float(metric.meta_pattern_concern_score([metric.labels[place] for place in true], proba))
 
 
 def concern_times_loss(loss: torch.Tensor, score: float) -> torch.Tensor:

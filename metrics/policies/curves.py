@@ -7,6 +7,7 @@ economics (B. van Hout and others, "Costs, effects and C/E-ratios alongside a cl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-_RATIOS = 61
 _SMOOTH = 1.1
+_STEP = 1.04  # so that a tenth to either side holds five ratios
+_REACH = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,13 +70,13 @@ class PolicyCurves:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the probability of each policy being best; on `ax` or a new figure, whose axes it returns."""
-        from metrics.display.policy_curves import plot_acceptability
+        from metrics.display.curves import plot_acceptability
 
         return plot_acceptability(self, ax)
 
     def plot_cost(self, ax: Axes | None = None) -> Axes:
         """Draw the costs of the policies; on `ax` or a new figure, whose axes it returns."""
-        from metrics.display.policy_curves import plot_policy_costs
+        from metrics.display.curves import plot_policy_costs
 
         return plot_policy_costs(self, ax)
 
@@ -106,7 +108,7 @@ def policy_curves(
     mistake : tuple of (int, int or None), optional
         Indices (true, predicted) as in `exchange_rates`; by default the one that counts most.
     ratios : array-like of shape (r,), optional
-        Ascending, > 0; by default from a tenth of the smallest to ten times the largest plausible ratio.
+        Ascending, > 0; by default from a fifth of the smallest to five times the largest plausible ratio.
     prevalence : array-like of shape (k,), optional
         Stated shares of the true classes.
     practice : array-like of shape (k, k), optional
@@ -181,7 +183,8 @@ def _ratios(rate: ExchangeRate, wanted: ArrayLike | None) -> Floats:
             raise InputError("ratios: ascending numbers above 0 were expected.")
         return ratios
     ends = [end for end in (rate.low, rate.ratio, rate.high) if end and np.isfinite(end)] or [1.0]
-    return np.geomspace(min(ends) / 10, max(ends) * 10, _RATIOS)
+    low, high = min(ends) / _REACH, max(ends) * _REACH
+    return np.geomspace(low, high, 1 + math.ceil(math.log(high / low) / math.log(_STEP)))
 
 
 def _smoothed(ratios: Floats, shares: Floats) -> Floats:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.display.numbers import probability, span, total_cost
 from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import Consequence
+from metrics.elicited.metric_parts import CaseWords, Consequence
 from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
-from metrics.policies.recommendation import CaseWords, Recommendation, recommendation
+from metrics.policies.recommendation import Recommendation, recommendation
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -172,6 +173,23 @@ class Judgement:
     def recommendation(self) -> Recommendation:
         """Return the conclusion in words."""
         return recommendation(self)
+
+    def _repr_html_(self) -> str:
+        """Return the recommendation and the policies as a table for notebooks."""
+        from metrics.display.notebook import table_html
+
+        told = self.recommendation
+        rows = [
+            [
+                one.name,
+                total_cost(one.cost_per_population),
+                "" if one.interval is None else span(*one.interval),
+                probability(one.probability_best),
+            ]
+            for one in self.policies
+        ]
+        heads = ["", f"cost per {self.population:,}, in {self.unit_name}", "90 %", "best"]
+        return table_html(told.sentence, heads, rows, [told.spares, told.sureness, told.reservation])
 
     @property
     def best(self) -> JudgedPolicy:

@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.classification.confusion import natural_frequencies
 from metrics.classification.costs import cost_sensitive_decisions
 from metrics.display.numbers import two_digits
+from metrics.elicited.metric_parts import CaseWords
 from metrics.errors import InputError
-from metrics.inputs.class_index import ClassIndex
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
 from metrics.policies.judgement import Drawn, JudgedPolicy, Judgement, Threshold, compared, ninety
 from metrics.policies.recalibration import Recalibration, recalibration
-from metrics.policies.recommendation import CaseWords
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -142,7 +141,7 @@ class Judge:
         population : int, optional
             By default that of the metric, else 1,000.
         words : CaseWords, optional
-            By default the names of the classes.
+            By default those of the metric, else the names of the classes.
         draws, seed
             As in `policy_costs`.
         notes : tuple of str
@@ -157,7 +156,7 @@ class Judge:
             notes = ("The metric has no draws: only the doubt of the cases is counted, none of its costs.", *notes)
         if draws and costs.grouped:
             notes = (*notes, "The doubt of the cases comes from 512 groups of cases a class, dealt out in turn.")
-        words = words or CaseWords.plain(metric.classes)
+        words = words or metric.words or CaseWords.plain(metric.classes)
         return cls(metric, unit_costs, costs, population or metric.population or DEFAULT_POPULATION, words, notes)
 
     def at(self, prevalence: ArrayLike | None = None) -> Judgement:
@@ -188,7 +187,7 @@ class Judge:
         )
         unit = self.unit_costs.unit
         positive = unit[1] if len(self.metric.classes) == 2 else None
-        threshold = None if positive is None else _threshold(self.unit_costs, positive)
+        threshold = None if positive is None else threshold_of(self.unit_costs, positive)
         policies = [
             JudgedPolicy(
                 policy=policy,
@@ -273,8 +272,18 @@ def judge(
     ------
     InputError
         In words: which argument, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import ElicitedMetric, judge
+    >>> metric = ElicitedMetric.from_cost_matrix(['ill', 'well'], [[0, 10], [1, 0]])
+    >>> y_true = ['ill', 'ill', 'well', 'well'] * 25
+    >>> proba = [[0.9, 0.1], [0.3, 0.7], [0.4, 0.6], [0.1, 0.9]] * 25
+    >>> found = judge(metric, y_true, {'model': proba}, draws=200)
+    >>> [policy.rank for policy in found.policies]
+    [1, 1, 3, 4]
     """
-    true = ClassIndex(metric.classes).indices(y_true, "y_true").astype(np.int64)
+    true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
     if not y_proba:
         raise InputError("y_proba: the probabilities of at least one model were expected.")
     tables = {name: np.asarray(proba, dtype=np.float64) for name, proba in y_proba.items()}
@@ -297,7 +306,7 @@ def judge(
     return judge_.at(prevalence)
 
 
-def _threshold(costs: UnitCosts, positive: int) -> Threshold:
+def threshold_of(costs: UnitCosts, positive: int) -> Threshold:
     """Return p_t = c_FP / (c_FP + c_FN) with its 90 % range over the draws (C. Elkan, IJCAI 2001, section 1)."""
     negative = 1 - positive
 

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.extras import require
+
 Floats = NDArray[np.float64]
 
 FOLDS = 5
@@ -137,6 +139,7 @@ def recalibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Recalibra
 
 def _fitted(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Return slopes and biases of least log loss, drawn to 1 and 0 by a ridge."""
+    require("scipy")
     from scipy.optimize import minimize
 
     n, k = logs.shape

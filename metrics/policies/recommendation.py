@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from metrics.display.numbers import probability, total_cost, two_digits
+from metrics.elicited.metric_parts import CaseWords
 
 if TYPE_CHECKING:
     from metrics.policies.judgement import JudgedPolicy, Judgement, Range
@@ -14,28 +14,6 @@ if TYPE_CHECKING:
 # A doubt whose range is so many times narrower than the other is hardly there.
 _HARDLY = 3.0
 _SETTLED = 0.95
-
-
-@dataclass(frozen=True)
-class CaseWords:
-    """The words of the domain that sentences are made of.
-
-    Parameters
-    ----------
-    case, cases : str
-        What is classified: "patient", "patients".
-    classes : tuple of str
-        What one case of each class is called: "cancer".
-    """
-
-    case: str
-    cases: str
-    classes: tuple[str, ...]
-
-    @classmethod
-    def plain(cls, classes: Sequence[str]) -> Self:
-        """Return the words of a metric file that names nothing but its classes."""
-        return cls("case", "cases", tuple(classes))
 
 
 @dataclass(frozen=True)
@@ -85,34 +63,40 @@ def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> 
         return "Present practice", "as typed in"
     if policy.decides == "always":
         assert policy.predicted is not None
-        return f"Call every {words.case} {words.classes[policy.predicted]}", "no model"
+        return _capital(words.rule(policy.predicted)), "no model"
     name = f"{policy.model}, recalibrated" if policy.recalibrated else str(policy.model)
     if policy.decides == "as-is":
         return name, "as it decides now"
     if one.threshold is None or positive is None:
-        return name, "with these costs"
+        return name, "by least expected cost"
     low, high = two_digits(100 * one.threshold.low), two_digits(100 * one.threshold.high)
     range_ = f" ({low} to {high})" if low != high else ""
-    return name, f"{words.classes[positive]} from {_percent(one.threshold.value)}{range_}"
+    return name, f"{words.action(positive) or words.classes[positive]} from {_percent(one.threshold.value)}{range_}"
 
 
 def _pieces(judgement: Judgement) -> tuple[Piece, ...]:
     best, words = judgement.best, judgement.words
     policy, name = best.policy, Piece(str(best.policy.model), True)
     if policy.decides == "practice":
-        return (Piece("Keep to "), Piece("present practice", True), Piece(": no model does better."))
+        return Piece("Keep to "), Piece("present practice", True), Piece(_no_model(judgement))
     if policy.decides == "always":
         assert policy.predicted is not None
-        whom = Piece(f"every {words.case} {words.classes[policy.predicted]}", True)
-        return Piece("Call "), whom, Piece(": no model does better.")
-    if policy.decides == "as-is":
-        return Piece("Use "), name, Piece(" as it decides now.")
-    recalibrated = ", recalibrated," if policy.recalibrated else ""
+        return Piece(_capital(words.rule(policy.predicted)), True), Piece(_no_model(judgement))
+    recalibrated = ", recalibrated" if policy.recalibrated else ""
     if best.threshold is not None and judgement.positive is not None:
-        start = Piece(f"Call it {words.classes[judgement.positive]} where ")
+        action = words.action(judgement.positive) or f"call it {words.classes[judgement.positive]}"
         cut = Piece(f"{_percent(best.threshold.value)} or more", True)
-        return start, name, Piece(f"{recalibrated} says "), cut, Piece(".")
-    return Piece("Use "), name, Piece(f"{recalibrated or ','} decided with these costs.")
+        says = f"{recalibrated}, says " if recalibrated else " says "
+        return Piece(f"{_capital(action)} where "), name, Piece(says), cut, Piece(".")
+    as_it_is = " as it decides now" if policy.decides == "as-is" else recalibrated
+    which = "most probable answer" if policy.decides == "as-is" else "answer with the least expected cost"
+    return Piece("Use "), name, Piece(f"{as_it_is}: each {words.case} gets the {which}.")
+
+
+def _no_model(judgement: Judgement) -> str:
+    """Return why one should do without a model, as the end of a sentence."""
+    tied = any(one.rank == 1 and one.policy.model is not None for one in judgement.policies)
+    return ": nothing shows that a model does better." if tied else ": no model does better."
 
 
 def _spares(judgement: Judgement) -> str:
@@ -128,7 +112,7 @@ def _spares(judgement: Judgement) -> str:
     other = judgement.best_without_model
     if other is None:
         return ""
-    than = f"than {_instead(other, words)}"
+    than = f"than {'in' if other.policy.decides == 'practice' else 'by'} {_alternative(other, words)}"
     if len(judgement.classes) > 2:
         cost, less = total_cost(best.cost_per_population), total_cost(other.difference_to_best)
         return f"{per} it costs {_unit(judgement, cost)}, {less} less {than}."
@@ -145,11 +129,12 @@ def _difference(judgement: Judgement, other: JudgedPolicy, true: int) -> str:
     return f"{abs(more):,} {'more' if more > 0 else 'fewer'} {words.one if abs(more) == 1 else words.many}"
 
 
-def _instead(one: JudgedPolicy, words: CaseWords) -> str:
+def _alternative(one: JudgedPolicy, words: CaseWords) -> str:
+    """Return what one would do without a model: "calling every patient cancer"."""
     if one.policy.decides == "practice":
-        return "in present practice"
+        return "present practice"
     assert one.policy.predicted is not None
-    return f"by calling every {words.case} {words.classes[one.policy.predicted]}"
+    return words.following(one.policy.predicted)
 
 
 def _sureness(judgement: Judgement) -> str:
@@ -159,7 +144,7 @@ def _sureness(judgement: Judgement) -> str:
     said += [_whose(judgement)] if judgement.sure < 1 else []
     if judgement.best.policy.model is not None:
         tied = [one for one in judgement.policies[1:] if one.rank == 1 and one.policy.model is None]
-        said += [f"It may do no better {_instead(tied[0], judgement.words).replace('by ', 'than ')}."] if tied else []
+        said += [f"It may do no better than {_alternative(tied[0], judgement.words)}."] if tied else []
     return " ".join(said)
 
 
@@ -199,3 +184,7 @@ def _percent(share: float) -> str:
 
 def _sure(share: float) -> str:
     return probability(share).replace("> ", "more than ").replace("< ", "less than ").capitalize()
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"

@@ -116,6 +116,7 @@ class ConcernScore(ProbabilityAccumulator):
         scores, outside = self.row_scores(true, proba)
         sums = {"outside": weighted_sum(outside, weight), "cases": total_weight(true, weight)}
         if self.class_weight is not None:
+            sums["every case alike"] = weighted_sum(scores, weight)
             by_class = self.class_weight[true]
             weight = by_class if weight is None else weight * by_class
         return sums | {"score": weighted_sum(scores, weight), "weight": total_weight(true, weight)}
@@ -123,6 +124,12 @@ class ConcernScore(ProbabilityAccumulator):
     def result(self) -> float:
         """Return the mean score of the cases; lower is better."""
         return float(self.value("score")) / self.weight()
+
+    def unweighted(self) -> float:
+        """Return the mean score with every case alike, equation (9), also where there are class weights."""
+        if self.class_weight is None:
+            return self.result()
+        return float(self.value("every case alike")) / self.weight("cases")
 
     def share_outside_top_k(self) -> float:
         """Return the share of the cases whose true class is not among the K most probable."""
@@ -378,6 +385,12 @@ def release_matrix(releases: Sequence[Sequence[int]], factor: float, n_classes: 
     ------
     InputError
         Where a class does not exist, a class is released to itself, or the factor is not in [0, 1].
+
+    Examples
+    --------
+    >>> from metrics import release_matrix
+    >>> release_matrix([[0, 1]], 0.5, 3).tolist()
+    [[1.0, 0.5, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
     k = whole_number(n_classes, "n_classes", 2)
     concern = real_number(factor, "factor", 0, 1)

@@ -118,6 +118,12 @@ def negative_log_likelihood(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import negative_log_likelihood
+    >>> round(negative_log_likelihood([0, 1], [[0.8, 0.2], [0.5, 0.5]]), 4)
+    0.4581
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
     return LogLikelihood(classes, class_weight=class_weight).update(true, proba, sample_weight=sample_weight).result()
@@ -137,6 +143,12 @@ def probability_squared_error(
     -------
     float
         In [0, 1]; lower is better.
+
+    Examples
+    --------
+    >>> from metrics import probability_squared_error
+    >>> round(probability_squared_error([0, 1], [[0.9, 0.1], [0.4, 0.6]]), 3)
+    0.085
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
     return SquaredError(classes).update(true, proba, sample_weight=sample_weight).result()
@@ -220,8 +232,59 @@ def gaussian_negative_log_likelihood(y_true: ArrayLike, mean: ArrayLike, std: Ar
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import gaussian_negative_log_likelihood
+    >>> round(gaussian_negative_log_likelihood([1.0, 2.0], [1.0, 1.0], [1.0, 1.0]), 4)
+    1.1689
     """
     return GaussianLikelihood().update(y_true, mean, std).result()
+
+
+def density_negative_log_likelihood(y_true: ArrayLike, distribution: Any) -> float:
+    """Return the mean negative log-likelihood of numbers under predicted distributions of any kind [M589].
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n,)
+        Numbers.
+    distribution : frozen distribution of scipy.stats
+        With `logpdf`, or `logpmf` where it is discrete; its parameters are numbers or arrays of shape (n,):
+        ``scipy.stats.t(df=4, loc=means, scale=scales)``.
+
+    Returns
+    -------
+    float
+        Lower is better; for normal distributions that of `gaussian_negative_log_likelihood`.
+
+    Raises
+    ------
+    InputError
+        Where the distribution has no density, or a number lies where it is 0, with its row.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> round(density_negative_log_likelihood([0.0, 2.0], stats.laplace(loc=[0.0, 1.0], scale=1.0)), 6)
+    1.193147
+    """
+    density = getattr(distribution, "logpdf", None) or getattr(distribution, "logpmf", None)
+    if density is None:
+        raise InputError("distribution: a frozen distribution of scipy.stats, with its parameters, was expected.")
+    true = _numbers(y_true, "y_true")
+    try:
+        found = np.asarray(density(true), dtype=np.float64)
+    except ValueError as error:
+        raise InputError(f"distribution: its parameters do not go with {len(true)} numbers ({error}).") from None
+    if found.shape != true.shape:
+        raise InputError(f"distribution: one distribution per case was expected, {len(true)}, found {found.shape}.")
+    if not np.isfinite(found).all():
+        row = int(np.argmax(~np.isfinite(found)))
+        raise InputError(
+            f"y_true, row {row}: {true[row]:g} has the probability 0 or an unknown one under its distribution."
+        )
+    return float(-found.mean()) + 0.0
 
 
 def interval_coverage(
@@ -255,6 +318,12 @@ def interval_coverage(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import interval_coverage
+    >>> round(interval_coverage([1.0, 2.0, 5.0, 9.0], [0.0, 1.0, 2.0, 1.0], [2.0, 3.0, 4.0, 2.0]), 3)
+    0.75
     """
     given = [value is not None for value in (mean, std, lower, upper)]
     if given == [False, False, True, True]:

@@ -109,14 +109,14 @@ def _surroundings(home: Path) -> Iterator[None]:
 
 
 def _seen(command: dict, folder: Path) -> str:
-    code, out, err = _run(shlex.split(command["run"]), command.get("stdin", ""))
+    code, out, err = run_here(shlex.split(command["run"]), command.get("stdin", ""))
     parts = [f"$ elicit {command['run']}\nexit {code}\n"]
     parts += [f"--- {name}\n{_normal(text, folder)}" for name, text in (("stdout", out), ("stderr", err)) if text]
     parts += [f"--- file {file}\n{_content(folder / file, folder)}" for file in command.get("files", ())]
     return "".join(parts)
 
 
-def _run(arguments: list[str], typed: str) -> tuple[int, str, str]:
+def run_here(arguments: list[str], typed: str) -> tuple[int, str, str]:
     """Run the program in this process, with pipes for its three streams."""
     from elicit_app.cli.main import run
 

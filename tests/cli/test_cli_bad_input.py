@@ -14,18 +14,6 @@ HEAD = "y_true,proba_a,proba_b\n"
 GOOD = HEAD + "a,0.75,0.25\nb,0.5,0.5\n"
 
 
-def elicit(*arguments, cwd, stdin=None):
-    return subprocess.run(
-        [sys.executable, "-c", "from elicit_app.cli.main import run; run()", *map(str, arguments)],
-        capture_output=True,
-        cwd=cwd,
-        encoding="utf-8",
-        input=stdin,
-        timeout=120,
-        check=False,
-    )
-
-
 @pytest.fixture
 def desk(tmp_path):
     costs = np.array([[0, 1], [0.2, 0]])
@@ -61,13 +49,13 @@ PREDICTIONS = {
 
 
 @pytest.mark.parametrize("name", PREDICTIONS)
-def test_predictions_that_cannot_be_used(desk, name):
+def test_predictions_that_cannot_be_used(elicit, desk, name):
     file, content, expected = PREDICTIONS[name]
     (desk / file).write_bytes(content)
     refused(elicit("score", "ok.metric.json", "good.csv", file, cwd=desk), f"{file} cannot be used: ", expected)
 
 
-def test_no_study_is_made_of_them(desk):
+def test_no_study_is_made_of_them(elicit, desk):
     (desk / "p.csv").write_text(GOOD + "b,0.5,0.37\n")
     before = sorted(desk.iterdir())
     refused(elicit("study", "new", "s", "--predictions", "good.csv", "p.csv", cwd=desk), "p.csv cannot be used: ")
@@ -76,7 +64,7 @@ def test_no_study_is_made_of_them(desk):
     assert sorted(desk.iterdir()) == before
 
 
-def test_metric_files_that_cannot_be_used(desk):
+def test_metric_files_that_cannot_be_used(elicit, desk):
     content = (desk / "ok.metric.json").read_text()
     (desk / "cut.metric.json").write_text(content[: len(content) // 2])
     (desk / "newer.metric.json").write_text(json.dumps(json.loads(content) | {"version": 99}))
@@ -94,20 +82,20 @@ def test_metric_files_that_cannot_be_used(desk):
         ("good.csv/x.csv", "good.csv is a file, not a folder"),
     ],
 )
-def test_a_file_that_cannot_be_written_is_left_as_it_was(desk, out, expected):
+def test_a_file_that_cannot_be_written_is_left_as_it_was(elicit, desk, out, expected):
     before = sorted(desk.iterdir())
     refused(elicit("metric", "export", "ok.metric.json", "--format", "csv", "--out", out, cwd=desk), expected)
     assert sorted(desk.iterdir()) == before
 
 
-def test_the_ending_of_a_file_stands_for_the_format_in_any_case(desk):
+def test_the_ending_of_a_file_stands_for_the_format_in_any_case(elicit, desk):
     done = elicit("metric", "export", "ok.metric.json", "--out", "COSTS.CSV", cwd=desk)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "Wrote COSTS.CSV.\n")
     assert (desk / "COSTS.CSV").read_text().startswith('"true_class"')
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="arguments are never bytes there")
-def test_an_argument_that_is_not_text_is_wrong_usage(desk):
+def test_an_argument_that_is_not_text_is_wrong_usage(elicit, desk):
     done = elicit("study", "new", "s", "--predictions", "good.csv", "--name", os.fsdecode(b"a\xff"), cwd=desk)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "elicit: 'a\\udcff' is not UTF-8 text: rename the file or write the text anew.\n"
@@ -145,7 +133,7 @@ def test_letters_that_the_output_cannot_show_and_closed_streams_end_nothing(desk
         (["metric", "export", "ok.metric.json", "--out", "x.xls"], "one of sklearn, weka, mlr3"),
     ],
 )
-def test_wrong_usage_exits_with_two(desk, arguments, expected):
+def test_wrong_usage_exits_with_two(elicit, desk, arguments, expected):
     done = elicit(*arguments, cwd=desk)
     assert done.returncode == 2
     assert expected in done.stderr

@@ -16,8 +16,8 @@ from elicit_app.problem import Problem
 from elicit_app.session.results.result import scenarios_of
 from elicit_app.study import list_studies, open_study
 from elicit_app.study.making import datasets_folder
-from elicit_app.study.practice import read_practice
-from metrics import ElicitedMetric, judge
+from elicit_app.study.typed_tables import read_practice
+from metrics import ElicitedMetric, judge, meta_pattern_concern_score
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_scores_as_json_have_exactly_the_stated_fields(elicit, wine_metric):
     for model, predictions in zip(printed["models"], study.models, strict=True):
         assert list(model) == [
             *("name", "cost_per_population", "misclassification_cost", "expected_misclassification_cost"),
-            *("decided_cost", "mpcs", "accuracy", "balanced_error_rate", "rank", "probability_best"),
+            *("decided_cost", "mpcs", "accuracy", "balanced_error_rate", "rank", "probability_best", "mpcs_unweighted"),
         ]
         truth = np.array(study.classes)[predictions.y_true]
         decided = np.array(study.classes)[predictions.y_proba.argmax(axis=1)]
@@ -110,8 +110,22 @@ def test_scores_as_json_have_exactly_the_stated_fields(elicit, wine_metric):
             metric.score(truth, metric.decide(predictions.y_proba)), abs=1e-12
         )
         assert model["mpcs"] == pytest.approx(metric.meta_pattern_concern_score(truth, predictions.y_proba), abs=1e-12)
+        plain = metric.meta_pattern_concern_score(truth, predictions.y_proba, by_class=False)
+        assert model["mpcs_unweighted"] == pytest.approx(plain, abs=1e-12)
+        assert plain != pytest.approx(model["mpcs"], rel=1e-3)
     assert min(model["rank"] for model in printed["models"]) == 1
     assert sum(model["probability_best"] for model in printed["models"]) == pytest.approx(1)
+
+
+def test_mpcs_as_its_options_say(elicit, wine_metric):
+    options = ("--top-k", "2", "--intervals", "200", "--true-concern", "count", "--release", "list")
+    printed = json.loads(elicit("score", wine_metric, *wine_files(), *options, "--json"))
+    metric, study = ElicitedMetric.load(wine_metric), open_study("wine")
+    how = {"top_k": 2, "n_intervals": 200, "true_concern": "count", "release_factors": metric.release_factors("list")}
+    assert len(np.unique(how["release_factors"])) == 2
+    for model, predictions in zip(printed["models"], study.models, strict=True):
+        expected = meta_pattern_concern_score(predictions.y_true, predictions.y_proba, **how)
+        assert model["mpcs_unweighted"] == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_table_of_scores_lists_the_cheapest_first(elicit, wine_metric):
@@ -237,7 +251,9 @@ def test_present_practice_is_read_from_a_file(elicit, breast_metric, tmp_path):
         (("--prevalence", "cancer=0.1"), 2, "'cancer' is not one of the metric's classes (malignant, benign)"),
         (("--prevalence", "malignant=0.1,benign=0.1"), 2, "the rates add up to 0.2, not 1"),
         (("--prevalence", "malignant=x"), 2, "'x' is not a number"),
+        (("--prevalence", "malignant=0.5,malignant=0.6"), 2, "'malignant' is named twice"),
         (("--prevalence", "malignant=1.5"), 2, "1.5 must lie between 0 and 1"),
+        (("--top-k", "3"), 2, "the metric has 2 classes"),
         (("--fail-if-worse-than", "nothing"), 2, "'nothing' is none of the policies"),
         (("--fail-if-worse-than", "always malignant"), 0, ""),
         (("--fail-if-worse-than", "Size-and-Texture"), 3, "worse than size-and-texture, as it decides now"),
@@ -262,7 +278,7 @@ def test_options_of_score_that_end_otherwise(breast_metric, capsys, monkeypatch,
     [
         ("", "a row and a column for each of malignant, benign was expected"),
         (",benign,other\nbenign,1,2\nmalignant,1,2\n", "a row and a column for each"),
-        (",benign,malignant\nbenign,1\nmalignant,1,2\n", "the row of “benign” has 1 numbers, 2 were expected"),
+        (",benign,malignant\nbenign,1\nmalignant,1,2\n", "the row of “benign” has 1 number, 2 were expected"),
         (",benign,malignant\nbenign,1,x\nmalignant,1,2\n", "“x” in the row of “benign” is not a number"),
         (",benign,malignant\nbenign,0,0\nmalignant,1,2\n", "the row of 'benign' is empty"),
     ],

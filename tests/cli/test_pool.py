@@ -1,9 +1,5 @@
 """`elicit metric pool`: what it prints, what it writes, what it refuses."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 from metrics import ElicitedMetric, Provenance
@@ -21,16 +17,9 @@ def write(folder, expert, missed, classes=CLASSES):
     return path
 
 
-def run(*arguments):
-    code = "from elicit_app.cli.main import run; run()"
-    env = os.environ | {"COLUMNS": "100"}
-    command = [sys.executable, "-c", code, "metric", "pool", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=env)
-
-
-def test_experts_are_compared_and_pooled(tmp_path):
+def test_experts_are_compared_and_pooled(elicit, tmp_path):
     ada, ben, out = write(tmp_path, "Ada", 8), write(tmp_path, "Ben", 2), tmp_path / "both.metric.json"
-    done = run(ada, ben, "--out", out, "--name", "Both")
+    done = elicit("metric", "pool", ada, ben, "--out", out, "--name", "Both")
     assert (done.returncode, done.stderr) == (0, "")
     assert (
         "For Ada one sick case called well counts as much as 8 well cases called sick, for Ben as much as 2"
@@ -43,20 +32,20 @@ def test_experts_are_compared_and_pooled(tmp_path):
     assert pooled.cost_matrix[0, 1] / pooled.cost_matrix[1, 0] == pytest.approx(4)
 
 
-def test_without_a_file_to_write_they_are_only_compared(tmp_path):
-    done = run(write(tmp_path, "Ada", 8), write(tmp_path, "Ben", 2))
+def test_without_a_file_to_write_they_are_only_compared(elicit, tmp_path):
+    done = elicit("metric", "pool", write(tmp_path, "Ada", 8), write(tmp_path, "Ben", 2))
     assert done.returncode == 0
     assert "Metric file" not in done.stdout
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_what_cannot_be_pooled_is_said_in_a_sentence(tmp_path):
+def test_what_cannot_be_pooled_is_said_in_a_sentence(elicit, tmp_path):
     ada, other = write(tmp_path, "Ada", 8), write(tmp_path, "Ben", 2, ("cat", "dog"))
     out = tmp_path / "both.metric.json"
-    refused = run(ada, other, "--out", out)
+    refused = elicit("metric", "pool", ada, other, "--out", out)
     assert refused.returncode == 1
     assert refused.stderr.startswith("elicit: Ben.metric.json is about the classes cat, dog, but Ada.metric.json about")
     assert not out.exists()
-    assert run(ada).returncode == 2
-    assert run(ada, tmp_path / "none.metric.json").returncode == 1
-    assert run(ada, ada).returncode == 1
+    assert elicit("metric", "pool", ada).returncode == 2
+    assert elicit("metric", "pool", ada, tmp_path / "none.metric.json").returncode == 1
+    assert elicit("metric", "pool", ada, ada).returncode == 1

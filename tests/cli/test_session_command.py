@@ -6,6 +6,8 @@ from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.results.result import export, result_view
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
+from elicit_app.study.folder import write_folder
+from metrics.exports.page import one_line
 
 
 def elicit(*arguments):
@@ -55,6 +57,32 @@ def test_a_damaged_session_is_told_and_recovered(tmp_path):
     assert "7 answers saved in" in said
     assert elicit("session", "check", new)[0] == 0
     assert "already a session" in elicit("session", "recover", path, "--out", new)[1]
+
+
+def test_the_report_of_a_session_has_the_recommendation_and_every_answer(tmp_path):
+    path = tmp_path / "a.session.jsonl"
+    answered(path)
+    assert elicit("session", "report", path, "--out", tmp_path / "r.md") == (0, f"Wrote {tmp_path / 'r.md'}.")
+    told = (tmp_path / "r.md").read_text()
+    session = Session.look(path)
+    assert one_line(result_view(session).judgement.recommendation.sentence) in told.replace("**", "")
+    assert told.count("\n| ", told.index("Every answer, in words")) == 7 + 2
+    assert "exists already" in elicit("session", "report", path, "--out", tmp_path / "r.md")[1]
+    assert elicit("session", "report", path, "--out", tmp_path / "r.md", "--force")[0] == 0
+    assert "must end in .pdf, .html" in elicit("session", "report", path, "--out", tmp_path / "r.txt")[1]
+
+
+def test_the_study_of_a_session_that_lies_elsewhere_is_named(tmp_path):
+    study = write_folder(tmp_path / "lumps", open_study("breast-cancer"))
+    elsewhere = tmp_path / "mail" / "a.session.jsonl"
+    elsewhere.parent.mkdir()
+    with Session.create(study, BayesSetting(seed=5), elsewhere) as session:
+        session.answer("left")
+    code, said = elicit("session", "report", elsewhere, "--out", tmp_path / "r.html")
+    assert (code, "does not lie in the folder of its study" in said) == (1, True)
+    assert elicit("session", "report", elsewhere, "--out", tmp_path / "r.html", "--study", tmp_path / "lumps")[0] == 0
+    code, said = elicit("session", "report", elsewhere, "--out", tmp_path / "s.html", "--study", "wine")
+    assert (code, "is about the classes malignant, benign" in said) == (1, True)
 
 
 def test_no_writer_replaces_answers_or_writes_through_a_link_and_others_only_with_force(tmp_path):

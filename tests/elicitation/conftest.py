@@ -6,14 +6,6 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
-from threadpoolctl import threadpool_limits
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread_of_linear_algebra():
-    """Matrices are small here: threads that wait for each other on a busy machine cost many times what they do."""
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 @cache

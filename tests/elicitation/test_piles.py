@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.orders import StatedMistake
-from elicit_app.elicitation.piles import StatedPile, piles_of
+from elicit_app.elicitation.orders import StatedMistake, StatedPile, piles_of
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.problem import WrongOption
 from elicit_app.registry import setting_of

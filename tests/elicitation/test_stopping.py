@@ -1,5 +1,7 @@
 """Reasons to stop: what is known, which model is best, and how many questions are still needed."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,7 +13,7 @@ from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, run
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Answer, Choice, Purpose
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Purpose
 from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
 from elicit_app.elicitation.stopping import (
     BEST_PROBABILITY,
@@ -146,12 +148,19 @@ def counted(k: int, blur: float = 1.0) -> Cases:
     return Cases.counted(truth, proba**blur / (proba**blur).sum(axis=1, keepdims=True))
 
 
+@cache
+def known_two_classes() -> tuple[Bayes, Outcome, tuple[Asked, ...]]:
+    """Return a sitting about two classes that ends because the costs are known."""
+    procedure = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=60, stop=True)
+    outcome, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+    return procedure, outcome, tuple(asked)
+
+
 class TestSittings:
     """Every reason, reached by answers."""
 
     def test_two_classes_become_known(self):
-        procedure = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=60, stop=True)
-        outcome, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+        procedure, outcome, asked = known_two_classes()
         assert outcome.stopped == "known"
         assert FEWEST_ANSWERS <= len(asked) < 30
         assert ratio_factors(procedure.belief(asked)).max() <= KNOWN_FACTOR
@@ -168,24 +177,25 @@ class TestSittings:
         assert FEWEST_ANSWERS <= len(asked) < 60
 
     def test_who_errs_often_uses_up_the_budget(self):
-        procedure = Bayes([counted(3)], family="lpm", seed=1, population=1000, questions=12, stop=True)
+        procedure = Bayes([counted(3)], family="lpm", seed=1, population=1000, questions=FEWEST_ANSWERS + 1, stop=True)
         erring = FlipOracle(LinearOracle(-COSTS), 0.3, np.random.default_rng(1))
         outcome, asked = run(procedure, erring)
-        assert (outcome.stopped, len(asked)) == ("budget", 12)
+        assert (outcome.stopped, len(asked)) == ("budget", FEWEST_ANSWERS + 1)
 
     def test_cannot_say_is_no_answer_to_stop_by(self):
         class Silent:
             def answer(self, question) -> Answer:
                 return Answer(Choice.UNSURE)
 
-        procedure = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=15, stop=True)
+        procedure = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=FEWEST_ANSWERS + 1, stop=True)
         outcome, asked = run(procedure, Silent())
-        assert (outcome.stopped, len(asked)) == ("budget", 15)
+        assert (outcome.stopped, len(asked)) == ("budget", FEWEST_ANSWERS + 1)
 
     def test_without_leave_to_stop_every_question_is_asked(self):
-        procedure = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=25)
+        most = len(known_two_classes()[2]) + 1
+        procedure = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=most)
         outcome, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
-        assert (outcome.stopped, len(asked)) == ("budget", 25)
+        assert (outcome.stopped, len(asked)) == ("budget", most)
         assert all(one.question.purpose is Purpose.INFORMATIVE for one in asked)
 
     def test_progress_is_honest_about_what_may_still_come(self):
@@ -199,8 +209,7 @@ class TestSittings:
             assert n + progress.fewest <= len(asked) + 3
 
     def test_what_is_known_at_the_last_question_is_said_to_be_known(self):
-        free = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=60, stop=True)
-        _, asked = run(free, LinearOracle(-COSTS[:2, :2]))
+        _, _, asked = known_two_classes()
         exact = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=len(asked), stop=True)
         outcome, same = run(exact, LinearOracle(-COSTS[:2, :2]))
         assert len(same) == len(asked)
@@ -239,7 +248,8 @@ class TestPurpose:
         proba = np.clip(np.column_stack([1 - scores, scores]), 0.05, 0.95)
         proba /= proba.sum(axis=1, keepdims=True)
         cases = [Cases.counted(y_true, proba)]
-        procedure = Bayes(cases, family="lpm", seed=1, population=1000, questions=18, stop=True, purpose="choose")
+        about = {"family": "lpm", "seed": 1, "population": 1000, "questions": FEWEST_ANSWERS + 1}
+        procedure = Bayes(cases, **about, stop=True, purpose="choose")
         costs = np.array([[0.0, 1.0], [12.0, 0.0]])
         outcome, asked = run(procedure, LinearOracle(-costs))
         assert outcome.stopped in ("best-model", "known", "budget")
@@ -250,7 +260,7 @@ class TestPurpose:
         y_true = np.arange(300) % 3
         proba = rng.dirichlet(np.ones(3), 300) + np.eye(3)[y_true]
         cases = [Cases.counted(y_true, proba / proba.sum(axis=1, keepdims=True))]
-        about = {"family": "lpm", "seed": 1, "population": 1000, "questions": 6, "answers": "choice"}
+        about = {"family": "lpm", "seed": 1, "population": 1000, "questions": 2, "answers": "choice"}
         seen = {}
         for purpose in ("costs", "choose"):
             procedure = Bayes(cases, **about, purpose=purpose)

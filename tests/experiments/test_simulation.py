@@ -74,17 +74,16 @@ def test_a_ratio_that_the_paper_cannot_identify_is_bounded():
         (WINE, LpmSetting(cycles=1, epsilon=0.1)),
         (SOFTMAX, DlfpmSetting()),
         (SOFTMAX, LfpmSetting(cycles=1, epsilon=0.1)),
-        (WINE, BayesSetting(questions=4)),
-        (WINE, BayesSetting(questions=4, family="dlpm")),
-        (SOFTMAX, BayesSetting(questions=4, space="sphere")),
+        (WINE, BayesSetting(questions=2)),
+        (WINE, BayesSetting(questions=2, family="dlpm")),
+        (SOFTMAX, BayesSetting(questions=2, space="sphere")),
     ],
 )
 def test_every_procedure_runs_and_the_same_seed_gives_the_same_runs(study, setting):
     experts = Experts(noise=Noise("flip", 0.1))
-    first, second = simulate(study, setting, experts, runs=2), simulate(study, setting, experts, runs=2)
-    assert told(first) == told(second)
+    first = simulate(study, setting, experts, runs=2)
     assert told(first)[0]["true_weights"] != told(first)[1]["true_weights"]
-    # A run does not depend on how many there are.
+    # The same again; a run does not depend on how many there are.
     assert told(simulate(study, setting, experts, runs=1)) == told(first)[:1]
     for run in first.runs:
         assert 0 <= run.agreement <= 1
@@ -94,10 +93,10 @@ def test_every_procedure_runs_and_the_same_seed_gives_the_same_runs(study, setti
 
 def test_jobs_do_not_change_the_result():
     done: list[int] = []
-    alone = simulate(SOFTMAX, DLPM, runs=5)
-    together = simulate(SOFTMAX, DLPM, runs=5, jobs=2, advance=done.append)
+    alone = simulate(SOFTMAX, DLPM, runs=3)
+    together = simulate(SOFTMAX, DLPM, runs=3, jobs=2, advance=done.append)
     assert told(alone) == told(together)
-    assert sum(done) == 5
+    assert sum(done) == 3
 
 
 def test_another_seed_gives_other_runs():
@@ -108,7 +107,7 @@ def test_another_seed_gives_other_runs():
 def test_votes_are_counted_and_help():
     experts = [Experts(noise=Noise("flip", 0.1), votes=votes) for votes in (1, 5)]
     setting = DLPM.model_copy(update={"ask": "all"})
-    once, five = (simulate(WINE, setting, one, runs=25) for one in experts)
+    once, five = (simulate(WINE, setting, one, runs=15) for one in experts)
     assert {run.questions for run in once.runs} == {56}
     assert {run.questions for run in five.runs} == {280}
     assert five.values("error_linf").mean() < once.values("error_linf").mean()
@@ -173,7 +172,7 @@ def test_options_that_do_not_go_together_are_refused_before_any_run():
 @pytest.mark.parametrize(
     ("setting", "orders", "small", "large"),
     [
-        ({"questions": 6}, ["Barolo:Barbera<=Barbera:Barolo", "Barbera:Barolo<=Barbera:Grignolino"], [1, 4], [4, 5]),
+        ({"questions": 3}, ["Barolo:Barbera<=Barbera:Barolo", "Barbera:Barolo<=Barbera:Grignolino"], [1, 4], [4, 5]),
         ({"questions": 4, "family": "dlpm"}, ["Barolo<=Barbera"], [0], [2]),
         ({"questions": 3, "space": "sphere"}, ["Barolo:Barbera<=Barbera:Barolo"], [1], [4]),
     ],
@@ -181,12 +180,12 @@ def test_options_that_do_not_go_together_are_refused_before_any_run():
 def test_simulated_experts_and_every_draw_keep_the_stated_orders(setting, orders, small, large):
     asked = BayesSetting(never_worse=read_orders(orders, WINE.classes), seed=3, **setting)
     truths = []
-    for run in simulate(WINE, asked, Experts(noise=Noise.parse("flip:0.3")), runs=3).runs:
+    for run in simulate(WINE, asked, Experts(noise=Noise.parse("flip:0.3")), runs=2).runs:
         for weights in (run.true_weights, run.elicited_weights, *run.outcome.samples):
             sizes = np.abs(weights)
             assert (sizes[small] <= sizes[large] + 1e-12).all()
         truths.append(run.true_weights)
-    assert len(set(truths)) == 3
+    assert len(set(truths)) == 2
 
 
 def test_weights_that_break_a_stated_order_are_refused():
@@ -219,8 +218,8 @@ def test_orders_that_hardly_any_expert_keeps_are_said_to_be_too_many():
 )
 def test_every_kind_of_person_can_be_simulated(experts):
     setting = BayesSetting(questions=4, seed=1)
-    first, second = simulate(WINE, setting, experts, runs=2), simulate(WINE, setting, experts, runs=2)
-    assert told(first) == told(second)
+    first = simulate(WINE, setting, experts)
+    assert told(first) == told(simulate(WINE, setting, experts))
     for run in first.runs:
         assert 0 <= run.agreement <= 1
         assert run.range_factor > 1

@@ -31,7 +31,7 @@ THOUGHT = 0.45
 """Seconds between a question and its answer: longer than answers to it are ignored."""
 
 COSTS = np.array([[0, 3, 1], [2, 0, 5], [1, 4, 0]])
-KILLED_AFTER, UNDONE_AT, ENOUGH = 6, 9, 12
+KILLED_AFTER, UNDONE_AT, ENOUGH = 3, 5, 8
 
 
 def until(condition, what, patience=PATIENCE):

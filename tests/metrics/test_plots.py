@@ -104,6 +104,14 @@ def test_calibration(ax):
     assert curve.plot(Figure().subplots()).get_ylabel() == "share that came true"
 
 
+def test_roc_without_a_metric(ax):
+    drawn(plot_roc(["ill", "well", "well", "ill"], [0.9, 0.2, 0.6, 0.4], ax=ax, pos_label="ill"))
+    assert ax.get_ylabel() == "share of ill called ill"
+    assert "area 0.750" in ax.get_legend().get_texts()[0].get_text()
+    with pytest.raises(ValueError, match="found 0 of the one and 2 of the others"):
+        plot_roc(["a", "a"], [0.1, 0.2], pos_label="b")
+
+
 def test_roc_with_the_elicited_optimal_point(ax):
     metric = ElicitedMetric.from_cost_matrix(["ok", "ill"], [[0, 0.12], [1, 0]])
     y, score = ["ok"] * 3 + ["ill"], [0.1, 0.4, 0.6, 0.5]
@@ -154,10 +162,10 @@ def test_a_concern_score_shows_where_it_comes_from(ax):
 
 
 def test_a_relevance_score_shows_its_cases(ax):
-    # P(a) = 2/3, P(b) = 1/3: a right answer, b for a (case 4) and a for b (case 2).
+    # P(a) = 2/3, P(b) = 1/3: a right answer, b for a (case 5) and a for b (case 2).
     score = relevance_score(["a", "a", "b"], ["a", "b", "a"], ["x", "x", "x"])
     assert score.plot(ax=ax) is ax
-    assert [bar.get_width() for bar in ax.patches] == [1, 1, 0, 1, 0]
+    assert [bar.get_width() for bar in ax.patches] == [1, 1, 0, 0, 1]
     told = [text.get_text() for text in ax.texts]
     assert told == ["1, mean score 100.0", "1, mean score 88.9", "0", "1, mean score 66.7", "0"]
 

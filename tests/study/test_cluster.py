@@ -11,9 +11,9 @@ import pytest
 
 from elicit_app.problem import Problem
 from elicit_app.study.cluster import parts_of, tally_on_cluster, tally_part
+from elicit_app.study.parquet import BATCH_ROWS
 from elicit_app.study.reading import open_predictions
-from elicit_app.study.scoring import ModelRows, Piece, scores_of, tally_models
-from elicit_app.study.tables import BATCH_ROWS
+from elicit_app.study.scoring import AS_USUAL, ModelRows, Piece, scores_of, tally_models
 from metrics import ElicitedMetric
 
 CLASSES = ("a", "b", "c")
@@ -38,9 +38,7 @@ def figures(score):
 
 
 @pytest.mark.long
-def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric):
-    from distributed import LocalCluster
-
+def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric, two_workers):
     whole = frame(12 * BATCH_ROWS + 5)
     whole.write_parquet(tmp_path / "one.parquet")
     folder = tmp_path / "many"
@@ -51,17 +49,15 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric):
     models = [("one", tmp_path / "one.parquet"), ("many", folder)]
     parts = parts_of(models, BATCH_ROWS)
     assert len(parts) == 13
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        victim = cluster.workers[0].pid
-        done = []
+    victim, done = next(iter(two_workers.workers.values())).pid, []
 
-        def advance(amount):
-            done.append(amount)
-            if len(done) == 1:
-                os.kill(victim, signal.SIGKILL)
+    def advance(amount):
+        done.append(amount)
+        if len(done) == 1:
+            os.kill(victim, signal.SIGKILL)
 
-        tally = tally_on_cluster(metric, parts, scheduler=cluster.scheduler_address, advance=advance)
-        assert cluster.workers[0].pid != victim
+    tally = tally_on_cluster(metric, parts, scheduler=two_workers.scheduler_address, advance=advance)
+    assert victim not in [worker.pid for worker in two_workers.workers.values()]
     assert sum(done) == 13
     here = tally_models([ModelRows(name, (Piece(tmp_path / "one.parquet"),)) for name, _ in models], metric)
     there, local = (scores_of(one, metric, draws=200) for one in (tally, here))
@@ -104,7 +100,7 @@ def test_a_worker_hands_back_what_is_wrong_with_a_file(tmp_path, metric):
     rows[7, "proba_a"] = 2.0
     rows.write_parquet(tmp_path / "m.parquet")
     (part,) = parts_of([("m", tmp_path / "m.parquet")])
-    problem = pickle.loads(pickle.dumps(tally_part(part, metric)))
+    problem = pickle.loads(pickle.dumps(tally_part(part, metric, None, AS_USUAL)))
     assert isinstance(problem, Problem)
     assert problem.findings[0].what.startswith("Row 8: proba_a is 2, above 1")
     assert problem.findings[0].what in problem.sentence

@@ -6,11 +6,12 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.study import open_study
-from elicit_app.study.reading import read_predictions
+from elicit_app.study import open_study, reading
+from elicit_app.study.reading import open_predictions, read_predictions
 from elicit_app.study.tables import MOST_COLUMNS
 
 CORPUS = sorted(path for path in (Path(__file__).parents[1] / "corpus").iterdir() if path.suffix != ".md")
@@ -100,3 +101,42 @@ def test_a_csv_that_is_not_utf8_below_a_short_row(tmp_path):
     (tmp_path / "p.csv").write_bytes(b"y_true,proba_a,proba_b\na,0.5\n\xff\xfe,0.5,0.5\n")
     with pytest.raises(Problem, match="cannot be used"):
         read_predictions(tmp_path / "p.csv")
+
+
+def parquet_of(path, rows, **options):
+    columns = {"y_true": np.where(np.arange(rows) % 2, "a", "b")}
+    pl.DataFrame(columns | {"proba_a": np.full(rows, 0.5), "proba_b": np.full(rows, 0.5)}).write_parquet(
+        path, **options
+    )
+    return path
+
+
+def test_no_foreign_parquet_is_decoded_here(tmp_path, monkeypatch):
+    path = parquet_of(tmp_path / "p.parquet", 100)
+    monkeypatch.setattr(pl, "scan_parquet", None)
+    assert len(read_predictions(path).predictions.y_true) == 100
+
+
+def test_a_file_that_ends_its_reader_leaves_the_others_readable(tmp_path):
+    path = parquet_of(tmp_path / "p.parquet", 200_000, row_group_size=1_000)
+    frames = open_predictions(path).frames()
+    read = next(frames).height
+    with pytest.raises(Problem, match="takes more than 1 GiB"):
+        read_predictions(CORPUS[0])
+    # the process that read both has ended; the file that was being read is read on
+    assert read + sum(frame.height for frame in frames) == 200_000
+
+
+def test_files_are_read_side_by_side_in_any_order(tmp_path):
+    files = [parquet_of(tmp_path / f"{rows}.parquet", rows) for rows in (150_000, 70_000)]
+    first, second = (open_predictions(file).frames() for file in files)
+    heights = [next(first).height, next(second).height, next(second).height, next(first).height]
+    assert heights == [64_000, 64_000, 6_000, 64_000]
+    del first
+    assert next(open_predictions(files[0]).frames()).height == 64_000
+
+
+def test_more_rows_than_a_study_can_hold(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "MOST_NUMBERS", 150)
+    with pytest.raises(Problem, match="more than 75 rows of 2 classes, which a study cannot hold"):
+        read_predictions(parquet_of(tmp_path / "p.parquet", 100))

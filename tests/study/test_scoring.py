@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from elicit_app.problem import Problem
 from elicit_app.study.checking import Batch
+from elicit_app.study.parquet import BATCH_ROWS
 from elicit_app.study.reading import read_predictions
 from elicit_app.study.scoring import ModelRows, Piece, RowsTally, judged_prevalence, scores_of, tally_models
-from elicit_app.study.tables import BATCH_ROWS
 from metrics import ElicitedMetric, meta_pattern_concern_score
 
 CLASSES = ("red", "yellow", "green")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -89,6 +90,21 @@ def test_any_words_survive_saving(tmp_path_factory, files, name, one, many, cons
     changed = replace(study, wording=wording, population=10_000, title=name)
     save_study(changed)
     same(open_study(folder), changed)
+
+
+def test_what_is_done_and_what_answers_are_for_may_be_stated_or_missing(tmp_path, files):
+    plain = create_study(tmp_path / "plain", files)
+    document = json.loads((tmp_path / "plain" / "study.json").read_text())
+    del document["purpose"]
+    (tmp_path / "plain" / "study.json").write_text(json.dumps(document))
+    older = open_study(tmp_path / "plain")
+    assert (older.purpose, older.wording.class_action) == (None, ())
+    wording = replace(plain.wording, class_action=("", "treat", ""))
+    made = create_study(tmp_path / "stated", files, wording=wording, purpose="costs")
+    same(open_study(tmp_path / "stated"), made)
+    assert open_study(tmp_path / "stated").purpose == "costs"
+    with pytest.raises(Problem, match="for each of the 3 classes, or for none"):
+        save_study(replace(made, wording=replace(wording, class_action=("treat",))))
 
 
 def test_models_of_other_cases_are_refused(tmp_path, files):
@@ -268,3 +284,20 @@ def test_names_hold_as_much_of_the_path_as_is_needed():
     assert names("/a/x.csv", "/a/x.parquet") == ["x.csv", "x.parquet"]
     assert names("/a/x.csv", "/b/x.csv") == ["a/x.csv", "b/x.csv"]
     assert names("/a/x.csv", "/a/x.csv") == ["a/x.csv", "a/x.csv (2)"]
+
+
+LOOK_ALIKE = ("cancer", "c\u0430ncer", "canc\u200ber", "cance\u0301r", "canc\u00e9r", "no case", "no\u00a0case")
+
+
+def test_classes_that_look_alike_are_pointed_out(tmp_path) -> None:
+    k = len(LOOK_ALIKE)
+    table = {"y_true": [*LOOK_ALIKE, *LOOK_ALIKE]}
+    for j, name in enumerate(LOOK_ALIKE):
+        table[f"proba_{name}"] = [0.4 if i % k == j else 0.6 / (k - 1) for i in range(2 * k)]
+    path = tmp_path / "model.parquet"
+    pl.DataFrame(table).write_parquet(path)
+    told = create_study(tmp_path / "made", [path]).notes
+    assert len(told) == 4
+    assert "cyrillic small letter a" in told[0]
+    assert "zero width space" in told[1]
+    assert open_study("wine").notes == ()

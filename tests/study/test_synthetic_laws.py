@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtri
 
 from elicit_app.study import open_study
-from elicit_app.study.synthetic import TITLES
+from elicit_app.study.synthetic import LISTED
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_the_softmax_laws_come_from_an_additive_recurrence(name, k):
     np.testing.assert_array_equal(law.radius_points, law.eta[:512])
 
 
-@pytest.mark.parametrize("name", TITLES)
+@pytest.mark.parametrize("name", LISTED)
 def test_a_synthetic_study_is_a_law_without_models(name):
     study = open_study(name)
     assert (study.kind, study.models, study.name, study.population) == ("synthetic", (), name, 1_000)

@@ -24,7 +24,7 @@ from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, open_ends
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.intervals import IntervalPosterior
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.laws import Decider, Tally
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
@@ -85,7 +85,7 @@ class Bayes:
 
     def __init__(
         self,
-        cases: Sequence[Cases],
+        cases: Sequence[Decider],
         *,
         family: Family,
         seed: int,
@@ -193,8 +193,12 @@ class Bayes:
     def linearity(self, history: Sequence[Asked]) -> Linearity | None:
         """Return how well rivals of linear costs explain the answers.
 
-        None on the sphere, where more than twenty weights are asked about, and under eight answers.
+        None on the sphere, where more than twenty weights are asked about, where amounts are priced instead of
+        mistakes, and under eight answers.
         """
+        first = self._cases[0]
+        if isinstance(first, Tally) and first.good is not None:
+            return None
         if isinstance(self.source, SpherePairs) or not self._by_particles or n_answered(history) < FEWEST_ANSWERS:
             return None
         key = prefix_digests(history)[-1]
@@ -256,16 +260,16 @@ class Bayes:
         return self._policies(history)
 
     def _policies(self, history: Sequence[Asked]) -> Matrix:
-        """Return the matrices, shape (n, k, k), of each model as it is and by least cost, and of each class for all."""
+        """Return the matrices, shape (n, k, k), of what is judged at the end: policies of models, a class for all."""
         key = prefix_digests(history)[-1]
         found = self._choices.get(key)
         if found is None:
             k = self.prior.n_classes
             costs = family_of(self.family).costs(self.belief(history).estimate)
             trivial = np.eye(k)[:, None, :] * self._cases[0].prevalence[None, :, None]
-            decided = [model.least_cost(costs) for model in self._cases]
+            decided = [matrix for model in self._cases for matrix in model.policies(costs)]
             # What decides alike is one choice: two of the same would share the probability of being the best.
-            found = np.unique(np.round([*self._models, *decided, *trivial], 12), axis=0)
+            found = np.unique(np.round([*decided, *trivial], 12), axis=0)
             self._choices.put(key, found)
         return found
 

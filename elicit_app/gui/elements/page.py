@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, QTimer
-from PySide6.QtGui import QKeySequence, QPainter, QPaintEvent, QPalette, QResizeEvent, QShortcut
+from PySide6.QtGui import QDropEvent, QKeySequence, QPainter, QPaintEvent, QPalette, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
+    QAbstractScrollArea,
     QFrame,
     QHBoxLayout,
+    QLayout,
     QScrollArea,
     QScrollBar,
     QSizePolicy,
@@ -265,3 +269,39 @@ def _column() -> tuple[QWidget, QVBoxLayout]:
     column = QVBoxLayout(widget)
     column.setContentsMargins(0, 0, 0, 0)
     return widget, column
+
+
+def dropped_files(event: QDropEvent) -> tuple[Path, ...]:
+    """Return the local files and folders that are dragged."""
+    return tuple(Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile())
+
+
+def follow_the_eye(page: QWidget) -> None:
+    """Let Tab visit everything on `page` that takes the focus in the order of its layouts."""
+    for before, after in pairwise(_stops(page)):
+        QWidget.setTabOrder(before, after)
+
+
+def _stops(widget: QWidget) -> Iterator[QWidget]:
+    if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+        yield widget
+    if isinstance(widget, QScrollArea):
+        inner: QWidget | None = widget.widget()
+        if inner is not None:
+            yield from _stops(inner)
+        return
+    layout = None if isinstance(widget, QAbstractScrollArea) else widget.layout()
+    if layout is not None:
+        yield from _stops_in(layout)
+
+
+def _stops_in(layout: QLayout) -> Iterator[QWidget]:
+    for at in range(layout.count()):
+        item = layout.itemAt(at)
+        if item is None:
+            continue
+        inner, nested = item.widget(), item.layout()
+        if inner is not None:
+            yield from _stops(inner)
+        elif nested is not None:
+            yield from _stops_in(nested)

@@ -6,14 +6,12 @@ everything else that Qt shows goes through `tell`.
 
 from __future__ import annotations
 
-import html
-
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.session.words.direction import isolated
+from metrics.display.text import html_text, isolated
 
 
 def tell(widget: QWidget, *, tooltip: str | None = None, name: str | None = None, more: str | None = None) -> None:
@@ -28,7 +26,7 @@ def tell(widget: QWidget, *, tooltip: str | None = None, name: str | None = None
 
 def tooltip_text(text: str) -> str:
     """Return `text` for a tooltip: escaped, its lines kept; empty stays empty."""
-    lines = "<br>".join(html.escape(line) for line in isolated(text).split("\n"))
+    lines = "<br>".join(map(html_text, text.split("\n")))
     return f"<qt>{lines}</qt>" if text else ""
 
 
@@ -119,7 +117,7 @@ class StressedLabel(Label):
     def say(self, *parts: str) -> None:
         """Show `parts` one after another: the first plain, the second stressed, the third plain, and so on."""
         weights = (400, 600)
-        shown = (html.escape(isolated(part)) for part in parts)
+        shown = (html_text(part) for part in parts)
         spans = (f'<span style="font-weight:{weights[i % 2]}">{part}</span>' for i, part in enumerate(shown))
         QLabel.setText(self, "".join(spans))
         self.setAccessibleName("".join(parts))

@@ -15,6 +15,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from elicit_app.gui.elements import Page
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.comparing import Comparing
+from elicit_app.gui.flow.files import Files
+from elicit_app.gui.flow.laboratory import LaboratoryFlow
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.preparation import Preparation, close_session, free_folder
 from elicit_app.gui.flow.saving import Dialogs
@@ -25,11 +27,12 @@ if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage
     from elicit_app.gui.pages.reading import ErrorPage, OpeningPage, Trouble
-    from elicit_app.gui.start.damaged_page import DamagedPage, DamagedView
+    from elicit_app.gui.start.page import DamagedPage, DamagedView
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
-SESSION_ENDING = ".session.jsonl"
+SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
+PREDICTIONS = (".csv", ".parquet", ".pq", ".npz")
 
 PATIENCE = 0.7
 """Seconds that leaving waits for what is being computed."""
@@ -66,8 +69,14 @@ class Flow(QObject):
         self._pages, self._places, self._dialogs = pages, places, dialogs
         self.settings = settings
         self.background = Background(self)
-        self.preparation = Preparation(pages, self.background, dialogs, places.data, self)
+        self.files = Files(pages, self.background, self)
+        self.files.reading.connect(lambda name: self._say_opening(f"Reading {name}", "Every row is looked at."))
+        self.files.left.connect(self.show_start)
+        self.preparation = Preparation(pages, self.background, dialogs, self.files, places.data, self)
         self.comparing = Comparing(pages, self.background, dialogs, self)
+        self.laboratory = LaboratoryFlow(pages, dialogs, self)
+        self.laboratory.left.connect(self.show_start)
+        self.laboratory.words_requested.connect(self.show_help)
         self._session_flow: SessionFlow | None = None
         self._before_aside: Page | None = None
         self._connect_start()
@@ -98,6 +107,7 @@ class Flow(QObject):
         unwritten = session.unwritten() if session is not None else lambda: False
         close_session_file = session.let_go() if session is not None else lambda: None
         self.background.stop()
+        self.laboratory.stop()
 
         def close_all() -> None:
             close_session_file()
@@ -127,6 +137,7 @@ class Flow(QObject):
         page.folder_requested.connect(self.choose_folder)
         page.help_requested.connect(self.show_help)
         page.settings_requested.connect(self.show_settings)
+        page.laboratory_requested.connect(self.laboratory.show)
 
     def _connect_preparation(self) -> None:
         preparation = self.preparation
@@ -158,28 +169,30 @@ class Flow(QObject):
         if ref.endswith(SESSION_ENDING):
             self._open_session(Path(ref))
             return
-        from elicit_app.study import open_study
-
-        self.announce(ref)
         path = Path(ref)
+        if path.is_file() and path.suffix.lower() in PREDICTIONS:
+            self._read((path,))
+            return
+        self.announce(ref)
         self.background.run(
-            lambda: open_study(ref),
+            lambda: _study_to_ask(ref),
             lambda study: self._opened(study, path),
             lambda problem: self._trouble(problem, path),
         )
 
     @Slot(object)
     def open_files(self, paths: Sequence[Path]) -> None:
-        """Open what was chosen or dropped: one study folder or session, or predictions files of one study."""
+        """Open what was chosen or dropped: a study folder, a packed study, a session, or predictions of one study."""
         if not paths:
             return
-        if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith(SESSION_ENDING)):
+        if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith((SESSION_ENDING, PACK_ENDING))):
             self.open(str(paths[0]))
             return
-        files = tuple(paths)
-        self._say_opening(f"Reading {files[0].name}", "Every row is looked at.")
-        self.background.run(
-            lambda: _study_of_files(files),
+        self._read(paths)
+
+    def _read(self, files: Sequence[Path]) -> None:
+        self.files.open(
+            files,
             lambda study: self._opened(study, files[0]),
             lambda problem: self._trouble(problem, files[0]),
         )
@@ -217,11 +230,9 @@ class Flow(QObject):
         self.settings_changed.emit(self.settings)
 
     def _open_session(self, path: Path) -> None:
-        from elicit_app.session.session import Session
-
         self._say_opening("Opening the session", "Your answers are read and checked.")
         self.background.run(
-            lambda: Session.open(path),
+            lambda: _session_of_classes(path),
             self._go_on,
             lambda problem: self._session_not_opened(problem, path),
             dropped=close_session,
@@ -368,18 +379,49 @@ class Flow(QObject):
         self.settings_changed.emit(settings)
 
 
+def _study_to_ask(ref: str) -> Study:
+    """Open a study, after a look at whether this version can ask what a packed one wants asked."""
+    from elicit_app.registry import setting_of
+    from elicit_app.registry.entries import as_packed
+    from elicit_app.study import open_study
+
+    study = open_study(ref)
+    as_packed(study, setting_of())
+    _require_classes(study, ref)
+    return study
+
+
+def _require_classes(study: Study, where: object) -> None:
+    """Refuse a study of amounts, whose questions the terminal asks."""
+    if study.wording.priced is not None:
+        raise Problem(f"“{study.title}” is not about classes: answer it in the terminal, with elicit ask {where}.")
+
+
+def _session_of_classes(path: Path) -> Session:
+    """Open a session, unless it is about a study of amounts."""
+    from elicit_app.session.session import Session
+
+    session = Session.open(path)
+    try:
+        _require_classes(session.study, f"STUDY --session {path}")
+    except Problem:
+        session.close()
+        raise
+    return session
+
+
 def _damaged_view(path: Path) -> DamagedView:
     """Read a damaged session up to the damage."""
     from elicit_app.gui.review.table import answer_words
-    from elicit_app.gui.start.damaged_page import DamagedView
     from elicit_app.gui.start.overview import titled
+    from elicit_app.gui.start.page import DamagedView
     from elicit_app.session.session import Session
     from elicit_app.session.view_builders import review_view
 
     with Session.look(path, damaged=True) as session:
         words, family = session.study.wording, session.setting.family
         answers = tuple(answer_words(one, words, family) for one in review_view(session).answers)
-        return DamagedView(path, titled(session.study.title, session.state.begun.expert), session.damage, answers)
+        return DamagedView(path, titled(session.study.title, session.state.begun.who), session.damage, answers)
 
 
 def _recovered(path: Path) -> Path:
@@ -392,9 +434,3 @@ def _recovered(path: Path) -> Path:
         number += 1
         copy = path.with_name(f"{stem}-recovered-{number}{SESSION_ENDING}")
     return recover_session(path, copy).path
-
-
-def _study_of_files(files: tuple[Path, ...]) -> Study:
-    from elicit_app.study.making import study_of
-
-    return study_of(files, kind="file", name=files[0].stem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.compare import ComparePage
     from elicit_app.session.experts.comparing import ComparisonView
 
-ENDING = ".metric.json"
+METRIC_ENDING = ".metric.json"
 
 
 class Comparing(QObject):
@@ -43,24 +44,37 @@ class Comparing(QObject):
         super().__init__(parent)
         self._pages, self._background, self._dialogs = pages, background, dialogs
         self._before: Page | None = None
+        self._session: Path | None = None
         self._view: ComparisonView | None = None
 
     def compare(self, path: Path) -> None:
         """Compare all experts who finished the study of a session; "Back" leads to the page that is shown now."""
-        self._before = self._pages.shown
-        self.reading.emit()
-        self._background.run(lambda: _compared(path), self._show, self.failed.emit)
+        self._before, self._session = self._pages.shown, path
+        self._read(trusted_only=False)
 
-    def _show(self, view: ComparisonView) -> None:
+    def _read(self, *, trusted_only: bool) -> None:
+        path = self._session
+        if path is None:
+            return
+        self.reading.emit()
+        self._background.run(
+            lambda: _compared(path, trusted_only=trusted_only),
+            lambda view: self._show(view, trusted_only=trusted_only),
+            self.failed.emit,
+        )
+
+    def _show(self, view: ComparisonView, *, trusted_only: bool) -> None:
         self._view = view
-        self._page.show_view(view)
+        self._page.show_view(view, trusted_only=trusted_only)
         self._pages.show(self._page)
 
     @cached_property
     def _page(self) -> ComparePage:
         page = self._pages.compare
         page.back_requested.connect(self._back)
-        page.save_requested.connect(self._save)
+        page.save_requested.connect(lambda: self._save(METRIC_ENDING, _saved))
+        page.report_requested.connect(lambda: self._save(".pdf", _reported))
+        page.trusted_only_requested.connect(lambda only: self._read(trusted_only=only))
         return page
 
     def _back(self) -> None:
@@ -69,28 +83,34 @@ class Comparing(QObject):
         else:
             self._pages.show(self._before)
 
-    def _save(self) -> None:
+    def _save(self, ending: str, write: Callable[[ComparisonView, Path], Path]) -> None:
         from elicit_app.gui.flow.saving import documents, say_saved, with_ending
 
         view, page = self._view, self._page
         if view is None:
             return
         name = re.sub(r"[^\w]+", "-", view.pooled.name.lower()).strip("-")[:80] or "pooled"
-        path = self._dialogs.save(page, documents() / f"{name}{ENDING}")
+        path = self._dialogs.save(page, documents() / f"{name}{ending}")
         if path is None:
             return
-        target = with_ending(path, ENDING)
+        target = with_ending(path, ending)
         self._background.run(
-            lambda: _saved(view, target),
+            lambda: write(view, target),
             lambda saved: say_saved(page.notice, saved, self._dialogs),
             lambda problem: page.notice.say(problem.sentence),
         )
 
 
-def _compared(path: Path) -> ComparisonView:
+def _compared(path: Path, *, trusted_only: bool) -> ComparisonView:
     from elicit_app.session.experts.comparing import compare_experts
 
-    return compare_experts(path)
+    return compare_experts(path, trusted_only=trusted_only)
+
+
+def _reported(view: ComparisonView, path: Path) -> Path:
+    from elicit_app.session.report import pooled_report, save_report
+
+    return save_report(pooled_report(view), view.pooled, path)
 
 
 def _saved(view: ComparisonView, path: Path) -> Path:

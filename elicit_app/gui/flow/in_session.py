@@ -19,8 +19,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
-from elicit_app.session.views.curves import CurvesView
-from elicit_app.session.views.outcome import ProblemView, ResultView, View
+from elicit_app.session.views.result import CurvesView, ProblemView, ResultView, View
 
 if TYPE_CHECKING:
     from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.review.page import Meant, ReviewPage
 
 P = ParamSpec("P")
+SEND_BACK = "Send this file back to whoever sent you the study."
 
 
 class SessionFlow(QObject):
@@ -151,7 +151,7 @@ class SessionFlow(QObject):
             self._pages.show(self._question_page)
             self._question_page.show_question(view)
         elif isinstance(view, RecapView):
-            self._recap_page.show_view(view, titled(session.study.title, session.state.begun.expert))
+            self._recap_page.show_view(view, titled(session.study.title, session.state.begun.who))
             self._pages.show(self._recap_page)
         elif isinstance(view, UnsavedView):
             self._question_page.show_unsaved(view)
@@ -163,7 +163,7 @@ class SessionFlow(QObject):
             self._pages.show(self._review_page)
         elif isinstance(view, ResultView):
             self._result = view
-            self._results_page.show_result(view, session.study, session.state.begun.expert or "")
+            self._results_page.show_result(view, session.study, session.state.begun.who or "")
             self._pages.show(self._results_page)
         elif isinstance(view, CurvesView):
             self._results_page.show_curves(view)
@@ -289,7 +289,7 @@ class SessionFlow(QObject):
     # --- files
 
     def _export(self, key: str) -> None:
-        from elicit_app.gui.flow.saving import documents, proposed_name, say_saved, sklearn_lines, title_of, with_ending
+        from elicit_app.gui.flow.saving import documents, proposed_name, sklearn_lines, title_of, with_ending
         from elicit_app.gui.results.files import COPIED, format_of
 
         view, page, session = self._result, self._results_page, self._session
@@ -306,15 +306,23 @@ class SessionFlow(QObject):
         path = with_ending(path, ending)
         self._background.run(
             self._saving(key, view, session, path),
-            lambda saved: say_saved(page.notice, saved, self._dialogs),
+            lambda saved: self._saved(key, saved),
             lambda problem: page.notice.say(problem.sentence),
         )
+
+    def _saved(self, key: str, path: Path) -> None:
+        from elicit_app.gui.flow.saving import say_saved
+        from elicit_app.gui.results.files import TO_SEND_BACK
+
+        say_saved(self._results_page.notice, path, self._dialogs, SEND_BACK if key == TO_SEND_BACK.key else "")
 
     def _saving(self, key: str, view: ResultView, session: Session, path: Path) -> Callable[[], Path]:
         """Return the work that writes one format to `path`."""
         from elicit_app.gui.flow.saving import save_format, save_pictures
-        from elicit_app.gui.results.files import ANSWERS, PICTURES
+        from elicit_app.gui.results.files import ANSWERS, PICTURES, TO_SEND_BACK
 
+        if key == TO_SEND_BACK.key:
+            return lambda: _save_answers(session, path)
         curves = self._results_page.seen.curves
         if key == PICTURES.key and curves is not None:
             return lambda: save_pictures(curves, path)
@@ -329,6 +337,12 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
+
+
+def _save_answers(session: Session, path: Path) -> Path:
+    from elicit_app.session.experts.packing import save_answers
+
+    return save_answers(session, path)
 
 
 def _export_answers(session: Session, path: Path) -> Path:

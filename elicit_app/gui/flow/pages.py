@@ -12,6 +12,7 @@ from elicit_app.gui.start.page import StartPage
 
 if TYPE_CHECKING:
     from elicit_app.gui.compare import ComparePage
+    from elicit_app.gui.laboratory.page import LaboratoryPage
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage
     from elicit_app.gui.pages.reading import ErrorPage, OpeningPage
     from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from elicit_app.gui.results.page import ResultsPage
     from elicit_app.gui.review.page import ReviewPage
     from elicit_app.gui.setup.begin_page import BeginPage
+    from elicit_app.gui.setup.columns_page import ColumnsPage
     from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.study_page import StudyPage
-    from elicit_app.gui.start.damaged_page import DamagedPage
+    from elicit_app.gui.start.page import DamagedPage
 
 P = TypeVar("P", bound=Page)
 
@@ -82,6 +84,13 @@ class Pages:
         from elicit_app.gui.setup.study_page import StudyPage
 
         return self._add(StudyPage(), "Words of the study")
+
+    @cached_property
+    def columns(self) -> ColumnsPage:
+        """Return the page on which columns of a predictions file are named."""
+        from elicit_app.gui.setup.columns_page import ColumnsPage
+
+        return self._add(ColumnsPage(), "Which column is what")
 
     @cached_property
     def begin(self) -> BeginPage:
@@ -147,9 +156,20 @@ class Pages:
         return self._add(ComparePage(), "Experts compared")
 
     @cached_property
+    def laboratory(self) -> LaboratoryPage:
+        """Return the page of simulated people."""
+        from elicit_app.gui.laboratory.page import Choices, LaboratoryPage
+        from elicit_app.registry import entries
+        from elicit_app.study import list_studies
+
+        studies = tuple((one.name, f"{one.title}, {one.description.split(',')[0]}") for one in list_studies())
+        procedures = tuple((entry.name, entry.label) for entry in entries())
+        return self._add(LaboratoryPage(Choices(studies, procedures)), "Laboratory")
+
+    @cached_property
     def damaged(self) -> DamagedPage:
         """Return the page of a damaged session."""
-        from elicit_app.gui.start.damaged_page import DamagedPage
+        from elicit_app.gui.start.page import DamagedPage
 
         return self._add(DamagedPage(), "A damaged session")
 

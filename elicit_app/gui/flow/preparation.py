@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from elicit_app.gui.flow.bridge import Background
+from elicit_app.gui.flow.files import Files, Maps
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.problem import Problem
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.study_page import EditedStudy, StudyPage
     from elicit_app.gui.start.rows import ContinueView
+    from elicit_app.registry import Setting
     from elicit_app.session.journal.listing import SessionSummary
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
@@ -40,6 +42,8 @@ class Preparation(QObject):
         Writes studies and begins sessions.
     dialogs : Dialogs
         Asks where a study is to be kept.
+    files : Files
+        Reads predictions.
     data : Path
         The user's data folder.
 
@@ -57,10 +61,17 @@ class Preparation(QObject):
     compare_requested = Signal(object)
 
     def __init__(
-        self, pages: Pages, background: Background, dialogs: Dialogs, data: Path, parent: QObject | None = None
+        self,
+        pages: Pages,
+        background: Background,
+        dialogs: Dialogs,
+        files: Files,
+        data: Path,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._pages, self._background, self._dialogs, self._data = pages, background, dialogs, data
+        self._files = files
         self._study: Study | None = None
         self._experts: tuple[SessionSummary, ...] = ()
         self.draw_seed: Callable[[], int] = lambda: secrets.randbits(32)
@@ -77,6 +88,7 @@ class Preparation(QObject):
         page.choose_requested.connect(self._choose_place)
         page.open_words_requested.connect(self._open_words)
         page.save_words_requested.connect(self._save_words_as)
+        page.add_model_requested.connect(self._add_models)
         page.start_requested.connect(self.left)
         return page
 
@@ -86,8 +98,27 @@ class Preparation(QObject):
         if chosen is not None:
             page.place.path.setText(str(chosen))
 
+    def _add_models(self) -> None:
+        """Ask for predictions of further models, and add them to the study whose words are shown."""
+        page = self._words_page
+        study, files = page.study, self._dialogs.predictions(page)
+        if study is None or not files:
+            return
+
+        def back(problem: Problem) -> None:
+            self._pages.show(page)
+            page.say_problem(problem)
+
+        def added(changed: Study) -> None:
+            self._pages.show(page)
+            page.take_study(changed)
+
+        self._files.open(
+            files, added, back, known=study.columns, read=lambda maps: _with_more(study, tuple(files), maps)
+        )
+
     def _open_words(self) -> None:
-        from elicit_app.study.words_csv import read_words
+        from elicit_app.study.typed_tables import read_words
 
         page = self._words_page
         path, study = self._dialogs.words(page), page.study
@@ -98,7 +129,7 @@ class Preparation(QObject):
 
     def _save_words_as(self) -> None:
         from elicit_app.gui.flow.saving import documents, with_ending
-        from elicit_app.study.words_csv import write_words
+        from elicit_app.study.typed_tables import write_words
 
         page = self._words_page
         study = page.study
@@ -122,7 +153,7 @@ class Preparation(QObject):
 
         page, self._study = self._begin_page, study
         folder = sessions_folder(study, self._data)
-        sessions = sessions_of(folder, study.digest)
+        sessions = sessions_of(folder, study.digests)
         self._experts = finished_experts(sessions)
         page.show_study(study, str(folder), self.draw_seed(), _to_go_on_with(sessions), len(self._experts))
         self._pages.show(page)
@@ -135,7 +166,46 @@ class Preparation(QObject):
         page.session_requested.connect(self.resumed)
         page.start_requested.connect(self.left)
         page.compare_requested.connect(self._compare)
+        page.send_requested.connect(self._send)
+        page.add_requested.connect(self._choose_answers)
+        page.answers_dropped.connect(self._add)
         return page
+
+    @Slot(object)
+    def _send(self, setting: Setting) -> None:
+        """Write the study into a file for an expert elsewhere."""
+        from elicit_app.gui.flow.saving import documents, say_saved
+        from elicit_app.study.packs import ENDING, pack_name
+
+        page, study = self._begin_page, self._study
+        if study is None:
+            return
+        path = self._dialogs.save(page, documents() / f"{pack_name(study.title)}{ENDING}", "Send to an expert")
+        if path is not None:
+            self._background.run(
+                lambda: _packed(study, setting, path),
+                lambda saved: say_saved(page.notice, saved, self._dialogs),
+                lambda problem: page.say_problem(problem.sentence),
+            )
+
+    def _choose_answers(self) -> None:
+        self._add(self._dialogs.answers(self._begin_page))
+
+    @Slot(object)
+    def _add(self, files: Sequence[Path]) -> None:
+        """File answers that came back among the sessions of the study that is shown."""
+        page, study = self._begin_page, self._study
+        if files and study is not None:
+            self._background.run(
+                lambda: _collected(study, files),
+                lambda said: self._added(study, said),
+                lambda problem: page.say_problem(problem.sentence),
+            )
+
+    def _added(self, study: Study, said: str) -> None:
+        if self._study is study:
+            self.ask_before(study)
+            self._begin_page.notice.say(said, good=True)
 
     def _compare(self) -> None:
         if self._experts:
@@ -179,6 +249,24 @@ def _to_go_on_with(sessions: tuple[SessionSummary, ...]) -> ContinueView | None:
 
     one = unfinished(sessions)
     return None if one is None else continue_view(one, datetime.now().astimezone())
+
+
+def _with_more(study: Study, files: tuple[Path, ...], maps: Maps) -> Study:
+    from elicit_app.study.making import more_models, with_models
+
+    return with_models(study, (*study.models, *more_models(study, files, columns=maps)))
+
+
+def _packed(study: Study, setting: Setting, path: Path) -> Path:
+    from elicit_app.session.experts.packing import packed, write_pack
+
+    return write_pack(packed(study, setting), path)
+
+
+def _collected(study: Study, files: Sequence[Path]) -> str:
+    from elicit_app.session.experts.packing import collect
+
+    return " ".join(filed.sentence for filed in collect(study, files))
 
 
 def _saved(edited: EditedStudy) -> Study:

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.problem import Problem
-from elicit_app.session.views.curves import CurvesView
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import CurvesView, ResultView
 from metrics.files import write_atomically
 
 METRIC_ENDING = ".metric.json"
 PROVISIONAL = " (provisional)"
-PREDICTIONS = "Predictions (*.csv *.parquet *.npz);;All files (*)"
+PREDICTIONS = "Predictions, or a study sent to you (*.csv *.parquet *.npz *.elicit);;All files (*)"
+ANSWERS = "Answers (*.session.jsonl);;All files (*)"
 
 
 class Dialogs:
@@ -37,6 +37,11 @@ class Dialogs:
         """Return a folder that is to be made."""
         name = QFileDialog.getExistingDirectory(parent, "Where the study is kept", str(proposed.parent))
         return Path(name) / proposed.name if name else None
+
+    def answers(self, parent: QWidget) -> tuple[Path, ...]:
+        """Return files of answers that experts sent back."""
+        names, _ = QFileDialog.getOpenFileNames(parent, "Answers that came back", "", ANSWERS)
+        return tuple(Path(name) for name in names)
 
     def words(self, parent: QWidget) -> Path | None:
         """Return a CSV file with the words of the mistakes."""
@@ -75,14 +80,14 @@ def title_of(view: ResultView, ending: str) -> str:
     return "Save: provisional, its costs are not settled yet" if is_provisional(view, ending) else "Save"
 
 
-def say_saved(notice: Notice, path: Path, dialogs: Dialogs) -> None:
-    """Say where a file was saved, with a button that opens it, or else its folder."""
+def say_saved(notice: Notice, path: Path, dialogs: Dialogs, then: str = "") -> None:
+    """Say where a file was saved and what to do then, with a button that opens it, or else its folder."""
 
     def show() -> None:
         if not (dialogs.show(path) or dialogs.show(path.parent)):
             notice.say(f"There is no program here that opens it. Saved: {path}", good=True)
 
-    notice.say(f"Saved: {path}", good=True, button="Open", then=show)
+    notice.say(f"Saved: {path}. {then}" if then else f"Saved: {path}", good=True, button="Open", then=show)
 
 
 def with_ending(path: Path, ending: str) -> Path:
@@ -132,6 +137,8 @@ def save_pictures(view: CurvesView, path: Path) -> Path:
         for line in curves.lines:
             style = "-" if line.recommended else ":" if line.trivial else "--"
             axes.plot(curves.at, line.values, style, color="black" if line.recommended else None, label=line.name)
+        if curves.band is not None:
+            axes.fill_between(curves.at, curves.band.low, curves.band.high, color="0.7", alpha=0.5, lw=0)
         if curves.plausible is not None:
             axes.axvspan(*(min(max(end, curves.at[0]), curves.at[-1]) for end in curves.plausible), color="0.9")
         axes.axvline(curves.elicited, color="0.4", lw=1)

@@ -13,7 +13,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 from elicit_app.gui import theme
 from elicit_app.gui.theme import Breakpoint, Role, em
-from elicit_app.session.words.direction import isolated
+from metrics.display.text import isolated
 
 GAP = 12
 """Between the answers A, "About equal" and B."""

@@ -25,9 +25,9 @@ from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.views.asked import Reply
 from elicit_app.session.words.balance import Balance, balance_of, bound_words, move_name, moved_ledger, with_count
-from elicit_app.session.words.ledger import LedgerView, counted, letter_of, opposite
-from elicit_app.study.counting import prevalence_of
+from elicit_app.session.words.ledger import PairComparison, counted, letter_of, opposite
 from elicit_app.study.model import Study, Wording
+from metrics.elicited.family import linear_family
 
 MOVE_LOCK_MS, SPEAK_MS = 350, 500
 """For how long "Equally bad now" is off at first, and after how long a moved number is spoken."""
@@ -41,10 +41,9 @@ _AROUND_AT_LEAST = 2
 
 def largest_count(study: Study) -> int:
     """Return the largest count that plausible questions show: half of the study's largest class."""
-    if not study.models and study.law is None:
+    if not study.n_cases and study.law is None:
         return 0
-    shares = study.stated_prevalence or prevalence_of(study.models, study.law, study.n_classes)
-    return math.ceil(float(max(shares)) * study.population / 2)
+    return math.ceil(float(study.prevalence.max()) * study.population / 2)
 
 
 class Pair(NamedTuple):
@@ -90,7 +89,7 @@ class PairPage(Page):
         self.strip = StripBand(self)
         self.answers, self.move_answers = Answers(self), MoveAnswers(self)
         self.move_answers.hide()
-        self._view: LedgerView | None = None
+        self._view: PairComparison | None = None
         self._pair: Pair | None = None
         self._name = ""
         self._proposal: Proposal | None = None
@@ -124,7 +123,7 @@ class PairPage(Page):
     def take_words(self, study: Study) -> None:
         """Take the words of a study: its longest one decides how wide the middle column must be."""
         wording = study.wording
-        real = f"Scaled from {counted(len(study.models[0].y_true), wording)}" if study.models else ""
+        real = f"Scaled from {counted(study.n_cases, wording)}" if study.n_cases else ""
         tell(self.headline, tooltip=real, more=real)
         names = [mistake.name for mistake in (*wording.mistakes.values(), *wording.any_mistake)]
         self._words = tuple(
@@ -132,13 +131,13 @@ class PairPage(Page):
         )
 
     def show_pair(
-        self, view: LedgerView, pair: Pair, name: str, proposal: Proposal | None = None, *, at_once: bool = False
+        self, view: PairComparison, pair: Pair, name: str, proposal: Proposal | None = None, *, at_once: bool = False
     ) -> None:
         """Show a pair.
 
         Parameters
         ----------
-        view : LedgerView
+        view : PairComparison
             The pair in words.
         pair : Pair
             Its matrices.
@@ -165,7 +164,7 @@ class PairPage(Page):
         if at_once:
             self.begin_move()
 
-    def _show(self, view: LedgerView, left: Counts, right: Counts) -> None:
+    def _show(self, view: PairComparison, left: Counts, right: Counts) -> None:
         assert self._pair is not None
         self.headline.setText(view.headline)
         self.card.show_pair(view, left, right, self._pair.wording, self._name)
@@ -235,7 +234,7 @@ class PairPage(Page):
 
     def _others(self, pair: Pair, proposal: Proposal) -> int:
         """Return the cases of other mistakes in the row of the proposal: some where any wrong answer is one row."""
-        if pair.family in ("lpm", "lfpm"):
+        if linear_family(pair.family).tells_apart:
             return 0
         cells = (pair.left if proposal.side == "first" else pair.right)[proposal.true]
         return int(cells.sum() - cells[proposal.true] - cells[proposal.predicted])

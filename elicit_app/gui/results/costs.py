@@ -10,7 +10,7 @@ from elicit_app.gui.elements import Card, Divider, Label
 from elicit_app.gui.elements.surfaces import Block
 from elicit_app.gui.results.files import FilesCard
 from elicit_app.gui.results.matrices import Cell, MatrixCard
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import ResultView
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric
 from metrics.display.numbers import cost_text, two_digits

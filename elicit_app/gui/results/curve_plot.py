@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QColor,
     QFont,
     QFontMetricsF,
     QKeyEvent,
@@ -36,6 +37,7 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _STEP, _JUMP = 0.01, 0.1
 _FITS = "fits your answers"
 _MOST_TICKS = 10
+_BAND = 0.35  # how much of what is under a band it hides
 
 
 class Stroke(Enum):
@@ -90,6 +92,8 @@ class Picture:
         Where the line stands at first; None for a plot without one.
     marks : tuple of Mark
         Points on curves.
+    band : (ndarray, ndarray, ndarray) or None
+        An area: its places from left to right, its lower and its upper ends.
     """
 
     name: str
@@ -103,6 +107,7 @@ class Picture:
     shaded: tuple[float, float] | None = None
     at: float | None = None
     marks: tuple[Mark, ...] = ()
+    band: tuple[Floats, Floats, Floats] | None = None
 
 
 class CurvePlot(QLabel):
@@ -137,7 +142,7 @@ class CurvePlot(QLabel):
 
     def sizeHint(self) -> QSize:
         second = 0 if self._picture is None or self._picture.second is None else em(44)
-        return QSize(em(520), em(350) + second)
+        return QSize(em(520), em(334) + second)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(em(280), self.sizeHint().height())
@@ -214,6 +219,7 @@ class CurvePlot(QLabel):
             self._paint_scales(painter, colours, room)
             painter.save()
             painter.setClipRect(room.adjusted(-2, -2, 2, 2))
+            self._paint_band(painter, colours, room)
             for curve in reversed(self._picture.curves):
                 painter.setPen(_pen(curve.stroke, colours))
                 painter.drawPolyline(QPolygonF(self._points(room, curve.xs, curve.ys)))
@@ -298,6 +304,19 @@ class CurvePlot(QLabel):
         y = self._y(room, float(np.interp(self._at, first.xs, first.ys)))
         if room.top() - 1 <= y <= room.bottom() + 1:
             plotting.dot(painter, colours.ink, colours.surface, x, y)
+
+    def _paint_band(self, painter: QPainter, colours: Tokens, room: QRectF) -> None:
+        picture = self._picture
+        if picture is None or picture.band is None:
+            return
+        places, low, high = picture.band
+        around = [*self._points(room, places, high), *reversed(self._points(room, places, low))]
+        fill = QColor(colours.unit)
+        fill.setAlphaF(_BAND)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(fill)
+        painter.drawPolygon(QPolygonF(around))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _paint_mark(self, painter: QPainter, colours: Tokens, room: QRectF, mark: Mark) -> None:
         if len(mark.stretch) > 1:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label, OutlineButton
 from elicit_app.gui.elements.texts import tell
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import ResultView
 
 
 class FileFormat(NamedTuple):
@@ -33,6 +33,7 @@ METRIC, ANSWERS = FileFormat("metric", "Save…", ".metric.json"), FileFormat("a
 COPIED = "sklearn"
 REPORT = FileFormat("pdf", "PDF…", ".pdf")
 PICTURES = FileFormat("pictures", "Save pictures…", ".png")
+TO_SEND_BACK = FileFormat("to send back", "Save my answers…", "-answers.session.jsonl")
 ROWS = (
     FileRow("Metric file (.metric.json)", "what scripts, notebooks and this app read", (METRIC,)),
     FileRow("scikit-learn", "scorer and cost matrix, ready to paste", (FileFormat(COPIED, "Copy", ".py"),)),
@@ -58,7 +59,9 @@ TOO_FEW = "A metric file needs five answers to questions that could teach someth
 
 def format_of(key: str) -> FileFormat:
     """Return the format called `key`."""
-    return next(each for each in (PICTURES, *(each for row in ROWS for each in row.formats)) if each.key == key)
+    return next(
+        each for each in (PICTURES, TO_SEND_BACK, *(each for row in ROWS for each in row.formats)) if each.key == key
+    )
 
 
 class FilesCard(Card):

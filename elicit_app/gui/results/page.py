@@ -12,14 +12,13 @@ from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results.costs import CostsPane
-from elicit_app.gui.results.files import METRIC, PICTURES, REPORT, TOO_FEW
+from elicit_app.gui.results.files import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW
 from elicit_app.gui.results.practice import PracticeDialog, Table
 from elicit_app.gui.results.prevalence import PrevalencePane
 from elicit_app.gui.results.seen import Part, SeenPane
 from elicit_app.gui.results.to_do import ToDoPane
 from elicit_app.gui.results.told import ToldPane
-from elicit_app.session.views.curves import CurvesView
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import CurvesView, ResultView
 from elicit_app.session.words.policy_words import chooses
 from elicit_app.study.model import Study
 
@@ -30,7 +29,7 @@ TABS = (
     ("Other prevalence", "Prevalence"),
     ("Costs and files", "Costs"),
 )
-_TO_DO, _SEEN = 0, 2
+_TO_DO, _TOLD, _SEEN, _PREVALENCE = 0, 1, 2, 3
 _ROC, _TABLES = "ROC curve", "What each model does, as tables"
 _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
@@ -64,10 +63,17 @@ class TabStrip(QTabBar):
         if event.type() == QEvent.Type.FontChange:
             self._fit()
 
+    def hide_tabs(self, hidden: tuple[int, ...]) -> None:
+        """Hide some tabs and show all others."""
+        for tab in range(self.count()):
+            self.setTabVisible(tab, tab not in hidden)
+        self._fit()
+
     def _fit(self) -> None:
         """Use the short names where the long ones have no room."""
         metrics = QFontMetricsF(theme.font(theme.Role.STRONG))
-        wanted = sum(round(metrics.horizontalAdvance(name)) + _NARROWEST_GAP for name, _ in self._names)
+        shown = [name for tab, (name, _) in enumerate(self._names) if self.isTabVisible(tab)]
+        wanted = sum(round(metrics.horizontalAdvance(name)) + _NARROWEST_GAP for name in shown)
         for index, pair in enumerate(self._names):
             if self.tabText(index) != pair[wanted > self.width()]:
                 self.setTabText(index, pair[wanted > self.width()])
@@ -162,11 +168,15 @@ class ResultsPage(ScrolledPage):
         """Show `view`; the tab stays where it is."""
         self._study, self._practice = study, view.practice
         self._judged, self._saves = view.judgement is not None, REPORT if chooses(view) else METRIC
-        self.save.setText("Save report…" if self._saves is REPORT else "Save metric file…")
+        if study.pack is not None:
+            self._saves = TO_SEND_BACK
+        self.save.setText({REPORT: "Save report…", METRIC: "Save metric file…"}.get(self._saves, self._saves.button))
+        self._show_tabs(elsewhere=study.pack is not None)
         answers = "1 answer" if view.answers == 1 else f"{view.answers} answers"
         self._header.say(f"Result: {study.title}", ", ".join(part for part in (expert, answers, view.date) if part))
-        self.save.setEnabled(view.can_export)
-        tell(self.save, tooltip="" if view.can_export else TOO_FEW)
+        possible = view.can_export or self._saves is TO_SEND_BACK
+        self.save.setEnabled(possible)
+        tell(self.save, tooltip="" if possible else TOO_FEW)
         self.more.setVisible(view.can_continue)
         self.compare.setVisible(view.experts > 1)
         self.compare.setText(f"Compare the {view.experts} experts who have finished")
@@ -179,6 +189,13 @@ class ResultsPage(ScrolledPage):
         self.prevalence.show_result(view, study)
         self.costs.show_result(view, study)
         self._say_links()
+
+    def _show_tabs(self, *, elsewhere: bool) -> None:
+        """Hide the tabs that judge models where their cases are elsewhere."""
+        judging = (_TO_DO, _SEEN, _PREVALENCE)
+        self.tabs.hide_tabs(judging if elsewhere else ())
+        if elsewhere and self.tabs.currentIndex() in judging:
+            self.tabs.setCurrentIndex(_TOLD)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)

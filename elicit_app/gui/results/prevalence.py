@@ -2,22 +2,238 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
+from collections.abc import Callable
+from typing import NamedTuple
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label, Surface
-from elicit_app.gui.elements.fields import ListBox, NumberBox
+from elicit_app.gui.elements.fields import ListBox, NumberBox, Unwheeled
+from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.surfaces import Section
 from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis
-from elicit_app.gui.results.share_track import Scale, ShareTrack
 from elicit_app.gui.results.to_do import NO_MODELS, TableCard
-from elicit_app.session.views.outcome import ResultView
-from elicit_app.session.views.scenarios import Scenarios
+from elicit_app.gui.theme import Role, Tokens, em, font, tokens
+from elicit_app.session.views.result import ResultView, Scenarios
 from elicit_app.session.words import sentences as words
 from elicit_app.session.words.ledger import counted
 from elicit_app.study.model import Study
+from metrics.models.cost_curves import Segment
+
+STEPS = 1000
+_CENTRE = Qt.AlignmentFlag.AlignCenter
+
+
+class Scale(NamedTuple):
+    """What the track is a scale of.
+
+    Parameters
+    ----------
+    axis : ShareAxis
+        Its numbers.
+    question : str
+        What is asked, for screen readers.
+    said : callable
+        Returns a number in words.
+    own : float
+        Where the study is, marked with a square.
+    """
+
+    axis: ShareAxis
+    question: str
+    said: Callable[[float], str]
+    own: float
+
+
+class ShareTrack(Unwheeled, QSlider):
+    """A slider whose track says what is cheapest where, with a tick where two policies change places.
+
+    Emits `number_changed` with the number whenever the handle is moved by mouse or keys.
+    """
+
+    number_changed = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setRange(0, STEPS)
+        self.setPageStep(50)
+        self.setSingleStep(5)
+        self._scale = Scale(ShareAxis(0.01, 0.99), "", str, 0.5)
+        self._segments: tuple[Segment, ...] = ()
+        self._number = 0.5
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.valueChanged.connect(self._moved)
+
+    def show_scale(self, scale: Scale, segments: tuple[Segment, ...]) -> None:
+        """Show who is cheapest along `scale`."""
+        self._scale, self._segments = scale, segments
+        tell(self, name=scale.question, more=self._description())
+        self.update()
+
+    @property
+    def number(self) -> float:
+        """Return the number that the handle is at."""
+        return self._number
+
+    def set_number(self, number: float) -> None:
+        """Put the handle at `number`, without emitting."""
+        self._number = number
+        self.blockSignals(True)
+        self.setValue(round(self._scale.axis.position(number) * STEPS))
+        self.blockSignals(False)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(em(600), em(116))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(em(300), em(116))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.setFocus(Qt.FocusReason.MouseFocusReason)
+            self._drag(event.position().x())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._drag(event.position().x())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        event.accept()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = tokens(self)
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_track(painter, colours)
+            self._paint_ticks(painter, colours)
+            self._paint_changes(painter, colours)
+            self._paint_handle(painter, colours)
+
+    def _drag(self, x: float) -> None:
+        room = self.width() - 2 * self._inset()
+        self.setValue(round(min(max((x - self._inset()) / room, 0.0), 1.0) * STEPS))
+
+    def _moved(self, value: int) -> None:
+        self._number = self._scale.axis.value(value / STEPS)
+        self.number_changed.emit(self._number)
+        self.update()
+
+    def _description(self) -> str:
+        said = self._scale.said
+        parts = [f"{s.name} is cheapest from {said(s.low)} to {said(s.high)}." for s in self._segments]
+        note = self._note()
+        return " ".join([*parts, f"{note[:1].upper()}{note[1:]}."])
+
+    def _note(self) -> str:
+        """Return what stands below the numbers: where the study is."""
+        return f"square: in your study, {self._scale.said(self._scale.own)}"
+
+    def _inset(self) -> float:
+        return float(em(18))
+
+    def _x(self, number: float) -> float:
+        return self._inset() + self._scale.axis.position(number) * (self.width() - 2 * self._inset())
+
+    def _y(self) -> float:
+        return float(em(46))
+
+    def _shade(self, colours: Tokens, index: int) -> QColor:
+        # Two greys in turn: neighbours differ, and the names above say who is meant.
+        return colours.line2 if index % 2 == 0 else colours.ink
+
+    def _paint_track(self, painter: QPainter, colours: Tokens) -> None:
+        for index, segment in enumerate(self._segments):
+            left, right = self._x(segment.low), self._x(segment.high)
+            painter.fillRect(QRectF(left, self._y() - em(2.5), right - left, em(5)), self._shade(colours, index))
+
+    def _paint_ticks(self, painter: QPainter, colours: Tokens) -> None:
+        painter.setFont(font(Role.NOTE))
+        painter.setPen(colours.ink2)
+        metrics, top, said = QFontMetricsF(painter.font()), self._y() + em(22), self._scale.said
+        taken = list(self._change_boxes(metrics).values())
+        for tick in self._scale.axis.ticks(9):
+            room = self._label_box(metrics, tick, said(tick)).adjusted(-em(6), 0, em(6), 0)
+            if not any(room.intersects(other) for other in taken):
+                painter.drawText(room, _CENTRE, said(tick))
+                taken.append(room)
+        note, own = self._note(), self._x(self._scale.own)
+        painter.drawText(self._inside(metrics, own, note, top + em(22)), _CENTRE, note)
+        plotting.square(painter, colours.ink, own, self._y())
+
+    def _paint_changes(self, painter: QPainter, colours: Tokens) -> None:
+        metrics = QFontMetricsF(font(Role.NOTE))
+        for change in self._segments[1:]:
+            x = self._x(change.low)
+            painter.setPen(plotting.pen(colours.ink))
+            painter.drawLine(QPointF(x, self._y() - em(26)), QPointF(x, self._y() + em(24)))
+        painter.setFont(font(Role.NOTE))
+        for said, room in self._change_boxes(metrics).items():
+            painter.drawText(room, _CENTRE, said)
+        self._paint_names(painter, colours)
+
+    def _paint_names(self, painter: QPainter, colours: Tokens) -> None:
+        """Write who is best beside the changes; a name without room there is left out, the description says it."""
+        painter.setFont(font(Role.LABEL, weight=600))
+        painter.setPen(colours.ink)
+        metrics, gap, taken = QFontMetricsF(painter.font()), em(10), list[QRectF]()
+        order = sorted(self._segments, key=lambda one: self._x(one.low) - self._x(one.high))
+        for segment in order:
+            said = f"{segment.name} is best"
+            width = metrics.horizontalAdvance(said) + 2
+            # The first name ends at its change, the others begin at theirs: both sides of a tick are named.
+            beside = self._x(segment.high) - gap - width if segment is self._segments[0] else self._x(segment.low) + gap
+            left = beside if len(self._segments) > 1 else (self.width() - width) / 2
+            room = QRectF(left, 0, width, em(24))
+            if left >= 0 and room.right() <= self.width() and not any(room.intersects(other) for other in taken):
+                painter.drawText(room, _CENTRE, said)
+                taken.append(room.adjusted(-gap, 0, gap, 0))
+
+    def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
+        x, y, radius = self._x(self._number), self._y(), em(10)
+        painter.setPen(plotting.pen(colours.ink))
+        painter.setBrush(colours.surface)
+        painter.drawEllipse(QPointF(x, y), radius, radius)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colours.ink)
+        painter.drawEllipse(QPointF(x, y), em(3), em(3))
+        if self.hasFocus():
+            focus_ring(
+                painter,
+                QRectF(x - radius - 7, y - radius - 7, 2 * radius + 14, 2 * radius + 14),
+                radius + 7,
+                colours.ink,
+            )
+
+    def _change_boxes(self, metrics: QFontMetricsF) -> dict[str, QRectF]:
+        """Return where each change is said; a change too close to the one before is not."""
+        found: dict[str, QRectF] = {}
+        for change in self._segments[1:]:
+            room = self._label_box(metrics, change.low, self._change_text(change))
+            if not any(room.intersects(other) for other in found.values()):
+                found[self._change_text(change)] = room
+        return found
+
+    def _label_box(self, metrics: QFontMetricsF, number: float, text: str) -> QRectF:
+        return self._inside(metrics, self._x(number), text, self._y() + em(22))
+
+    def _inside(self, metrics: QFontMetricsF, middle: float, text: str, top: float) -> QRectF:
+        width = metrics.horizontalAdvance(text) + 4
+        left = min(max(middle - width / 2, 0.0), max(self.width() - width, 0.0))
+        return QRectF(left, top, width, em(22))
+
+    def _change_text(self, segment: Segment) -> str:
+        return f"they change places at {self._scale.said(segment.low)}"
+
 
 ASSUMED = (
     "Assumed: within each true class the models are right and wrong as often as in your data, and your mistakes weigh "

@@ -25,9 +25,8 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, Stroke
 from elicit_app.gui.results.matrices import Cell, MatrixCard
 from elicit_app.gui.results.plotting import LinearAxis
-from elicit_app.session.views.curves import CurveLine, CurveSet, CurvesView
-from elicit_app.session.views.outcome import ModelView, ResultView
-from elicit_app.session.words import curve_words as words
+from elicit_app.session.results import curves as words
+from elicit_app.session.views.result import CurveLine, CurveSet, CurvesView, ModelView, ResultView
 from elicit_app.session.words.ledger import counted
 from elicit_app.study.model import Study
 from metrics.display.axes import LogAxis
@@ -271,6 +270,7 @@ class SeenPane(QWidget):
             second=(words.odds_said, f"One {missed.one} counts as so many {alarms.many}"),
             shaded=curves.plausible,
             at=curves.elicited,
+            band=None if curves.band is None else (curves.at, curves.band.low, curves.band.high),
         )
         self.left.show_words(text)
         say = lambda at: words.benefit_sentence(curves, at, wording, positive)  # noqa: E731

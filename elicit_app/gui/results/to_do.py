@@ -13,7 +13,7 @@ from elicit_app.gui.elements import Card, Label, LinkButton, Surface
 from elicit_app.gui.elements.surfaces import Block
 from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results.policy_table import PolicyTable
-from elicit_app.session.views.outcome import ResultView
+from elicit_app.session.views.result import ResultView
 from elicit_app.session.words.policy_words import (
     InformationTexts,
     MoreText,

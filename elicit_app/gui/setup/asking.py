@@ -13,10 +13,9 @@ from elicit_app.elicitation.questions import AnswersFor, Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, NumberBox, named
-from elicit_app.gui.elements.surfaces import Section
-from elicit_app.gui.setup.folding import Part
+from elicit_app.gui.elements.surfaces import Part, Section
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
-from elicit_app.session.words.purposes import purpose_words
+from elicit_app.session.words.sentences import USUAL, purpose_words
 from elicit_app.study.making import minutes_for
 from elicit_app.study.model import Study
 
@@ -83,8 +82,12 @@ class PurposeSection(Section):
         for row in self.rows.values():
             self._group.addButton(row.radio)
             self.column.addWidget(row)
-        self.rows["choose"].radio.setChecked(True)
+        self.choose(USUAL)
         self._group.buttonToggled.connect(lambda _, checked: self.changed.emit() if checked else None)
+
+    def choose(self, purpose: AnswersFor) -> None:
+        """Preselect one."""
+        self.rows[purpose].radio.setChecked(True)
 
     @property
     def purpose(self) -> AnswersFor:

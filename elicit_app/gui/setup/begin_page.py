@@ -4,27 +4,139 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Label, LinkButton, OutlineButton, PrimaryButton
+from elicit_app.gui.elements import Card, Divider, Label, LinkButton, OutlineButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
-from elicit_app.gui.elements.page import Header, ScrolledPage
-from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.page import Header, ScrolledPage, dropped_files, follow_the_eye
+from elicit_app.gui.elements.surfaces import Block, FoldedCard, Notice
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, PurposeSection
-from elicit_app.gui.setup.briefing import Briefing
-from elicit_app.gui.setup.folding import FoldedCard
-from elicit_app.gui.setup.guesses import GuessesSection
-from elicit_app.gui.setup.orders import OrdersSection
-from elicit_app.gui.setup.reading_order import follow_the_eye
+from elicit_app.gui.setup.elsewhere import ElsewhereSection
+from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.registry import Setting
+from elicit_app.registry.entries import as_packed
+from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
-from elicit_app.study.model import Study
+from elicit_app.session.words.sentences import USUAL
+from elicit_app.study.model import Pack, Study
+from metrics.elicited.family import linear_family
+
+_WIDTH = 344
+
+
+class Briefing(Card):
+    """Steps, and sentences that are good to know; read on the right of what is asked."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self._inside = Block()
+        self._shown: tuple[Study, str, bool] | None = None
+        self.stored = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 16, 20, 18)
+        column.setSpacing(6)
+        column.addWidget(self._inside)
+        column.addWidget(Divider())
+        column.addWidget(Label("What is stored, and where", theme.Role.SECTION))
+        column.addWidget(self.stored)
+        column.addStretch(1)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+
+    def sizeHint(self) -> QSize:
+        return QSize(theme.em(_WIDTH), super().sizeHint().height())
+
+    def arrange(self) -> None:
+        """Take the widths of the present font."""
+        if self._shown is not None:
+            study, folder, piles = self._shown
+            self.show_study(study, folder, piles=piles)
+
+    def show_study(self, study: Study, folder: str, *, piles: bool) -> None:
+        """Say it in the words of `study`.
+
+        Parameters
+        ----------
+        study : Study
+            What the questions will be about.
+        folder : str
+            Where the session will lie.
+        piles : bool
+            Whether mistakes are put into piles before the questions.
+        """
+        self._shown = study, folder, piles
+        column = QVBoxLayout(self._inside.renew())
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(6)
+        column.addWidget(Label("What will happen", theme.Role.SECTION))
+        for number, (title, sentence) in enumerate(_steps(study, piles=piles), start=1):
+            column.addLayout(_item(str(number), title, sentence))
+        column.addWidget(Divider())
+        column.addWidget(Label("Good to know", theme.Role.SECTION))
+        for sentence in _good_to_know(study):
+            column.addLayout(_item("•", "", sentence))
+        leaves = "Nothing leaves this computer."
+        if study.pack is not None:
+            leaves = (
+                "Nothing leaves this computer by itself: at the end you save one file with your answers, and send it "
+                "back to whoever sent you this study."
+            )
+        self.stored.setText(
+            f"Each answer with its time, and what you type here, at once, in {_breakable(folder)}. {leaves}"
+        )
+
+
+def _breakable(folder: str) -> str:
+    """Return a path that may be wrapped after its separators."""
+    return folder.replace("/", "/\u200b").replace("\\", "\\\u200b")
+
+
+def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
+    wording = study.wording
+    steps = [
+        ("Practice", "Three questions that do not count."),
+        (
+            "Pairs of results",
+            f"Two ways a model could do on {study.population:,} {wording.cases}. You say which you would rather have. "
+            "There is no right answer.",
+        ),
+        ("Now and then a number", "You move one number until both results are equally bad."),
+        ("What to do", "How your answers rate these models, and how sure that is."),
+    ]
+    if piles:
+        steps.insert(0, ("Piles", "You put mistakes that are about as bad together; or you skip that."))
+    return steps
+
+
+def _good_to_know(study: Study) -> tuple[str, ...]:
+    case, cases = study.wording.case, study.wording.cases
+    return (
+        f"It is about many {cases}, never about one.",
+        f"A model is a program that says what each {case} is; how it works does not matter here.",
+        "Whoever runs this study chooses a model, and how to use it, by your answers.",
+        "Go by what follows from a mistake, not by how the numbers look.",
+        "Take back any answer with Ctrl+Z. Stop when you like.",
+    )
+
+
+def _item(sign: str, title: str, sentence: str) -> QHBoxLayout:
+    row, words = QHBoxLayout(), QVBoxLayout()
+    row.setSpacing(theme.S)
+    words.setSpacing(1)
+    mark = Label(sign, theme.Role.LABEL, theme.INK2, wrap=False)
+    mark.setFixedWidth(theme.em(14))
+    row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+    if title:
+        words.addWidget(Label(title, theme.Role.LABEL))
+    words.addWidget(Label(sentence, theme.Role.NOTE, theme.INK2))
+    row.addLayout(words, 1)
+    return row
+
 
 PILES_FROM = 5
 """So many classes on, mistakes may be put into piles before the questions."""
@@ -41,7 +153,11 @@ class Beginning(NamedTuple):
     @property
     def may_pile(self) -> bool:
         """Tell whether there are so many mistakes, told apart, that piles of them help."""
-        return self.study.n_classes >= PILES_FROM and self.setting.family == "lpm" and self.setting.procedure == "bayes"
+        return (
+            self.study.n_classes >= PILES_FROM
+            and linear_family(self.setting.family).tells_apart
+            and self.setting.procedure == "bayes"
+        )
 
 
 class _WhoCard(Card):
@@ -62,7 +178,8 @@ class BeginPage(ScrolledPage):
     """What is asked before the first question.
 
     Emits `begin_requested` with a `Beginning`, `session_requested` with the file of one to go on with,
-    `words_requested` (to change the words), `compare_requested` and `start_requested`.
+    `words_requested` (to change the words), `compare_requested` and `start_requested`. For experts elsewhere:
+    `send_requested` with the setting they are asked in, `add_requested`, and `answers_dropped` with paths.
     """
 
     notice: Notice
@@ -71,6 +188,9 @@ class BeginPage(ScrolledPage):
     words_requested = Signal()
     start_requested = Signal()
     compare_requested = Signal()
+    send_requested = Signal(object)
+    add_requested = Signal()
+    answers_dropped = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,7 +203,7 @@ class BeginPage(ScrolledPage):
         self.expert = self._who.field
         self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()
         self.settings = FoldedCard("Settings of the study", (self.family, self.orders, self.asking))
-        self.briefing = Briefing()
+        self.elsewhere, self.briefing = ElsewhereSection(), Briefing()
         self.words, self.back = LinkButton("Change the words of this study"), LinkButton("Back to the start")
         self.compare = LinkButton("Compare experts")
         self._reading_order = QTimer(self, singleShot=True, interval=0)
@@ -100,7 +220,7 @@ class BeginPage(ScrolledPage):
         self._columns.setSpacing(theme.L)
         left, right = QVBoxLayout(), QVBoxLayout()
         left.setSpacing(12)
-        for card in (self.current, self._who, self.purpose, self.guesses, self.settings):
+        for card in (self.current, self._who, self.purpose, self.guesses, self.settings, self.elsewhere):
             left.addWidget(card)
         left.addStretch(1)
         right.addWidget(self.briefing)
@@ -133,6 +253,8 @@ class BeginPage(ScrolledPage):
         self.asking.procedure_changed.connect(self._procedure_changed)
         self.asking.changed.connect(self._say_settings)
         self.orders.changed.connect(self._say_settings)
+        self.elsewhere.send_requested.connect(self._send)
+        self.elsewhere.add_requested.connect(self.add_requested)
         for rebuilt in (self.guesses.rows_changed, self.orders.changed, self.settings.folded):
             rebuilt.connect(self._reading_order.start)
         self._reading_order.timeout.connect(lambda: follow_the_eye(self))
@@ -155,6 +277,8 @@ class BeginPage(ScrolledPage):
         experts : int
             How many experts have finished this study; from two on they can be compared.
         """
+        if self._study is None or (self._study.digest, self._study.purpose) != (study.digest, study.purpose):
+            self.purpose.choose(study.purpose or USUAL)
         self._study, self._seed, self._folder = study, seed, folder
         self.current.setVisible(current is not None)
         self.begin.setVisible(current is None)
@@ -165,9 +289,27 @@ class BeginPage(ScrolledPage):
         self.words.setVisible(study.kind == "folder")
         self.compare.setVisible(experts > 1)
         self.compare.setText(f"Compare the {experts} experts who have finished")
+        self.setAcceptDrops(study.kind == "folder")
+        self.elsewhere.show_study(study)
+        self._show_pack(study.pack)
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
         self._family_changed()
+
+    def _show_pack(self, pack: Pack | None) -> None:
+        """Ask for nothing that the coordinator of a packed study has decided; propose a pseudonym."""
+        self.settings.setVisible(pack is None)
+        self.purpose.setVisible(pack is None or "purpose" not in pack.setting)
+        if pack is not None and not self.expert.text():
+            self.expert.setText(pseudonym())
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if dropped_files(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        event.acceptProposedAction()
+        self.answers_dropped.emit(dropped_files(event))
 
     @property
     def first_focus(self) -> QWidget:
@@ -184,13 +326,15 @@ class BeginPage(ScrolledPage):
         down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._columns.setDirection(down if narrow else across)
         self._who.across.setDirection(down if breakpoint_.large else across)
-        for part in (self.header, self.current, self.guesses, self.orders):
+        for part in (self.header, self.current, self.guesses, self.orders, self.elsewhere):
             part.arrange(breakpoint_)
         self.briefing.arrange()
         self._reading_order.start()
 
     @property
     def _family(self) -> Family:
+        if self._study is not None and self._study.pack is not None:
+            return self._setting().family
         if self._study is not None and self._study.n_classes == 2 and "lpm" in self.asking.entry.families:
             return "lpm"
         return self.family.family
@@ -221,21 +365,38 @@ class BeginPage(ScrolledPage):
         self.purpose.show_study(study, questions, early=self.asking.early.box.isChecked())
         parts = []
         if study.n_classes > 2:
-            worse = self._family == "lpm"
+            worse = linear_family(self._family).tells_apart
             parts.append("some wrong answers worse than others" if worse else "all wrong answers equally bad")
         if self.orders.count and entry.offers("never_worse"):
             parts.append("1 order stated" if self.orders.count == 1 else f"{self.orders.count} orders stated")
         parts.append(f"at most {questions} questions" if questions else f"{entry.label}")
         self.settings.say("; ".join(parts))
-        models = "1 model" if len(study.models) == 1 else f"{len(study.models)} models"
-        rows = f"{len(study.models[0].y_true):,} {study.wording.cases}, " if study.models else ""
+        models = "1 model" if len(study.model_names) == 1 else f"{len(study.model_names)} models"
+        rows = f"{study.n_cases:,} {study.wording.cases}, " if study.n_cases else ""
         time = f"About {self.asking.minutes} minutes; e" if questions else "E"
         self.header.say(study.title, f"{rows}{models}. {time}very answer is kept.")
         self.briefing.show_study(study, self._folder, piles=self._beginning_piles())
 
     def _beginning_piles(self) -> bool:
-        setting = self.asking.setting(self._family, self._seed, self.purpose.purpose)
-        return self._study is not None and Beginning(self._study, setting, "", ()).may_pile
+        return self._study is not None and Beginning(self._study, self._setting(), "", ()).may_pile
+
+    def _setting(self) -> Setting:
+        """Return what is chosen here, but for the orders; of a packed study what its coordinator chose."""
+        assert self._study is not None, "a page without a study asks nothing"
+        family = self.family.family if self._study.pack is not None else self._family
+        return as_packed(self._study, self.asking.setting(family, self._seed, self.purpose.purpose))
+
+    def _with_orders(self) -> Setting | None:
+        """Return what is chosen with the stated orders, or None after saying why it cannot be."""
+        setting = self._setting()
+        if self._study is None or self._study.pack is not None or not self.asking.entry.offers("never_worse"):
+            return setting
+        try:
+            return setting.model_copy(update={"never_worse": self.orders.orders()})
+        except ValueError as error:
+            self.settings.open()
+            self.say_problem(f"{error}. Press “Add”, or choose none.")
+            return None
 
     def _begin(self) -> None:
         if self._study is None:
@@ -245,13 +406,11 @@ class BeginPage(ScrolledPage):
         except ValueError as error:
             self.say_problem(f"In your first guesses, {error}. Write a number like 20, 0.5 or 1/3, or leave it empty.")
             return
-        try:
-            orders = self.orders.orders()
-        except ValueError as error:
-            self.settings.open()
-            self.say_problem(f"{error}. Press “Add”, or choose none.")
-            return
-        setting = self.asking.setting(self._family, self._seed, self.purpose.purpose)
-        if self.asking.entry.offers("never_worse"):
-            setting = setting.model_copy(update={"never_worse": orders})
-        self.begin_requested.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))
+        setting = self._with_orders()
+        if setting is not None:
+            self.begin_requested.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))
+
+    def _send(self) -> None:
+        setting = self._with_orders()
+        if setting is not None:
+            self.send_requested.emit(setting)

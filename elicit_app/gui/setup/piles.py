@@ -9,8 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from elicit_app.elicitation.orders import StatedMistake
-from elicit_app.elicitation.piles import StatedPile
+from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.session.journal.events import Guess
 from elicit_app.study.model import Study
 
@@ -75,10 +74,8 @@ def _listed(study: Study, own: list[Mistake]) -> str:
 
 
 def _cases(study: Study) -> list[int]:
-    if not study.models:
-        return [0] * study.n_classes
-    y_true = study.models[0].y_true
-    return [int((y_true == at).sum()) for at in range(study.n_classes)]
+    counts = study.case_counts
+    return [0] * study.n_classes if counts is None else counts.tolist()
 
 
 def _said(text: str) -> str:

@@ -35,13 +35,12 @@ from elicit_app.gui.elements import (
     ProgressBar,
     Surface,
 )
-from elicit_app.gui.elements.page import Header, ScrolledPage
+from elicit_app.gui.elements.page import Header, ScrolledPage, follow_the_eye
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.begin_page import Beginning
 from elicit_app.gui.setup.pile_column import CHIP, PileColumn, drag_card
 from elicit_app.gui.setup.piles import FEWEST, MOST, Piles
-from elicit_app.gui.setup.reading_order import follow_the_eye
 
 
 class _TopCard(Card):

@@ -6,23 +6,122 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import FlatButton, Label, LinkButton, OutlineButton, PrimaryButton
-from elicit_app.gui.elements.fields import Field, ListBox
-from elicit_app.gui.elements.page import Header, ScrolledPage
-from elicit_app.gui.elements.surfaces import Notice, Section
+from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
+from elicit_app.gui.elements.page import Header, ScrolledPage, follow_the_eye
+from elicit_app.gui.elements.surfaces import Block, Notice, Section
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.setup.mistakes import MistakesSection, Preview, flow
-from elicit_app.gui.setup.nouns import NounsSection, cases_of_each
-from elicit_app.gui.setup.population import PopulationSection
-from elicit_app.gui.setup.reading_order import follow_the_eye
+from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, cases_of_each, flow
 from elicit_app.problem import Problem
+from elicit_app.study.counting import POPULATIONS, population_for
+from elicit_app.study.making import with_models
 from elicit_app.study.model import Mistake, Study, check_wording
-from elicit_app.study.words_csv import Key
+from elicit_app.study.typed_tables import Key
+from metrics.classification.confusion import natural_frequencies
+
+_ACROSS = 4
+_TOLERANCE = 0.05
+
+
+class PopulationSection(Section):
+    """Population and prevalence. Emits `edited` with the changed study."""
+
+    edited = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("How many, and how common", parent=parent)
+        self._study: Study | None = None
+        self.population = ListBox("Cases that a result is shown for", 260)
+        self._scaled = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.data, self.stated = ChoiceRow("As common as in the data"), ChoiceRow("As common as stated here")
+        self._group = QButtonGroup(self)
+        for choice in (self.data, self.stated):
+            self._group.addButton(choice.radio)
+        self._shares = Block()
+        self.boxes: list[DecimalBox] = []
+        self._sum = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.column.addLayout(named("Show results for", self.population))
+        for widget in (self._scaled, self.data, self.stated, self._shares, self._sum):
+            self.column.addWidget(widget)
+        self.population.activated.connect(self._changed)
+        self.data.radio.toggled.connect(self._changed)
+
+    @property
+    def complete(self) -> bool:
+        """Tell whether the stated shares add up to 100 %."""
+        return self.data.radio.isChecked() or abs(sum(box.value() for box in self.boxes) - 100) <= _TOLERANCE
+
+    def show_study(self, study: Study) -> None:
+        """Show what `study` has."""
+        self._study = None
+        counted = study.counted_prevalence
+        self.population.clear()
+        for size in sorted({*POPULATIONS, study.population}):
+            self.population.addItem(f"{size:,} {study.wording.cases}", size)
+        self.population.setCurrentIndex(self.population.findData(study.population))
+        names = study.wording.class_one
+        listed = ", ".join(f"{100 * share:.3g} % {name}" for share, name in zip(counted, names, strict=True))
+        self.data.say("As common as in the data", listed)
+        stated = study.stated_prevalence
+        self.stated.say("As common as stated here", "Where the data were collected otherwise than cases arrive.")
+        (self.data if stated is None else self.stated).radio.setChecked(True)
+        self._lay_shares(study, np.asarray(counted if stated is None else stated))
+        self._study = study
+        self._tell()
+
+    def take(self, study: Study) -> None:
+        """Take over what was changed elsewhere; nothing shown here changes."""
+        self._study = study
+
+    def _lay_shares(self, study: Study, shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
+        self.boxes = []
+        grid = QGridLayout(self._shares.renew())
+        grid.setContentsMargins(theme.L, 0, 0, 0)
+        for at, (name, share) in enumerate(zip(study.wording.class_one, shares, strict=True)):
+            box = DecimalBox()
+            box.setRange(0.01, 99.99)
+            box.setDecimals(2)
+            box.setSuffix(" %")
+            box.setValue(100 * float(share))
+            box.valueChanged.connect(self._changed)
+            grid.addLayout(named(name, box), at // _ACROSS, at % _ACROSS)
+            self.boxes.append(box)
+
+    def _changed(self) -> None:
+        if self._study is None:
+            return
+        stated = None
+        if self.stated.radio.isChecked() and self.complete:
+            total = sum(box.value() for box in self.boxes)
+            stated = tuple(box.value() / total for box in self.boxes)
+        self._study = replace(self._study, population=int(self.population.currentData()), stated_prevalence=stated)
+        self._tell()
+        self.edited.emit(self._study)
+
+    def _tell(self) -> None:
+        study = self._study
+        if study is None:
+            return
+        by_hand = self.stated.radio.isChecked()
+        self._shares.setVisible(by_hand)
+        self._sum.setVisible(by_hand)
+        total = sum(box.value() for box in self.boxes)
+        self._sum.setText(f"Together {total:.4g} %." if self.complete else f"Together {total:.4g} %; it must be 100 %.")
+        shares = study.prevalence
+        shown = natural_frequencies(np.diag(shares), study.population).sum(axis=1)
+        rarest = int(shares.argmin())
+        said = f"The rarest class, {study.wording.class_one[rarest]}, is then {shown[rarest]:,} of them."
+        if study.models:
+            said += f" Scaled from {study.n_cases:,} real cases."
+        if study.population < population_for(shares):
+            said += f" {population_for(shares):,} would show at least 50."
+        self._scaled.setText(said)
 
 
 class EditedStudy(NamedTuple):
@@ -66,6 +165,63 @@ class YardstickSection(Section):
             self.edited.emit(self._study)
 
 
+class ModelsSection(Section):
+    """The models of a study: named, taken out, added. Emits `edited` with the study, and `add_requested`."""
+
+    edited = Signal(object)
+    add_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("The models", "Human readers may be among them.", parent)
+        self._study: Study | None = None
+        self.fields: list[Field] = []
+        self._rows, self.add = Block(), OutlineButton("Add a model…")
+        self.column.addWidget(self._rows)
+        self.column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
+        self.add.clicked.connect(self.add_requested)
+
+    def show_study(self, study: Study) -> None:
+        """Show the models of `study`."""
+        self.take(study)
+        self.setVisible(bool(study.models))
+        rows = QVBoxLayout(self._rows.renew())
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(theme.S)
+        self.fields = []
+        for place, model in enumerate(study.models):
+            field, out = Field(model.name), LinkButton("Take out")
+            tell(field, name=f"Name of model {place + 1}")
+            tell(out, name=f"Take out {model.name}")
+            field.textEdited.connect(self._renamed)
+            out.clicked.connect(lambda _=False, place=place: self._take_out(place))
+            row = QHBoxLayout()
+            row.setSpacing(theme.M)
+            row.addWidget(field, 1)
+            row.addWidget(out)
+            rows.addLayout(row)
+            # Only now that it has a place: before, it would be shown as a window of its own.
+            out.setVisible(len(study.models) > 1)
+            self.fields.append(field)
+
+    def take(self, study: Study) -> None:
+        """Take over what was changed elsewhere; nothing shown here changes."""
+        self._study = study
+
+    def _renamed(self) -> None:
+        study, names = self._study, [field.text().strip() for field in self.fields]
+        # An empty name, or one that stands twice, is told when the study is saved.
+        if study is not None and names != list(study.model_names):
+            renamed = (replace(model, name=name) for model, name in zip(study.models, names, strict=True))
+            self._study = replace(study, models=tuple(renamed))
+            self.edited.emit(self._study)
+
+    def _take_out(self, place: int) -> None:
+        study = self._study
+        if study is not None:
+            self.show_study(with_models(study, [one for at, one in enumerate(study.models) if at != place]))
+            self.edited.emit(self._study)
+
+
 class PlaceSection(Section):
     """Where a new study is kept. Emits `choose_requested`."""
 
@@ -91,7 +247,7 @@ class StudyPage(ScrolledPage):
     """Edits a study.
 
     Emits `save_requested` with an `EditedStudy`, `choose_requested` for its folder, `start_requested`, and
-    `open_words_requested` and `save_words_requested` for a CSV file of the words.
+    `open_words_requested` and `save_words_requested` for a CSV file of the words, and `add_model_requested`.
     """
 
     notice: Notice
@@ -100,6 +256,7 @@ class StudyPage(ScrolledPage):
     start_requested = Signal()
     open_words_requested = Signal()
     save_words_requested = Signal()
+    add_model_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -109,6 +266,7 @@ class StudyPage(ScrolledPage):
         self.save = PrimaryButton("Save and go on", keys=("Ctrl+Enter",))
         self.nouns, self.preview, self.mistakes = NounsSection(), Preview(), MistakesSection()
         self.yardstick, self.population, self.place = YardstickSection(), PopulationSection(), PlaceSection()
+        self.models = ModelsSection()
         self.back, self.undo = LinkButton("Back to the start"), FlatButton("Undo", keys=("Ctrl+Z",))
         self._done = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self._reading_order = QTimer(self, singleShot=True, interval=0)
@@ -125,7 +283,7 @@ class StudyPage(ScrolledPage):
         self._top.addWidget(self.nouns, 760)
         self._top.addWidget(self.preview, 344)
         self.body.addLayout(self._top)
-        for section in (self.mistakes, self.yardstick, self.population, self.place):
+        for section in (self.mistakes, self.yardstick, self.population, self.models, self.place):
             self.body.addWidget(section)
         self.body.addStretch(1)
         row = QHBoxLayout()
@@ -139,8 +297,9 @@ class StudyPage(ScrolledPage):
     def _connect(self) -> None:
         self.nouns.edited.connect(self._nouns_edited)
         self.mistakes.edited.connect(self._edited)
-        for section in (self.yardstick, self.population):
+        for section in (self.yardstick, self.population, self.models):
             section.edited.connect(self._edited)
+        self.models.add_requested.connect(self.add_model_requested)
         for table in (self.nouns, self.mistakes):
             table.said.connect(self.say_done)
         self.mistakes.chosen.connect(self._preview)
@@ -169,15 +328,16 @@ class StudyPage(ScrolledPage):
         """Edit `study`; `folder` is proposed for a new one, None leaves it where it is."""
         self._study = study
         models = "1 model" if len(study.models) == 1 else f"{len(study.models)} models"
-        cases = f"{len(study.models[0].y_true):,} cases" if study.models else "no cases"
+        cases = f"{study.n_cases:,} cases" if study.n_cases else "no cases"
         title = "New study" if folder is not None else "The words of this study"
         self.header.say(title, f"{study.n_classes} classes, {models}, {cases}. These words stand in every question.")
-        self.notice.say("")
+        self.notice.say(" ".join(study.notes))
         self.say_done("")
         self.nouns.show_study(study)
         self.mistakes.show_study(study)
         self.yardstick.show_study(study)
         self.population.show_study(study)
+        self.models.show_study(study)
         self.place.setVisible(folder is not None)
         self.place.path.setText("" if folder is None else str(folder))
         self._preview(study.yardstick)
@@ -190,6 +350,12 @@ class StudyPage(ScrolledPage):
         """Say what was done last, beside what takes it back."""
         self._done.setText(sentence)
         self.undo.setEnabled(self.mistakes.grid.can_undo or self.nouns.grid.can_undo)
+
+    def take_study(self, study: Study) -> None:
+        """Take a study to which a model was added; the words that were typed stay."""
+        self._edited(study)
+        self.models.show_study(study)
+        self.say_done(f"Added: {study.models[-1].name}. It is kept when you save.")
 
     def take_words(self, said: dict[Key, Mistake], name: str) -> None:
         """Write words that were read from the file `name`."""
@@ -219,8 +385,8 @@ class StudyPage(ScrolledPage):
         self.notice.say("")
         self.nouns.show_study(study)
         self.mistakes.show_study(study)
-        self.yardstick.take(study)
-        self.population.take(study)
+        for section in (self.yardstick, self.population, self.models):
+            section.take(study)
         self._preview(self._key)
         self.say_done("")
 
@@ -240,6 +406,7 @@ class StudyPage(ScrolledPage):
             if not self.population.complete:
                 raise Problem("The stated shares must add up to 100 %.")
             check_wording(study.wording, study.classes)
+            with_models(study, study.models)
         except Problem as problem:
             self.say_problem(problem)
             return

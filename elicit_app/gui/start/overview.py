@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +10,8 @@ from elicit_app.gui.start.page import StartView
 from elicit_app.gui.start.rows import ContinueView, RowView
 from elicit_app.session.journal.listing import SessionSummary, can_go_on, finished_experts, list_sessions
 from elicit_app.study import StudySummary, list_studies
+from elicit_app.study.folder import MOST_DOCUMENT_BYTES, STUDY_FILE
+from metrics.files import read_regular_file, strict_json
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -41,7 +42,7 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
     now : datetime
         With the local time zone.
     """
-    studies = [Path(folder) for folder in folders if (Path(folder) / "study.json").is_file()]
+    studies = [Path(folder) for folder in folders if _is_study_folder(Path(folder))]
     sessions = list_sessions(*studies, data=data)
     current = unfinished(sessions)
     compared = compare_rows(sessions)
@@ -116,10 +117,18 @@ def compare_rows(sessions: Sequence[SessionSummary]) -> dict[tuple[Path, str], R
     return rows
 
 
+def _is_study_folder(folder: Path) -> bool:
+    try:
+        return (folder / STUDY_FILE).is_file()
+    except OSError:
+        # a disk that is not there, or does not let us look
+        return False
+
+
 def folder_row(folder: Path) -> RowView:
     """Return the row of a study folder without a session."""
     try:
-        title = str(json.loads((folder / "study.json").read_bytes())["title"])
+        title = str(strict_json(read_regular_file(folder / STUDY_FILE, MOST_DOCUMENT_BYTES).decode())["title"])
     except (OSError, ValueError, KeyError, TypeError):
         title = folder.name
     return RowView(title, "Study folder, nothing answered yet", "", str(folder))

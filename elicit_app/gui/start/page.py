@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label, LinkButton, Surface
-from elicit_app.gui.elements.page import ScrolledPage
+from elicit_app.gui.elements import Card, Label, LinkButton, PrimaryButton, Surface
+from elicit_app.gui.elements.page import Header, ScrolledPage, dropped_files
 from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.review.table import AnswersModel, AnswersTable, AnswerWords
 from elicit_app.gui.start.rows import ContinueCard, ContinueView, DropCard, RowCard, RowView
 
 FEW = 4
@@ -41,8 +42,8 @@ class StartPage(ScrolledPage):
     """Shows a `StartView`.
 
     Emits `study_requested` and `session_requested` with what to open, `compare_requested` with one of the sessions
-    to compare, `files_dropped` with paths, `choose_requested`, `folder_requested`, `help_requested` and
-    `settings_requested`.
+    to compare, `files_dropped` with paths, `choose_requested`, `folder_requested`, `help_requested`,
+    `settings_requested` and `laboratory_requested`.
     """
 
     notice: Notice
@@ -54,6 +55,7 @@ class StartPage(ScrolledPage):
     folder_requested = Signal()
     help_requested = Signal()
     settings_requested = Signal()
+    laboratory_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,6 +69,7 @@ class StartPage(ScrolledPage):
         self.examples, self.recent = RowCard(lambda row: self.study_requested.emit(row.ref)), RowCard(self._open_recent)
         self.folder, self.all_recent = LinkButton("Open a study folder…"), LinkButton("Show all")
         self.help, self.settings = LinkButton("Help"), LinkButton("Settings")
+        self.laboratory = LinkButton("For researchers")
         self._lists = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._heads: list[Label] = []
         self._build()
@@ -106,7 +109,7 @@ class StartPage(ScrolledPage):
         self._lists.setDirection(down if breakpoint_.large else across)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _paths(event):
+        if dropped_files(event):
             self.drop.set_surface(Surface.IMPORTANT)
             event.acceptProposedAction()
 
@@ -116,7 +119,7 @@ class StartPage(ScrolledPage):
     def dropEvent(self, event: QDropEvent) -> None:
         self.drop.set_surface(Surface.DROP)
         event.acceptProposedAction()
-        self.files_dropped.emit(_paths(event))
+        self.files_dropped.emit(dropped_files(event))
 
     def _build(self) -> None:
         words = QVBoxLayout()
@@ -146,6 +149,7 @@ class StartPage(ScrolledPage):
         self.body.addStretch(1)
         row = QHBoxLayout()
         row.addWidget(Label("Everything stays on this computer.", theme.Role.NOTE, theme.INK2), 1)
+        row.addWidget(self.laboratory)
         row.addWidget(self.help)
         row.addWidget(self.settings)
         self.foot.addLayout(row)
@@ -156,6 +160,7 @@ class StartPage(ScrolledPage):
         self.folder.clicked.connect(self.folder_requested)
         self.help.clicked.connect(self.help_requested)
         self.settings.clicked.connect(self.settings_requested)
+        self.laboratory.clicked.connect(self.laboratory_requested)
         self.all_recent.clicked.connect(self._show_all)
         for key in ("Return", "Enter"):
             shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -178,6 +183,79 @@ class StartPage(ScrolledPage):
         self.all_recent.hide()
 
 
-def _paths(event: QDropEvent) -> Sequence[Path]:
-    """Return the local files and folders that are dragged."""
-    return tuple(Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile())
+class DamagedView(NamedTuple):
+    """What the page shows.
+
+    Parameters
+    ----------
+    path : Path
+        The session file, which stays as it is.
+    title : str
+        Study and expert.
+    damage : str
+        Why it cannot go on as it is, in one sentence.
+    answers : tuple of AnswerWords
+        What can be read, oldest first.
+    """
+
+    path: Path
+    title: str
+    damage: str
+    answers: tuple[AnswerWords, ...]
+
+
+class DamagedPage(ScrolledPage):
+    """Shows a `DamagedView`. Emits `copy_requested` with the session file, and `start_requested`."""
+
+    notice: Notice
+    copy_requested = Signal(object)
+    start_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._view: DamagedView | None = None
+        self.header, self.notice = Header(), Notice()
+        self.copy, self.back = PrimaryButton("Go on in a copy"), LinkButton("Back to the start")
+        self._why = Label(ink=theme.INK2)
+        self.model = AnswersModel()
+        self.table = AnswersTable(self.model)
+        self.header.add_action(self.copy)
+        self.head.addWidget(self.header)
+        self.head.addWidget(self.notice)
+        card = Card()
+        inside = QVBoxLayout(card)
+        inside.setContentsMargins(20, 16, 20, 18)
+        inside.setSpacing(theme.S)
+        inside.addWidget(self._why)
+        inside.addWidget(self.table)
+        self.body.addWidget(card)
+        self.body.addStretch(1)
+        row = QHBoxLayout()
+        row.addWidget(self.back)
+        row.addStretch(1)
+        self.foot.addLayout(row)
+        self.copy.clicked.connect(self._copy)
+        self.back.clicked.connect(self.start_requested)
+        self.settle()
+
+    def show_view(self, view: DamagedView) -> None:
+        """Show a damaged session."""
+        self._view = view
+        count = "1 answer can be read" if len(view.answers) == 1 else f"{len(view.answers)} answers can be read"
+        self.header.say(view.title, f"{count}. The file is damaged and stays as it is.")
+        self._why.setText(f"{view.damage} What can be saved is put into a copy, and you go on there.")
+        self.model.show_rows(view.answers)
+        self.notice.say("")
+
+    @property
+    def first_focus(self) -> QWidget:
+        return self.copy
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.header.arrange(breakpoint_)
+        self.table.set_compact(breakpoint_.compact)
+
+    def _copy(self) -> None:
+        if self._view is not None:
+            self.copy_requested.emit(self._view.path)

@@ -8,19 +8,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from elicit_app.problem import Problem
-from elicit_app.session.experts.one_belief import doubts, spread_words
-from elicit_app.session.experts.pooling import SPREAD, Source, aligned, pool
+from elicit_app.session.experts.agreement import agreement_of
+from elicit_app.session.experts.one_belief import doubts, spread_words, untrusted
+from elicit_app.session.experts.pooling import SPREAD, Source, aligned, pool, who_counts
 from elicit_app.session.header import study_of
-from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_of
+from elicit_app.session.journal.listing import SessionSummary, finished_experts, sessions_folder, sessions_of
 from elicit_app.session.journal.reading import read
 from elicit_app.session.results.result import result_view, scenarios_of
 from elicit_app.session.session import Session
-from elicit_app.session.views.outcome import ModelView
+from elicit_app.session.views.result import ModelView
 from elicit_app.session.words.sentences import cheapest_words
 from elicit_app.study.model import Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.display.numbers import day, two_digits
 from metrics.elicited.exchange import ExchangeRate
+from metrics.policies.judgement import Judgement
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
 IN_ONE_BELIEF = (
@@ -69,6 +71,7 @@ def compare(
     wording = wording or wording_of(sources[0].metric)
     mistakes = _mistakes(sources, pooled, wording)
     headline, detail = disagreement(mistakes, names)
+    agreement = agreement_of(metrics)
     parts = [_made_of(name, source.metric) for name, source in zip(names, sources, strict=True)]
     return ComparisonView(
         title=title,
@@ -81,6 +84,8 @@ def compare(
         pooled=pooled,
         wording=wording,
         how=_how(pooled),
+        agreement=agreement.sentence([one.mistake.many for one in mistakes]),
+        untrusted=tuple(name for name, metric in zip(names, metrics, strict=True) if untrusted(metric)),
         notes=(*notes, *doubts(metrics, names)),
     )
 
@@ -107,14 +112,16 @@ def wording_of(metric: ElicitedMetric) -> Wording:
     """Return the words that a metric carries, completed by plain ones."""
     plain, place = default_wording(metric.classes), {name: i for i, name in enumerate(metric.classes)}
     mistakes, any_mistake = dict(plain.mistakes), list(plain.any_mistake)
-    for told in metric.consequences:
-        true = place[told.true]
-        usual = any_mistake[true] if told.predicted is None else mistakes[true, place[told.predicted]]
-        words = Mistake(told.name or usual.name, told.one or usual.one, told.many or usual.many, told.consequence)
-        if told.predicted is None:
+    for stated in metric.consequences:
+        true = place[stated.true]
+        usual = any_mistake[true] if stated.predicted is None else mistakes[true, place[stated.predicted]]
+        words = Mistake(
+            stated.name or usual.name, stated.one or usual.one, stated.many or usual.many, stated.consequence
+        )
+        if stated.predicted is None:
             any_mistake[true] = words
         else:
-            mistakes[true, place[told.predicted]] = words
+            mistakes[true, place[stated.predicted]] = words
     return replace(plain, mistakes=mistakes, any_mistake=tuple(any_mistake))
 
 
@@ -152,19 +159,19 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     most, least = widest.ends
     said = [_counts_as(widest.rates[place]) for place in (most, least)]
     unit = yardstick.one if said[0].endswith(" 1") else yardstick.many
-    told = f"For {names[most]} one {widest.mistake.one} counts {said[0]} {unit}, for {names[least]} {said[1]}"
+    text = f"For {names[most]} one {widest.mistake.one} counts {said[0]} {unit}, for {names[least]} {said[1]}"
     times = f": {two_digits(widest.factor)} times as much." if math.isfinite(widest.factor) else "."
     if widest.apart:
         unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
-        return f"They disagree most about {widest.mistake.many}", f"{told}{times} {unlike}"
+        return f"They disagree most about {widest.mistake.many}", f"{text}{times} {unlike}"
     if widest.apart is None:
         return (
             f"They differ most about {widest.mistake.many}",
-            f"{told}{times} Without ranges nobody can say how sure that is.",
+            f"{text}{times} Without ranges nobody can say how sure that is.",
         )
     return (
         "No clear disagreement",
-        f"They differ most about {widest.mistake.many}. {told}{times} Their plausible ranges meet, so more answers "
+        f"They differ most about {widest.mistake.many}. {text}{times} Their plausible ranges meet, so more answers "
         "could bring them together.",
     )
 
@@ -275,8 +282,14 @@ class ComparisonView:
         The words of the domain.
     how : str
         What pooling means, and how far the experts are apart.
+    agreement : str
+        How far they agree on the order of the mistakes, and the order they share; empty where there are only two.
+    untrusted : tuple of str
+        The experts whose answers do not hang together, and who are pooled all the same.
     notes : tuple of str
         What was left out and why, and what speaks against pooling.
+    judgement : Judgement or None
+        What one could do with the study's models under the pooled metric; None without models.
     """
 
     title: str
@@ -289,7 +302,10 @@ class ComparisonView:
     pooled: ElicitedMetric
     wording: Wording
     how: str
+    agreement: str = ""
+    untrusted: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    judgement: Judgement | None = None
 
     @property
     def yardstick(self) -> MistakeRates:
@@ -297,7 +313,7 @@ class ComparisonView:
         return next(one for one in self.mistakes if one.is_yardstick)
 
 
-def compare_experts(path: Path, study: Study | None = None) -> ComparisonView:
+def compare_experts(path: Path, study: Study | None = None, *, trusted_only: bool = False) -> ComparisonView:
     """Compare all experts who have finished the study of a session.
 
     Parameters
@@ -306,29 +322,54 @@ def compare_experts(path: Path, study: Study | None = None) -> ComparisonView:
         A session; the others lie beside it and are about the same predictions.
     study : Study, optional
         The study, where it is open already; else it is found as the session was begun.
+    trusted_only : bool
+        Leave out whose answers do not hang together.
 
     Raises
     ------
     Problem
         Where fewer than two experts have a result.
     """
-    mark = read(path).begun.study
-    found = finished_experts(sessions_of(path.parent, mark.digest))
+    return compare_study(study or study_of(read(path).begun.study, path), path.parent, trusted_only=trusted_only)
+
+
+def compare_study(study: Study, folder: Path | None = None, *, trusted_only: bool = False) -> ComparisonView:
+    """Compare all experts who have finished a study; parameters and errors as `compare_experts`.
+
+    Parameters
+    ----------
+    study : Study
+        What they answered about.
+    folder : Path, optional
+        Where the sessions lie; by default that of the study.
+    """
+    sessions = sessions_of(folder or sessions_folder(study), study.digests)
+    found = finished_experts(sessions)
     if len(found) < 2:
         raise Problem(
-            f"Comparing needs two experts who have finished “{mark.title}”; there is {'one' if found else 'none'}. "
+            f"Comparing needs two experts who have finished “{study.title}”; there is {'one' if found else 'none'}. "
             "Let another person answer, then compare."
         )
-    study = study or study_of(mark, path)
-    experts, notes = [], []
+    experts, notes = (
+        [],
+        [f"Left out: {named(one)}, whose answers a program gave." for one in _programs(sessions, found)],
+    )
     for one in found:
         try:
             experts.append(_expert(one, study))
         except Problem as problem:
             notes.append(f"Left out: {problem.sentence}")
-    if len(experts) < 2:
+    kept, left_out = who_counts([expert.source for expert in experts], trusted_only=trusted_only)
+    notes += left_out
+    if len(kept) < 2:
         raise Problem(" ".join(["Fewer than two of these experts can be compared.", *notes]))
-    return _compared(experts, study, tuple(notes))
+    return _compared([expert for expert in experts if expert.source in kept], study, tuple(notes))
+
+
+def _programs(sessions: Sequence[SessionSummary], found: Sequence[SessionSummary]) -> list[SessionSummary]:
+    """Return the simulated experts who finished and are not among those found."""
+    mine = finished_experts(one for one in sessions if one.simulated)
+    return [one for one in mine if one not in found]
 
 
 def _expert(one: SessionSummary, study: Study) -> Expert:
@@ -352,5 +393,7 @@ def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> Co
     together = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 4 else f"{len(names)} experts"
     pooled = pool([expert.source for expert in experts], f"{study.title}, {together} pooled")
     scenarios = scenarios_of(study, pooled)
-    models = () if scenarios is None else scenarios.at()
-    return compare(experts, study.title, wording=study.wording, pooled_models=models, pooled=pooled, notes=notes)
+    judgement = None if scenarios is None else scenarios.judgement()
+    models = () if scenarios is None or judgement is None else scenarios.models(judgement)
+    view = compare(experts, study.title, wording=study.wording, pooled_models=models, pooled=pooled, notes=notes)
+    return replace(view, judgement=judgement)

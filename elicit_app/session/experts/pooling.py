@@ -18,9 +18,10 @@ import numpy as np
 import elicit_app
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
-from elicit_app.session.experts.one_belief import OneBelief, one_belief
+from elicit_app.session.experts.one_belief import OneBelief, one_belief, untrusted
+from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
-from metrics.elicited.family import family_of
+from metrics.elicited.family import DLPM, LPM, family_of
 from metrics.elicited.metric_parts import intervals_around
 
 GEOMETRIC_MEAN = "geometric mean of the cost ratios"
@@ -34,6 +35,30 @@ class Source:
 
     name: str
     metric: ElicitedMetric
+
+    @property
+    def who(self) -> str:
+        """Return whose answers these are, or what they are called where nobody is named."""
+        return self.metric.provenance.expert or self.name
+
+
+def who_counts(sources: Sequence[Source], *, trusted_only: bool = False) -> tuple[list[Source], tuple[str, ...]]:
+    """Return whose metrics are compared and pooled, and in sentences who is left out and why.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        All that were given. Where people answered, programs do not count.
+    trusted_only : bool
+        Leave out whose answers do not hang together.
+    """
+    people = people_if_any(sources, lambda one: one.metric.quality.simulated)
+    notes = [f"Left out: {one.who}, whose answers a program gave." for one in sources if one not in people]
+    if people and people[0].metric.quality.simulated:
+        notes.append("All of these answers were given by a program, none by a person.")
+    kept = [one for one in people if not (trusted_only and untrusted(one.metric))]
+    notes += [f"Left out: {one.who}, because the answers do not hang together." for one in people if one not in kept]
+    return kept, tuple(notes)
 
 
 def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
@@ -58,7 +83,8 @@ def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
                 "classes can be compared or pooled."
             )
     _refuse_twice(sources)
-    family = "dlpm" if all(source.metric.family == "dlpm" for source in sources) else "lpm"
+    apart = any(family_of(source.metric.family).tells_apart for source in sources)
+    family = (LPM if apart else DLPM).name
     turned = [_turned(source.metric, first.metric.classes, family) for source in sources]
     yardstick = _yardstick(turned)
     named = [replace(metric, yardstick=yardstick) for metric in turned]
@@ -94,6 +120,7 @@ def _turned(metric: ElicitedMetric, classes: tuple[str, ...], family: str) -> El
         prevalence=None if metric.prevalence is None else metric.prevalence[order],
         population=metric.population,
         consequences=metric.consequences,
+        words=metric.words,
         yardstick=metric.yardstick,
         provenance=metric.provenance,
         quality=metric.quality,
@@ -144,7 +171,7 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
     belief = one_belief(metrics) if told_apart_by_all else None
     costs = _geometric_mean([metric.cost_matrix for metric in metrics]) if belief is None else belief.costs
     draws = None if belief is None else belief.draws
-    experts = [metric.provenance.expert or source.name for source, metric in zip(sources, metrics, strict=True)]
+    experts = [source.who for source in sources]
     return ElicitedMetric.from_weights(
         first.classes,
         weigh.sign * weigh.of_errors(costs),
@@ -156,10 +183,14 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
         prevalence=_common_prevalence(metrics),
         population=first.population if len({metric.population for metric in metrics}) == 1 else None,
         consequences=next((metric.consequences for metric in metrics if metric.consequences), ()),
+        words=next((metric.words for metric in metrics if metric.words), None),
         yardstick=first.yardstick,
         provenance=_provenance(sources, experts, belief),
         # What was explained or predicted was so by each expert's own numbers, not by these.
-        quality=Quality(repeats_agreed=_sum([metric.quality.repeats_agreed for metric in metrics])),
+        quality=Quality(
+            repeats_agreed=_sum([metric.quality.repeats_agreed for metric in metrics]),
+            simulated=any(metric.quality.simulated for metric in metrics),
+        ),
     )
 
 

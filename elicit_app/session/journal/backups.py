@@ -9,6 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from metrics.files import read_regular_file, strict_json
+
 SUFFIX = ".session.jsonl"
 MOST_BACKUPS = 5
 _NEW = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -37,7 +39,7 @@ def keep_backup(path: Path, data: bytes, now: datetime) -> None:
     """Keep a copy of a session and drop all but the last five; a disk that refuses takes no sitting away."""
     with suppress(OSError):
         kept = backups(path)
-        if kept and kept[-1].read_bytes() == data:
+        if kept and kept[-1].is_file() and kept[-1].read_bytes() == data:
             return
         folder = backup_folder(path)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -58,7 +60,7 @@ def write_new(path: Path, data: bytes) -> None:
 def read_mark(path: Path) -> Mark | None:
     """Return how far a session was written, where that is known."""
     try:
-        lines, digest, answers = json.loads(_mark(path).read_bytes()[:1000])
+        lines, digest, answers = strict_json(read_regular_file(_mark(path), 1000).decode())
     except (OSError, ValueError, TypeError):
         return None
     sound = type(lines) is int and lines > 0 and isinstance(digest, str) and type(answers) is int

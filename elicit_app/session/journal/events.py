@@ -7,6 +7,7 @@ lines are read through `migrations`), and every line ends in a running digest.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
@@ -38,15 +39,18 @@ class _Event(_Record):
 class StudyMark(_Record):
     """Which study a session is about, and how to notice that it is no longer the same one.
 
-    A study folder is found from the session's own place in it, a bundled or synthetic study by its name. `location` is
-    a path that earlier versions wrote; it is shown and never opened.
+    A study folder is found from the session's own place in it, a bundled or synthetic study by its name, a packed one
+    from a copy beside the session; `pack` is its digest, and `round` 2 where experts answered again. `location` is a
+    path that earlier versions wrote; it is shown and never opened.
     """
 
     name: str
     title: str
-    kind: Literal["bundled", "folder", "file", "synthetic"]
+    kind: Literal["bundled", "folder", "file", "synthetic", "pack"]
     digest: str
     classes: tuple[str, ...]
+    pack: str | None = None
+    round: int | None = Field(default=None, ge=1)
     location: str | None = None
 
 
@@ -155,6 +159,13 @@ class Begun(_Event):
     expert: str | None = None
     simulated: bool | None = None
     software: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def who(self) -> str | None:
+        """Return whose answers these are; that a program gave them belongs to the name, wherever it is shown."""
+        if not self.simulated or (self.expert and "simulated" in self.expert.lower()):
+            return self.expert
+        return f"{self.expert} (simulated)" if self.expert else "simulated expert"
 
 
 class Guessed(_Event):
@@ -317,6 +328,9 @@ Event = Annotated[
 
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
+
+SEALED = re.compile(rb',"digest":"[0-9a-f]{64}"}')
+"""What every line with a digest ends in."""
 
 _SEAL = b',"digest":"'
 _HEX = 64

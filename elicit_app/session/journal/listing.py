@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 from elicit_app.problem import Problem
 from elicit_app.session.journal.backups import SUFFIX as SUFFIX
@@ -51,6 +52,8 @@ class SessionSummary:
         Answers of a damaged file behind the damage; `answers` are those before it.
     protected : bool
         A change from outside would be noticed; False for sessions of version 1.
+    simulated : bool
+        A program answered.
     """
 
     path: Path
@@ -67,6 +70,7 @@ class SessionSummary:
     damaged: bool = False
     lost: int = 0
     protected: bool = True
+    simulated: bool = False
 
     @property
     def finished(self) -> bool:
@@ -93,13 +97,13 @@ def sessions_folder(study: Study, data: Path | None = None) -> Path:
     """
     if study.kind == "folder" and study.folder is not None:
         return study.folder / "sessions"
-    return (data or data_folder()) / "sessions" / _slug(study.name)
+    return (data or data_folder()) / "sessions" / slug(study.name)
 
 
 def new_session_path(study: Study, now: datetime, *, expert: str | None = None, data: Path | None = None) -> Path:
     """Return a file name for a session that begins now; no such file exists yet."""
     folder = sessions_folder(study, data)
-    stem = f"{now:%Y-%m-%d-%H%M%S}" + (f"-{_slug(expert)}" if expert else "")
+    stem = f"{now:%Y-%m-%d-%H%M%S}" + (f"-{slug(expert)}" if expert else "")
     number, path = 1, folder / f"{stem}{SUFFIX}"
     while path.exists():
         number += 1
@@ -153,7 +157,7 @@ def summary(path: Path) -> SessionSummary:
         path=path,
         title=state.begun.study.title,
         study=state.begun.study.name,
-        expert=state.begun.expert,
+        expert=state.begun.who,
         answers=len(state.entries),
         fewest=fewest,
         most=most,
@@ -161,6 +165,7 @@ def summary(path: Path) -> SessionSummary:
         phase=state.phase,
         digest=state.begun.study.digest,
         protected=contents.protected,
+        simulated=bool(state.begun.simulated),
     )
 
 
@@ -172,13 +177,14 @@ def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
         path=path,
         title=begun.study.title,
         study=begun.study.name,
-        expert=begun.expert,
+        expert=begun.who,
         answers=sound,
         problem=problem.sentence,
         digest=begun.study.digest,
         damaged=True,
         lost=max(contents.answers - sound, 0),
         protected=contents.protected,
+        simulated=bool(begun.simulated),
     )
 
 
@@ -198,12 +204,12 @@ def can_go_on(one: SessionSummary) -> bool:
 def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary, ...]:
     """Return one finished session for each expert, the newest, in the order of their last answers.
 
-    Names that differ in capitals or spaces are one expert; sessions without a name count as different people.
+    Names that differ in capitals or spaces are one expert; sessions without a name count as different people. Programs
+    are never counted among people: they are experts only where nobody else is.
     """
     newest: dict[object, SessionSummary] = {}
-    for one in sessions:
-        if not one.finished or one.problem or one.last is None:
-            continue
+    for one in people_if_any([one for one in sessions if _compares(one)], lambda one: one.simulated):
+        assert one.last is not None
         key: object = " ".join(one.expert.casefold().split()) if one.expert else one.path
         other = newest.get(key)
         if other is None or (other.last is not None and one.last > other.last):
@@ -211,11 +217,23 @@ def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary
     return tuple(sorted(newest.values(), key=lambda one: (one.last, one.path)))
 
 
-def sessions_of(folder: Path, digest: str) -> tuple[SessionSummary, ...]:
-    """Return the sessions in a folder that are about these very predictions, the one begun last first."""
+def _compares(one: SessionSummary) -> bool:
+    return one.finished and not one.problem and one.last is not None
+
+
+Who = TypeVar("Who")
+
+
+def people_if_any(experts: Sequence[Who], simulated: Callable[[Who], bool]) -> list[Who]:
+    """Return the experts who are people; all of them where every one is a program, as in a rehearsal."""
+    return [one for one in experts if not simulated(one)] or list(experts)
+
+
+def sessions_of(folder: Path, digests: Collection[str]) -> tuple[SessionSummary, ...]:
+    """Return the sessions in a folder that are about predictions of these digests, the one begun last first."""
     # Names begin with the moment the session was begun.
     found = (summary(path) for path in sorted(folder.glob(f"*{SUFFIX}"), reverse=True))
-    return tuple(one for one in found if one.digest == digest)
+    return tuple(one for one in found if one.digest in digests)
 
 
 def _remaining(state: SessionState) -> tuple[int, int]:
@@ -231,7 +249,7 @@ def _last(one: SessionSummary) -> datetime:
     return one.last
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
     """Return a file name's part of letters, digits and hyphens."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9]+", "-", plain).strip("-").lower()[:40] or "session"

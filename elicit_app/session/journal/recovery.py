@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.backups import backups
 from elicit_app.session.journal.events import (
     PROTECTED,
+    SEALED,
     VERSION,
     Answered,
     Begun,
@@ -32,7 +32,10 @@ from elicit_app.session.journal.state import Fold, OutOfPlaceError
 from elicit_app.session.journal.writing import Journal
 
 _KEPT = 4096
-_SEALED = re.compile(rb',"digest":"[0-9a-f]{64}"}')
+# What editors and disks put around lines.
+_BOM = b"\xef\xbb\xbf"
+_MOST_TRIED = 2 * 10**9
+"""Bytes to compute digests of in search of turned bits: some seconds, or one line about fifty classes."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,7 @@ def recover_session(path: Path, out: Path) -> Recovery:
         When nothing can be saved, or `out` exists or cannot be written.
     """
     data = read_bytes(path)
-    found = _sealed(data, path) if _SEALED.search(data) else _plain(data, path)
+    found = _sealed(data, path) if SEALED.search(data) else _plain(data, path)
     if not (found.before and isinstance(found.before[0], Begun)):
         raise Problem(f"Nothing can be saved of {path}: its first line, which says what it is about, is lost.")
     taken, left_out = _taken_over(found.before, found.after)
@@ -174,11 +177,14 @@ class _Found:
 
 def _sealed(data: bytes, path: Path) -> _Found:
     """Put the lines of a file back in the order in which their digests follow each other."""
-    found = _Found([], [])
-    kept = [line for copy in backups(path) for line in copy.read_bytes().split(b"\n")]
-    pool = dict.fromkeys([*data.split(b"\n"), *kept])
+    lines = data.split(b"\n")
+    bare = [line.removeprefix(_BOM).strip(b"\r\0") for line in lines]
+    found = _Found([], [], restored=sum(one != other for one, other in zip(lines, bare, strict=True)))
+    data = b"\n".join(bare)
+    kept = [line for copy in backups(path) if copy.is_file() for line in read_bytes(copy).split(b"\n")]
+    pool = dict.fromkeys([*bare, *kept])
     taken: set[bytes] = set()
-    digest, start = "", 0
+    digest, start, budget = "", 0, _MOST_TRIED
     while start < len(data):
         end = data.find(b"\n", start) % (len(data) + 1)
         line, step = data[start:end], end + 1 - start
@@ -188,7 +194,9 @@ def _sealed(data: bytes, path: Path) -> _Found:
                 continue
             whole = next((other for other in pool if _follows(other, digest)), None)
             step = 0 if whole else step
-            whole = whole or _unflipped(data[start : data.find(b"\n", end + 1) % (len(data) + 1)], len(line), digest)
+            budget -= 0 if whole else 8 * len(line) ** 2
+            if whole is None and budget > 0:
+                whole = _unflipped(data[start : data.find(b"\n", end + 1) % (len(data) + 1)], len(line), digest)
             if whole is None:
                 # What stands here may be another line or an edited one: nothing proves it.
                 found.gaps += 1
@@ -198,7 +206,12 @@ def _sealed(data: bytes, path: Path) -> _Found:
             found.restored += 1
             line, step = whole, step and len(whole) + 1
         payload, digest = unsealed(line)
-        found.add(payload)
+        try:
+            found.add(payload)
+        except ValueError:
+            # written by nothing of ours, though with the right digest
+            found.gaps += 1
+            found.unproven.append(line)
         taken.add(line)
         start += step
     return found
@@ -226,7 +239,7 @@ def _unflipped(data: bytes, length: int, digest: str) -> bytes | None:
     for place in range(min(length + 1, len(data))):
         for bit in range(8):
             turned[place] ^= 1 << bit
-            line = bytes(turned).split(b"\n", 1)[0]
+            line = bytes(turned[: turned.find(b"\n") % (len(turned) + 1)])
             if _follows(line, digest):
                 return line
             turned[place] ^= 1 << bit

@@ -20,10 +20,8 @@ from elicit_app.session.journal.events import Event
 from elicit_app.session.journal.state import SessionState, fold
 from elicit_app.session.results.trusting import trust_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
-from elicit_app.session.views.outcome import ResultView
-from elicit_app.session.views.scenarios import Scenarios
+from elicit_app.session.views.result import ResultView, Scenarios
 from elicit_app.session.words.sentences import stated_words
-from elicit_app.study.counting import prevalence_of
 from elicit_app.study.model import Mistake, Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
@@ -34,7 +32,6 @@ from metrics.elicited.metric_parts import intervals_around
 from metrics.policies.cases import Practice, case_table
 from metrics.policies.judging import Judge, ModelPolicies
 from metrics.policies.recalibration import Recalibration, recalibration
-from metrics.policies.recommendation import CaseWords
 
 
 def result_view(session: Session) -> ResultView:
@@ -53,8 +50,8 @@ def result_view(session: Session) -> ResultView:
     ratios = exchange_rates(draft)
     trust = trust_of(session, outcome, ratios)
     metric = metric_of(session, outcome, trust.quality)
-    told = state.practice
-    scenarios = scenarios_of(study, metric, None if told is None else Practice.of(told, study.classes))
+    practice = state.practice
+    scenarios = scenarios_of(study, metric, None if practice is None else Practice.of(practice, study.classes))
     judgement = None if scenarios is None else scenarios.judgement()
     return ResultView(
         metric=metric,
@@ -74,7 +71,7 @@ def result_view(session: Session) -> ResultView:
         can_continue=session.continuation() is not None,
         scenarios=scenarios,
         guesses=_guesses(state, study, outcome.family),
-        practice=told,
+        practice=practice,
     )
 
 
@@ -105,9 +102,9 @@ def metric_of(session: Session, outcome: Outcome, quality: Quality | None = None
         seed=begun.seed,
         questions=outcome.questions,
         answers_digest=answers_digest(session.state),
-        expert=begun.expert,
+        expert=begun.who,
     )
-    name = study.title if begun.expert is None else f"{study.title}, {begun.expert}"
+    name = study.title if begun.who is None else f"{study.title}, {begun.who}"
     return elicited(study, outcome, name, provenance, quality or Quality(), session.state.last or begun.at)
 
 
@@ -145,9 +142,10 @@ def elicited(
         name=name,
         intervals=cost_intervals(outcome, study.yardstick),
         samples=outcome.samples,
-        prevalence=prevalence(study),
-        population=study.population,
-        consequences=consequences(study, outcome.family == "dlpm"),
+        prevalence=None if study.wording.priced else study.prevalence,
+        population=None if study.wording.priced else study.population,
+        consequences=consequences(study, not family_of(outcome.family).tells_apart),
+        words=study.wording.of_cases,
         yardstick=(study.classes[true], study.classes[predicted]),
         provenance=replace(
             provenance,
@@ -155,6 +153,7 @@ def elicited(
             study_digest=study.digest.removeprefix("sha256:") or None,
         ),
         quality=quality,
+        kind=study.wording.priced or "confusion",
         **when,
     )
 
@@ -286,13 +285,6 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
     return intervals_around(costs, np.stack([low, high], axis=-1))
 
 
-def prevalence(study: Study) -> Matrix:
-    """Return the study's prevalence, as stated or as counted, shape (k,), sum 1."""
-    if study.stated_prevalence is not None:
-        return np.array(study.stated_prevalence)
-    return prevalence_of(study.models, study.law, study.n_classes)
-
-
 def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Judge:
     """Return the judge of what one could do with a study's models.
 
@@ -307,14 +299,13 @@ def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = N
     """
     models = [ModelPolicies.of(model.name, metric, _recalibration(model)) for model in study.models]
     decided = [row for own, model in zip(models, study.models, strict=True) for row in own.decisions(model.y_proba)]
-    wording = study.wording
     return Judge.of(
         metric,
         case_table(study.models[0].y_true, decided, study.n_classes),
         [policy for own in models for policy in own.policies],
         practice=practice,
         population=study.population,
-        words=CaseWords(wording.case, wording.cases, wording.class_one),
+        words=study.wording.of_cases,
         notes=tuple(note for own in models for note in own.notes),
     )
 

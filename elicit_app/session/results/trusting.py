@@ -11,7 +11,7 @@ from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Toler
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS, KNOWN_FACTOR
 from elicit_app.session.journal.state import SessionState, differ, said_already
 from elicit_app.session.session import Session
-from elicit_app.session.views.outcome import HeldOutView, TrustView
+from elicit_app.session.views.result import HeldOutView, TrustView
 from elicit_app.study.model import Study
 from metrics import Quality, Tally
 from metrics.display.numbers import probability, span
@@ -76,7 +76,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     odd = sorted(misfit_numbers(state, report.misfits))
     explained = Tally(report.explained.right, report.explained.total)
     same, repeated = report.repeats.right, report.repeats.total
-    held_out = _held_out(report)
+    held_out = _held_out(report, session.study)
     tested = bool(repeated or report.checks.total or held_out)
     findings = (
         *_repeats_found(report, failed),
@@ -190,11 +190,14 @@ def _fits_found(explained: Tally, odd: Sequence[int]) -> list[TrustView]:
     return found
 
 
-def _held_out(report: TrustReport) -> tuple[HeldOutView, ...]:
+def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:
     kept = report.held_out
     if kept is None:
         return ()
-    rules = (("this result", kept.learned), ("F1 score", kept.f1), ("accuracy", kept.accuracy))
+    rules = [("this result", kept.learned), ("F1 score", kept.f1), ("accuracy", kept.accuracy)]
+    if study.wording.priced is not None:
+        # The diagonal of amounts is what is good of each: adding it up prices all alike, and F1 means nothing here.
+        rules = [("this result", kept.learned), ("equal prices", kept.accuracy)]
     return tuple(HeldOutView(name, right, kept.total) for name, right in rules)
 
 
@@ -244,14 +247,15 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
     ]
     if not bounded:
         return []
-    told = [
-        f"{_capital(called(study.wording.class_one, rate.key))}: {span(*rate.ninety)}."
+    sentences = [
+        f"{rate.mistake.name if study.wording.priced else _capital(called(study.wording.class_one, rate.key))}: "
+        f"{span(*rate.ninety)}."
         for rate in bounded[:3]
         if rate.ninety is not None
     ]
     more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
     headline = "One mistake is only bounded" if len(bounded) == 1 else f"{len(bounded)} mistakes are only bounded"
-    return [TrustView(False, headline, " ".join([*told, *more, "No question could tell more."]))]
+    return [TrustView(False, headline, " ".join([*sentences, *more, "No question could tell more."]))]
 
 
 def _capital(text: str) -> str:

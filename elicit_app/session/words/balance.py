@@ -6,7 +6,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from elicit_app.elicitation.questions import Counts, Family, Proposal
-from elicit_app.session.words.ledger import LedgerView, Letter, Row, all_rows, fold_words, ledger, strip_of
+from elicit_app.session.words.ledger import (
+    Letter,
+    PairComparison,
+    Row,
+    all_rows,
+    difference_sentence,
+    ledger,
+    rest_words,
+)
 from elicit_app.study.model import Wording
 from metrics.display.numbers import amount
 
@@ -32,11 +40,11 @@ class Balance(NamedTuple):
 def balance_of(rows: tuple[Row, ...]) -> Balance:
     """Return what either side has more of."""
     sides: list[tuple[Letter, list[Row]]] = [
-        ("A", [row for row in rows if row.left > row.right]),
-        ("B", [row for row in rows if row.right > row.left]),
+        ("A", [row for row in rows if row.surplus and row.worse == "left"]),
+        ("B", [row for row in rows if row.surplus and row.worse == "right"]),
     ]
     sides.sort(key=lambda side: sum(row.surplus for row in side[1]))
-    said = [", ".join(_more(row) for row in more) for _, more in sides]
+    said = [", ".join(row.excess for row in more) for _, more in sides]
     (first, few), (second, many) = sides
     ratio = None
     if len(few) == len(many) == 1:
@@ -45,13 +53,9 @@ def balance_of(rows: tuple[Row, ...]) -> Balance:
     return Balance((first, second), (said[0], said[1]), ratio)
 
 
-def _more(row: Row) -> str:
-    return f"{row.surplus:,} more {row.mistake.one if row.surplus == 1 else row.mistake.many}"
-
-
 def moved_ledger(
-    left: Counts, right: Counts, wording: Wording, population: int, family: Family, shown: LedgerView
-) -> LedgerView:
+    left: Counts, right: Counts, wording: Wording, population: int, family: Family, shown: PairComparison
+) -> PairComparison:
     """Return the words of a pair in which one count was moved, in the rows of `shown`, however the pair compares now.
 
     Parameters
@@ -60,7 +64,7 @@ def moved_ledger(
         The two results as they are now.
     wording, population, family
         As for `ledger`.
-    shown : LedgerView
+    shown : PairComparison
         The pair as it was asked about: its rows stay, in their order.
     """
     new = ledger(left, right, wording, population, family)
@@ -71,9 +75,10 @@ def moved_ledger(
     fold = new.fold._replace(
         same_kinds=new.fold.same_kinds - len(level), same_cases=new.fold.same_cases - sum(row.left for row in level)
     )
-    strip = strip_of(rows, "left" if shown.strip.subject == "A" else "right")
+    fold_sentence = new.fold_sentence if wording.priced is not None else rest_words(fold, wording)
+    strip = difference_sentence(rows, "left" if shown.strip.subject == "A" else "right")
     headline = f"For {shown.cases}, make both results equally bad"
-    return replace(new, rows=rows, fold=fold, fold_sentence=fold_words(fold, wording), strip=strip, headline=headline)
+    return replace(new, rows=rows, fold=fold, fold_sentence=fold_sentence, strip=strip, headline=headline)
 
 
 def move_name(row: Row, letter: Letter, count: int, least: int, most: int) -> str:

@@ -1,4 +1,4 @@
-"""What is said about answers, progress and models, in the window and in the terminal."""
+"""What is said about purposes, answers, progress and models, in the window and in the terminal."""
 
 from __future__ import annotations
 
@@ -7,13 +7,78 @@ from typing import NamedTuple
 
 import numpy as np
 
+from elicit_app.elicitation.agenda import owed_left, questions_left
 from elicit_app.elicitation.prior import NeverWorse
-from elicit_app.elicitation.questions import Counts, Family, Moved, Progress, Question
+from elicit_app.elicitation.questions import AnswersFor, Counts, Family, Moved, Progress, Question
+from elicit_app.elicitation.stopping import FEWEST_ANSWERS
 from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, Side
-from elicit_app.session.views.outcome import ModelView
+from elicit_app.session.views.result import ModelView
 from elicit_app.session.words.ledger import Row, ledger, opposite
-from elicit_app.study.model import Wording
+from elicit_app.study.model import Study, Wording
 from metrics.display.numbers import two_digits
+from metrics.elicited.family import linear_family
+
+USUAL: AnswersFor = "choose"
+"""What answers are for where neither the study nor the person says so."""
+
+
+class PurposeWords(NamedTuple):
+    """One thing that answers are for.
+
+    Parameters
+    ----------
+    purpose : {"choose", "costs", "both"}
+        As the setting has it.
+    title : str
+        "To choose between these models".
+    sentence : str
+        What comes with it, and when the questions stop.
+    questions : str
+        How many to expect: "10 to 22 questions".
+    """
+
+    purpose: AnswersFor
+    title: str
+    sentence: str
+    questions: str
+
+
+def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[PurposeWords, ...]:
+    """Return what answers about a study may be for, the usual one first.
+
+    Parameters
+    ----------
+    study : Study
+        Its models are what is chosen between.
+    questions : int
+        The most informative questions of a sitting; repeats and a check come on top.
+    early : bool
+        Whether the questions may stop before that.
+    """
+    most = questions_left((), questions, checks=True)
+    fewest = min(FEWEST_ANSWERS + owed_left(()), most)
+    several = len(study.model_names) > 1
+    count = f"{fewest} to {most} questions" if early and fewest < most else f"{most} questions"
+    at_most = f"up to {most} questions" if early else f"{most} questions"
+    stops = " Stops when the choice is settled." if early else ""
+    known = " Stops when the costs are known closely." if early else ""
+    also = "where to cut" if study.n_classes == 2 else "how to decide with your costs"
+    return (
+        PurposeWords(
+            "choose",
+            "To choose between these models" if several else "To decide how to use this model",
+            f"Also: {also}.{stops}",
+            count,
+        ),
+        PurposeWords(
+            "costs",
+            "To write down what mistakes cost",
+            f"For training and judging models later.{known}",
+            at_most,
+        ),
+        PurposeWords("both", "For both", "", at_most),
+    )
+
 
 _IMAGINED = "No model of this study gives exactly these results; imagine one that does."
 _FAR = "No model of this study gives such results; only such a pair tells how these mistakes compare."
@@ -75,8 +140,8 @@ def preference(
     if reply == "equal":
         return Preference(f"About equal: {', '.join(_differences(rows))}", "", is_preference=False)
     chosen: Side = reply
-    gained = ", ".join(row.change(chosen) for row in rows if row.larger != chosen)
-    forgone = ", ".join(row.change(opposite(chosen)) for row in rows if row.larger == chosen)
+    gained = ", ".join(row.change(chosen) for row in rows if row.worse != chosen)
+    forgone = ", ".join(row.change(opposite(chosen)) for row in rows if row.worse == chosen)
     more = ", ".join(row.change(chosen) for row in rows)
     return Preference(gained or more, forgone)
 
@@ -119,20 +184,16 @@ def equal_point(left: Counts, right: Counts, wording: Wording, family: Family) -
         "14 more missed cancers are as bad as 120 more needless biopsies: one counts as 8.6", without a full stop.
     """
     rows = _largest(left, right, wording, family)
-    sides = [[row for row in rows if row.larger == side] for side in ("left", "right")]
+    sides = [[row for row in rows if row.worse == side] for side in ("left", "right")]
     if not all(sides):
         return f"About equal: {', '.join(_differences(rows))}"
     fewer, more = sorted(sides, key=lambda side: sum(row.surplus for row in side))
-    first, second = (", ".join(_more(row) for row in side) for side in (fewer, more))
+    first, second = (", ".join(row.excess for row in side) for side in (fewer, more))
     are = "is" if len(fewer) == 1 and fewer[0].surplus == 1 else "are"
     counts = ""
     if len(fewer) == len(more) == 1:
         counts = f": one counts as {two_digits(more[0].surplus / fewer[0].surplus)}"
     return f"{first} {are} as bad as {second}{counts}"
-
-
-def _more(row: Row) -> str:
-    return f"{row.surplus:,} more {row.mistake.one if row.surplus == 1 else row.mistake.many}"
 
 
 def undo_words(previous: AnsweredView | None, wording: Wording, family: Family) -> str:
@@ -193,7 +254,8 @@ def _share_words(progress: Progress) -> str:
 def order_words(order: NeverWorse, wording: Wording, family: Family) -> str:
     """Return a stated order: "One needless excision is never worse than one missed melanoma"."""
     one, other = (
-        wording.any_mistake[mistake[0]] if family == "dlpm" else wording.mistakes[mistake] for mistake in order
+        wording.mistakes[mistake] if linear_family(family).tells_apart else wording.any_mistake[mistake[0]]
+        for mistake in order
     )
     return f"One {one.one} is never worse than one {other.one}"
 

@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.question import QuestionPage
-from elicit_app.gui.question.flow_paint import flow_place, leaf_heights, more_font, said_font
-from elicit_app.gui.question.flow_view import FlowList
+from elicit_app.gui.question.flow_view import FlowList, flow_place, leaf_heights, more_font, said_font
 from elicit_app.gui.question.measures import breakable
 from elicit_app.gui.question.row import CountBar
 

@@ -14,7 +14,7 @@ from elicit_app.gui.results.policy_table import PolicyTable, axis_around
 from elicit_app.gui.results.practice import PracticeDialog
 from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
-from elicit_app.session.results.curves import curves_of
+from elicit_app.session.results.curves import benefit_sentence, curves_of
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.words.policy_words import policy_texts
@@ -52,6 +52,21 @@ def view(path, study):
 @pytest.fixture(scope="module")
 def curves(study, view):
     return curves_of(study, view)
+
+
+def test_the_band_is_that_of_the_difference_to_the_next_best(curves, study):
+    found = curves.net_benefit
+    first, second, everybody, nobody = found.lines
+    assert (first.name, second.name, found.band.other) == ("Size and texture", "Cell outline", "Cell outline")
+    assert (found.band.low <= first.values + 1).all()
+    assert (first.values <= found.band.high + 1).all()
+    assert everybody.name == "biopsy in every case"
+    assert nobody.name == "every patient harmless"
+    for at in found.at[::7]:
+        said = benefit_sentence(found, float(at), study.wording, 0)
+        values = dict(found.values(float(at)))
+        inside = np.interp(at, found.at, found.band.low) <= values[second] <= np.interp(at, found.at, found.band.high)
+        assert ("cannot tell them apart" in said) == inside
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from elicit_app.gui.settings import Settings, load_settings, save_settings
-from elicit_app.gui.setup.mistakes import flow, matches, mistake_at, with_nouns
-from elicit_app.gui.start.overview import day_words, moment_words
+from elicit_app.gui.setup.words import flow, matches, mistake_at, with_nouns
+from elicit_app.gui.start.overview import day_words, moment_words, overview
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
 from elicit_app.study.model import Mistake, default_wording
-from elicit_app.study.words_csv import keys_of, with_mistakes
+from elicit_app.study.typed_tables import keys_of, with_mistakes
 
 
 @pytest.fixture(scope="module")
@@ -69,11 +69,29 @@ def test_settings_come_back_as_they_were(tmp_path):
     assert [file.name for file in path.parent.iterdir()] == ["settings.json"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"appearance": "pink", "font_percent": 7, "folders": "no"}', "null"])
+DAMAGED = (
+    "",
+    "{",
+    "[]",
+    "null",
+    '{"appearance": "pink", "font_percent": 7, "folders": "no"}',
+    "[" * 100_000,
+    '{"folders": ' + "[" * 100_000,
+    '{"geometry": "\\ud800", "folders": ["\\u0000"]}',
+    '{"font_percent": {}, "appearance": [[]], "animation": 1e999}',
+)
+
+
+@pytest.mark.parametrize("text", DAMAGED, ids=range(len(DAMAGED)))
 def test_damaged_settings_are_replaced_by_the_defaults(tmp_path, text):
     path = tmp_path / "settings.json"
     path.write_text(text)
     assert load_settings(path) == Settings()
+
+
+def test_folders_that_no_disk_can_have_are_left_out_of_the_start_page(tmp_path):
+    now = datetime.now(UTC)
+    assert overview(tmp_path, ["x" * 10_000, "nowhere"], now).recent == overview(tmp_path, [], now).recent
 
 
 def test_what_is_sound_in_damaged_settings_is_kept(tmp_path):

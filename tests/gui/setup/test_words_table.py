@@ -1,5 +1,7 @@
 """The words of a study as a table: typed, pasted, filled down, taken back and searched, by keys alone."""
 
+import csv
+import io
 from dataclasses import replace
 
 import pytest
@@ -9,11 +11,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from elicit_app.gui.setup.grid import block_of
-from elicit_app.gui.setup.nouns import following
 from elicit_app.gui.setup.study_page import StudyPage
+from elicit_app.gui.setup.words import following
 from elicit_app.problem import Problem
 from elicit_app.study import open_study
-from elicit_app.study.words_csv import read_words, with_mistakes, words_csv, write_words
+from elicit_app.study.typed_tables import read_words, with_mistakes, words_csv, write_words
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 NAME, ONE, SEVERAL, FOLLOWS = range(2, 6)
@@ -179,3 +181,24 @@ def test_words_from_a_file_are_one_step_to_take_back(page, tmp_path):
     assert page.study.wording.mistakes[0, 1].name == "Fraud"
     page.undo.click()
     assert page.study.wording == wine.wording
+
+
+def test_words_that_a_spreadsheet_would_run_are_defused_and_read_back(tmp_path):
+    wine = open_study("wine")
+    said = replace(wine.wording.mistakes[0, 1], name="=1+1", one="-one", many="+many", consequence="@now")
+    study = with_mistakes(wine, {(0, 1): said})
+    path = write_words(study, tmp_path / "words.csv")
+    cells = [cell for row in csv.reader(io.StringIO(path.read_text("utf-8-sig"))) for cell in row]
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
+    assert read_words(study, path)[0, 1] == said
+
+
+def test_what_is_done_with_a_class_is_typed_beside_its_names(page):
+    grid = page.nouns.grid
+    grid.put({(0, 3): "sell as Barolo "})
+    assert page.study.wording.class_action == ("sell as Barolo", "", "")
+    page.nouns.cases.setText("flasks")
+    page.nouns.cases.textEdited.emit("flasks")
+    assert page.study.wording.class_action == ("sell as Barolo", "", "")
+    grid.put({(0, 3): ""})
+    assert page.study.wording.class_action == ()

@@ -71,3 +71,18 @@ def test_batches_have_as_many_labels_as_was_said():
         MultilabelTally(3).update([[0, 1]], [[0, 1]])
     with pytest.raises(ValueError, match="no case with a weight above zero"):
         MultilabelTally(3).result()
+
+
+def test_labels_have_names_and_scores_of_their_own_under_the_penalties():
+    score = penalized_multilabel_score(
+        pd.DataFrame(Y, columns=["calm", "sad", "warm", "wild"]), P, false_positive_penalty=1, false_negative_penalty=5
+    )
+    assert score.labels == ("calm", "sad", "warm", "wild")
+    np.testing.assert_allclose(score.per_label_score, [(2 - 5) / 3, (1 - 1 - 5) / 3, 1, (2 - 5) / 3])
+    assert score.per_label_score.mean() == pytest.approx(score)
+    assert penalized_multilabel_score(Y, P, labels=["a", "b", "c", "d"]).labels == ("a", "b", "c", "d")
+    assert penalized_multilabel_score(Y, P).labels[0] == "label 0"
+    with pytest.raises(ValueError, match="labels: 4 names were expected, one per column, found 1"):
+        penalized_multilabel_score(Y, P, labels=["a"])
+    names = [text.get_text() for text in score.plot().get_yticklabels()]
+    assert names == [*score.labels]

@@ -23,7 +23,7 @@ def test_checked_example(alpha, beta, score):
 def test_the_five_cases():
     # Frequencies .4, .3, .2, .1 of a, b, c, d, and e as frequent as d.
     reference = (list("aaaabbbccd"), ["x"] * 10)
-    pairs = {("a", "a"): 1, ("b", "a"): 2, ("c", "b"): 3, ("a", "b"): 4, ("b", "c"): 5}
+    pairs = {("a", "a"): 1, ("b", "a"): 2, ("c", "b"): 3, ("b", "c"): 4, ("a", "b"): 5}
     true, predicted = zip(*pairs, strict=True)
     found = relevance_score(true, predicted, ["x"] * 5, reference=reference)
     assert found.case.tolist() == list(pairs.values())
@@ -92,3 +92,10 @@ def test_the_size_of_the_two_weights_does_not_matter():
     for alpha, beta in ((2, 1), (1, 0), (1, 1)):
         small = relevance_score(y_true, y_pred, context, alpha=alpha * 1e-200, beta=beta * 1e-200)
         assert small == pytest.approx(relevance_score(y_true, y_pred, context, alpha=alpha, beta=beta))
+
+
+def test_the_two_bounds_are_the_ends_of_the_line():
+    found = relevance_score(TRUE, PREDICTED, ["c"] * 5, reference=REFERENCE)
+    ends = [relevance_score(TRUE, PREDICTED, ["c"] * 5, alpha=a, beta=1 - a, reference=REFERENCE) for a in (1, 0)]
+    assert found.bounds == pytest.approx(tuple(map(float, ends)))
+    assert found.bounds.beta_only < found < found.bounds.alpha_only

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import metrics
-from metrics import Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
-from metrics.elicited.metric_document import MetricDocument, metric_schema
-from metrics.elicited.metric_file import CURRENT_VERSION, migrate
+from metrics import CaseWords, Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
+from metrics.elicited.metric_file import CURRENT_VERSION, MetricDocument, metric_schema, migrate
 from metrics.files import write_atomically
 from metrics.inputs.labels import label_text
 
@@ -31,6 +30,7 @@ def full_metric(**changes):
         "samples": -np.random.default_rng(0).gamma(1, size=(20, 6)),
         "prevalence": [0.1, 0.7, 0.2],
         "population": 1000,
+        "words": CaseWords("lesion", "lesions", ("melanoma", "naevus", "keratosis"), ("cut out", "", "")),
         "consequences": [Consequence("melanoma", "naevus", "Missed melanoma", "missed melanoma", "missed melanomas")],
         "yardstick": ("naevus", "melanoma"),
         "provenance": Provenance("bayes", "0.1.0", {"ask": "all", "caps": [1, 2.5]}, 7, 14, "ab", "cd", "Dr. Ö"),
@@ -60,6 +60,7 @@ def test_everything_comes_back(tmp_path):
     same(metric, loaded)
     assert loaded.created == CREATED
     assert loaded.consequences == metric.consequences
+    assert loaded.words == metric.words
     assert loaded.provenance == metric.provenance
     assert loaded.quality == metric.quality
     np.testing.assert_array_equal(loaded.intervals, INTERVALS)
@@ -88,7 +89,8 @@ def test_any_costs_and_any_names_come_back(data):
 
 def test_the_fields_are_those_of_the_specification():
     document = json.loads(full_metric().to_json())
-    assert list(document) == [*MetricDocument.model_fields]
+    # A metric of mistakes between classes is written as it was before there were other kinds.
+    assert list(document) == [name for name in MetricDocument.model_fields if name != "kind"]
     assert document["format"] == "elicited-metric"
     assert document["version"] == CURRENT_VERSION
     assert document["created"] == "2026-11-20T12:30:00Z"
@@ -175,7 +177,8 @@ CORRUPTIONS = {
     "population": (lambda d: d.update(population=0), "field population must be at least 1, not 0"),
     "half a case": (lambda d: d.update(population=0.5), "field population must be a whole number"),
     "no time zone": (lambda d: d.update(created="2026-01-01T00:00:00"), "field created must have a time zone"),
-    "consequence": (lambda d: d["consequences"][0].update(true="wart"), "'wart' is no class of the metric"),
+    "words": (lambda d: d["words"]["classes"].pop(), "words: 3 classes, and as many actions or none"),
+    "consequence": (lambda d: d["consequences"][0].update(true="wart"), "'wart' is not one of the metric's classes"),
     "right answer": (lambda d: d.update(yardstick=["naevus", "naevus"]), "is a right answer"),
     "cost outside its interval": (
         lambda d: d["intervals"][1].__setitem__(0, [0.2, 0.3]),
@@ -358,3 +361,12 @@ def test_what_speaks_about_the_answers_comes_back(tmp_path):
     path = tmp_path / "skin.metric.json"
     full_metric(quality=quality).save(path)
     assert ElicitedMetric.load(path).quality == quality
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_pipe_or_a_device_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "a.metric.json")
+    (tmp_path / "b.metric.json").symlink_to("/dev/zero")
+    for path in tmp_path.iterdir():
+        with pytest.raises(MetricFileError, match="is a pipe or a device, not a file"):
+            ElicitedMetric.load(path)

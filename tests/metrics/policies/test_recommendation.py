@@ -7,10 +7,11 @@ import pytest
 
 from elicit_app.study import open_study
 from metrics import Consequence, ElicitedMetric, Quality, judge
+from metrics.elicited.metric_parts import CaseWords
 from metrics.policies.cases import Practice, case_table, of_model
 from metrics.policies.information import information
 from metrics.policies.judging import Judge
-from metrics.policies.recommendation import CaseWords, what_one_does
+from metrics.policies.recommendation import what_one_does
 
 WORDS = (
     Consequence("malignant", "benign", "Missed cancer", "missed cancer", "missed cancers"),
@@ -66,6 +67,22 @@ def test_no_model_does_better():
     )
 
 
+def test_no_model_is_said_to_be_worse_that_may_be_better():
+    judgement = judged([95, 5, 60, 40], metric(9.0))
+    assert [one.rank for one in judgement.policies[:2]] == [1, 1]
+    assert judgement.recommendation.sentence == "Call every case malignant: nothing shows that a model does better."
+
+
+def test_what_is_done_with_a_class_is_said_instead_of_calling_it_so():
+    words = CaseWords("patient", "patients", ("cancer", "harmless"), ("biopsy", ""))
+    one = judge(metric(3.6, words=words), *lumps())
+    assert one.recommendation.sentence == "Biopsy where Size and texture says 22 % or more."
+    assert one.recommendation.spares.endswith(" than by the rule “biopsy in every case”.")
+    assert what_one_does(one.best, one.words, one.positive) == ("Size and texture", "biopsy from 22 %")
+    everybody = judged([50, 50, 50, 50], metric(9.0), words).recommendation
+    assert everybody.sentence == "Biopsy in every case: no model does better."
+
+
 def test_of_equal_policies_the_one_without_a_model_is_recommended():
     judgement = judged([100, 0, 100, 0])
     assert judgement.best.policy.decides == "always"
@@ -78,7 +95,7 @@ def test_present_practice_and_what_is_spared_against_it():
     kept = judged([60, 40, 40, 60], practice=[[95, 5], [5, 95]])
     assert kept.recommendation.sentence == "Keep to present practice: no model does better."
     better = judged([95, 5, 5, 95], practice=[[90, 10], [15, 85]])
-    assert better.recommendation.sentence == "Use m as it decides now."
+    assert better.recommendation.sentence == "Use m as it decides now: each case gets the most probable answer."
     assert better.recommendation.spares == (
         "Per 1,000 cases: 25 fewer missed cancers and 50 fewer needless biopsies than in present practice."
     )
@@ -92,7 +109,7 @@ def test_more_than_two_classes_are_said_in_the_yardstick():
     )
     said = judge(under, labels, {model.name: model.y_proba for model in study.models}).recommendation
     assert said.sentence.startswith("Use ")
-    assert said.sentence.endswith(", decided with these costs.")
+    assert said.sentence.endswith(": each case gets the answer with the least expected cost.")
     assert "cases of Barolo called Grignolino" in said.spares
     assert " less than by calling every case " in said.spares
 

@@ -7,7 +7,11 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 import metrics
-from metrics.probabilistic.likelihood import gaussian_negative_log_likelihood, interval_coverage
+from metrics.probabilistic.likelihood import (
+    density_negative_log_likelihood,
+    gaussian_negative_log_likelihood,
+    interval_coverage,
+)
 
 Y, MEAN, STD = [1, 2, 3, 4], [1.1, 1.5, 3.5, 6], [0.5, 0.2, 0.4, 1]
 
@@ -58,3 +62,18 @@ def test_what_is_refused(options, said):
 def test_no_cases():
     with pytest.raises(ValueError, match="at least one case"):
         gaussian_negative_log_likelihood([], [], [])
+
+
+def test_any_distribution_of_scipy():
+    from scipy import stats
+
+    true, mean, std = [1, 2, 3, 4], [1.1, 1.5, 3.5, 6], [0.5, 0.2, 0.4, 1]
+    normal = density_negative_log_likelihood(true, stats.norm(mean, std))
+    assert normal == pytest.approx(gaussian_negative_log_likelihood(true, mean, std), abs=1e-12)
+    assert density_negative_log_likelihood([0, 2], stats.poisson(mu=2)) == pytest.approx(2 - np.log(2) / 2)
+    with pytest.raises(ValueError, match="y_true, row 1: 2 has the probability 0"):
+        density_negative_log_likelihood([0.5, 2], stats.uniform())
+    with pytest.raises(ValueError, match="a frozen distribution of scipy"):
+        density_negative_log_likelihood([0.5, 2], 3.0)
+    with pytest.raises(ValueError, match="its parameters do not go with 2 numbers"):
+        density_negative_log_likelihood([0.5, 2], stats.norm([1, 2, 3]))

@@ -21,7 +21,7 @@ from elicit_app.session.experts.comparing import (
 from elicit_app.session.experts.pooling import Source
 from elicit_app.session.journal.listing import SessionSummary, finished_experts
 from elicit_app.session.session import Session
-from elicit_app.session.views.outcome import ModelView
+from elicit_app.session.views.result import ModelView
 from elicit_app.study import open_study
 from elicit_app.study.model import Mistake
 from metrics import Consequence, ElicitedMetric, Provenance

@@ -11,7 +11,7 @@ from elicit_app.registry.bayes import BayesSetting
 from elicit_app.registry.published import DlpmSetting
 from elicit_app.session.answers_table import answers_csv, export_answers
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.results.result import answers_digest, export, prevalence, result_view, scenarios_of
+from elicit_app.session.results.result import answers_digest, export, result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from metrics import ElicitedMetric, confusion_matrix, meta_pattern_concern_score
@@ -163,7 +163,7 @@ def test_models_that_the_draws_cannot_tell_apart_share_a_rank(traffic):
 
 def test_a_stated_prevalence_replaces_the_one_of_the_data(traffic):
     stated = replace(traffic, stated_prevalence=(0.2, 0.3, 0.5))
-    assert prevalence(stated) == pytest.approx([0.2, 0.3, 0.5])
+    assert stated.prevalence == pytest.approx([0.2, 0.3, 0.5])
     metric = ElicitedMetric.from_cost_matrix(traffic.classes, 1 - np.eye(3))
     for view in scenarios_of(stated, metric).at():
         assert view.cost == pytest.approx(stated.population * (1 - view.accuracy))

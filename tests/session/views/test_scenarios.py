@@ -111,7 +111,8 @@ def test_one_share_changes_and_the_others_keep_their_proportions(traffic, shares
     assert after[one] * shares[other] == pytest.approx(after[other] * shares[one])
     assert scenarios.with_share(after, true, shares[true] / shares.sum()) == pytest.approx(shares / shares.sum())
     lines = scenarios.lines(shares, true)
-    costs = dict(zip(lines.models, lines.cost(share), strict=True))
+    names = [policy.name for policy in scenarios.judge.costs.policies]
+    costs = dict(zip(names, lines.cost(share), strict=True))
     judged = {one.name: one.cost_per_population for one in scenarios.judgement(after).policies}
     assert costs == pytest.approx(judged)
     assert sum(scenarios.cases(after)) == traffic.population

@@ -1,0 +1,140 @@
+"""Where the questions stopped because the choice was settled, was it? `python benchmarks/early_stop.py [--runs N]`.
+
+Simulated experts answer the questions of a sitting whose answers are for a choice, their log-ratios wobbling at every
+answer, until the program stops by itself. Counted are the sittings that it ended because the choice was settled: does
+the policy that is recommended cost least under the expert's true values too?
+
+  same decisions   of what can be chosen at the end, every model deciding as it would be used then, the recommended one
+                   costs least under the true values: this is what P >= .95 is about (wanted: at least 95 %)
+  same policy      knowing the values would change the threshold too: the policy recommended by the true values has the
+                   same name
+  loss             what the recommended one costs more than that, in percent of it
+
+Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); their studies
+are left out where it is absent.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from elicitation import opened
+from numpy.typing import NDArray
+
+from elicit_app.elicitation import LPM
+from elicit_app.elicitation.oracles import WobblingOracle, run
+from elicit_app.registry.entries import procedure_for, setting_of
+from elicit_app.session.results.result import judge_of
+from elicit_app.study.model import Study
+from metrics import ElicitedMetric
+from metrics.policies.judging import Judge
+
+Floats = NDArray[np.float64]
+STUDIES = ("breast-cancer", "wine", "traffic-light", "pneumonia", "emotions", "news")
+SAME_COST = 1e-9
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """How one sitting ended; `same_decisions`, `same_policy` and `loss` as above."""
+
+    stopped: str
+    answers: int
+    same_decisions: bool
+    same_policy: bool
+    loss: float
+
+
+def person(log_costs: Floats, wobble: float, rng: np.random.Generator) -> WobblingOracle:
+    """Return an expert with these values, shape (k^2 - k,)."""
+
+    def utility(costs: Floats) -> Callable[[Floats], float]:
+        matrix = LPM.weight_matrix(-costs)
+        return lambda rates: float((matrix * rates).sum())
+
+    def wobbled() -> Callable[[Floats], float]:
+        return utility(np.exp(log_costs + wobble / np.sqrt(2) * rng.standard_normal(len(log_costs))))
+
+    return WobblingOracle(utility(np.exp(log_costs)), wobbled)
+
+
+def sitting(study: Study, seed: int, wobble: float, spread: float) -> Sitting:
+    """Ask one simulated expert, and compare what is recommended with what the true values recommend."""
+    rng = np.random.default_rng((seed, 4))
+    k = study.n_classes
+    log_costs = rng.normal(0, spread, k * k - k)
+    setting = setting_of("bayes", purpose="choose", seed=seed).for_person()
+    outcome, asked = run(procedure_for(study, setting), person(log_costs, wobble, rng))
+    found = judge_of(study, ElicitedMetric.from_weights(study.classes, outcome.weights, outcome.family))
+    known = judge_of(study, ElicitedMetric.from_cost_matrix(study.classes, LPM.costs(-np.exp(log_costs))))
+    truth = known.metric.cost_matrix
+    costs, least = true_costs(found, truth), true_costs(known, truth).min()
+    best, best_known = found.at().best.policy, known.at().best.policy
+    cost = costs[found.costs.policies.index(best)]
+    return Sitting(
+        stopped=outcome.stopped,
+        answers=len(asked),
+        same_decisions=bool(cost <= costs.min() * (1 + SAME_COST)),
+        same_policy=best == best_known,
+        loss=float(100 * (cost / least - 1)) if least else 0.0,
+    )
+
+
+def true_costs(judge: Judge, truth: Floats) -> Floats:
+    """Return the cost per case of every policy, shape (p,), deciding with the judge's costs, under true ones."""
+    return np.asarray(np.einsum("ipj,ij,i->p", judge.costs.rates, truth, judge.costs.own_shares))
+
+
+def report(name: str, found: list[Sitting]) -> None:
+    settled = [one for one in found if one.stopped == "best-model"]
+    print(f"{name:>14}: {len(found):4d} sittings, {len(settled):4d} stopped because the choice was settled", end="")
+    if not settled:
+        print(flush=True)
+        return
+
+    def share(field: str) -> str:
+        right = np.array([getattr(one, field) for one in settled], dtype=float)
+        return f"{right.mean():.3f} (se {np.sqrt(right.mean() * (1 - right.mean()) / len(right)):.3f})"
+
+    loss = np.array([one.loss for one in settled])
+    print(
+        f" after {np.median([one.answers for one in settled]):.0f} answers: same decisions {share('same_decisions')}, "
+        f"same policy {share('same_policy')}, loss mean {loss.mean():.2f} %, 95th percentile "
+        f"{np.quantile(loss, 0.95):.2f} %",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=400, help="sittings over all studies")
+    parser.add_argument("--only", choices=STUDIES, help="of one study")
+    parser.add_argument("--wobble", type=float, default=0.4, help="of the log-ratios, at every answer")
+    parser.add_argument("--spread", type=float, default=1.2, help="standard deviation of the true log-costs")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        names = [options.only] if options.only else list(STUDIES)
+        studies = {name: study for name in names if (study := opened(name, Path(folder))) is not None}
+        found: dict[str, list[Sitting]] = {name: [] for name in studies}
+        for number in range(options.runs):
+            name = names_in_turn(studies, number)
+            found[name].append(sitting(studies[name], options.seed + number, options.wobble, options.spread))
+            if number % 60 == 59:
+                report(f"{number + 1} so far", [one for own in found.values() for one in own])
+    for name, own in found.items():
+        report(name, own)
+    report("all", [one for own in found.values() for one in own])
+
+
+def names_in_turn(studies: dict[str, Study], number: int) -> str:
+    return list(studies)[number % len(studies)]
+
+
+if __name__ == "__main__":
+    main()

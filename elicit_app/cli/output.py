@@ -1,0 +1,91 @@
+"""The one way in which commands print: what stands in a file is text to the terminal, never an order.
+
+A class name may hold escape sequences, marks that turn the direction of writing, or what `rich` takes for markup. So
+the streams themselves replace them, whatever is printed, and tables go through `console`, which knows no markup.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+from metrics.display.text import escaped_json, isolated
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_PIPE_WIDTH = 160
+
+
+class Shown:
+    """A text stream on which everything written is shown as text; all else is the stream's own.
+
+    Attributes
+    ----------
+    unchanged : text stream
+        The stream itself, for what has been made safe in another way.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.unchanged = stream
+
+    def write(self, text: str) -> int:
+        """Write text, control characters replaced and names written right to left isolated."""
+        self.unchanged.write(isolated(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.unchanged, name)
+
+
+def show_as_text() -> None:
+    """Let standard output and standard error show everything as text, from now on."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if not isinstance(stream, Shown):
+            setattr(sys, name, Shown(stream))
+
+
+def _unchanged(stream: Any) -> IO[str]:
+    found: IO[str] = stream.unchanged if isinstance(stream, Shown) else stream
+    return found
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON object to standard output; control and direction characters are written as escapes."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)
+    print(escaped_json(text), file=_unchanged(sys.stdout))
+
+
+def console(*, errors: bool = False) -> Console:
+    """Return a console for tables and styled lines: no markup, no control characters of foreign text.
+
+    Parameters
+    ----------
+    errors : bool
+        Standard error, for questions and messages; otherwise standard output, which into a file or a pipe is not cut
+        to the width of a terminal.
+    """
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+    from rich.text import Text
+
+    class TextConsole(Console):
+        def render_str(self, text: str, **options: Any) -> Text:
+            # before anything is measured: a replaced character takes room
+            return super().render_str(isolated(text), **options)
+
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+            for part in super().render(renderable, options):
+                yield part if part.control else Segment(isolated(part.text), part.style)
+
+    stream = _unchanged(sys.stderr if errors else sys.stdout)
+    width = None if errors or stream.isatty() else _PIPE_WIDTH
+    return TextConsole(file=stream, width=width, markup=False, highlight=False, emoji=False)

@@ -1,0 +1,98 @@
+"""`elicit sweep`: many combinations of study, procedure and expert in one table, taken up again where it stopped."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from elicit_app.cli.metric import require_new
+
+if TYPE_CHECKING:
+    from elicit_app.experiments.sweep_results import Found
+
+
+def register(app: typer.Typer) -> None:
+    """Add `sweep`."""
+    app.command()(sweep)
+
+
+def sweep(
+    specification: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SPEC.toml",
+            help="Options of simulate by name (study, procedure, noise, questions, ...); a list is run through.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(metavar="RUNS.parquet", help="The table: one row a run.")],
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; by default one a processor.")] = None,
+    engine: Annotated[Literal["local", "dask"], typer.Option(help="dask: workers of a cluster do the runs.")] = "local",
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler; by default workers on this machine.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw error and range against questions (png, svg or pdf).")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace RUNS.parquet where it exists.")] = False,
+) -> None:
+    """Run every combination that a specification states; the same command goes on after an interruption."""
+    import os
+
+    from elicit_app.cli.progress import progress
+    from elicit_app.experiments.sweep import read_sweep, run_sweep, unfinished
+    from elicit_app.experiments.sweep_results import found_by, plot_found, require_picture, save_picture
+
+    if scheduler is not None and engine != "dask":
+        raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
+    if plot is not None:
+        require_picture(plot)
+    stated = read_sweep(specification)
+    require_new(out, force or unfinished(out).exists())
+    done = 0
+    with progress("Simulating", stated.n_runs) as advance:
+
+        def count(more: int) -> None:
+            nonlocal done
+            done += more
+            advance(more)
+
+        try:
+            rows = run_sweep(
+                stated,
+                out,
+                jobs=jobs or os.cpu_count() or 1,
+                engine=engine,
+                scheduler=scheduler,
+                advance=count,
+            )
+        except KeyboardInterrupt:
+            print(f"Stopped after {done:,} of {stated.n_runs:,} runs; the same command goes on.", file=sys.stderr)
+            raise
+    found = found_by(stated, rows)
+    _print_table(found)
+    print(f"Wrote {out}: {len(rows):,} runs of {len(found):,} combinations.", file=sys.stderr)
+    if plot is not None:
+        save_picture(plot_found(found), plot)
+        print(f"Wrote {plot}.", file=sys.stderr)
+
+
+def _print_table(found: list[Found]) -> None:
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    from elicit_app.cli.output import console
+    from elicit_app.experiments.sweep_results import MEASURES
+
+    shown = [name for name in MEASURES if any(name in one.means for one in found)]
+    table = Table(box=SIMPLE, caption="means over runs ± standard errors")
+    table.add_column("combination")
+    table.add_column("runs", justify="right")
+    for name in shown:
+        table.add_column(MEASURES[name], justify="right")
+    for one in found:
+        cells = [f"{one.means[name]:.4g} ± {one.errors[name]:.2g}" if name in one.means else "" for name in shown]
+        table.add_row(one.label, f"{one.runs:,}", *cells)
+    console().print(table)

@@ -1,0 +1,1 @@
+"""Published tables, figures and claims, computed anew: `elicit reproduce`."""

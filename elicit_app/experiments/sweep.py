@@ -1,0 +1,384 @@
+"""Sweeps: many combinations of study, procedure and expert, a row a run, kept as they finish and taken up again."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import platform
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from inspect import signature
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import scipy
+
+from elicit_app.experiments.simulated import SimulatedRun, settings_used
+from elicit_app.experiments.simulation import Experts, Laboratory
+from elicit_app.problem import Problem, WrongOption
+from elicit_app.registry import setting_of
+from elicit_app.registry.entries import read_orders
+from elicit_app.study.making import open_study
+from elicit_app.study.writing import require_writable, write_problem, write_whole
+
+Row = dict[str, Any]
+Engine = Literal["local", "dask"]
+_EXPERT_OPTIONS = frozenset(signature(Experts.stated).parameters)
+_BOTH = "strength"  # procedure and expert have to agree on it
+_PORTION = 10  # runs that are done and written together
+_MOST_COMBINATIONS = 10_000
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One study with one setting and one kind of expert.
+
+    Parameters
+    ----------
+    study : str
+        Bundled or synthetic name, study folder or predictions file.
+    procedure : str
+        Its registered name.
+    options : tuple of (str, value)
+        What `elicit simulate` calls its options, without the dashes and with underscores.
+    runs : int
+        How many simulated experts.
+    judged : bool
+        Compute agreement and regret too.
+    """
+
+    study: str
+    procedure: str
+    options: tuple[tuple[str, Any], ...]
+    runs: int
+    judged: bool
+
+    def laboratory(self) -> Laboratory:
+        """Return what runs its simulated experts.
+
+        Raises
+        ------
+        WrongOption
+            Options that do not exist, or do not go together.
+        Problem
+            The study cannot be opened.
+        """
+        study = open_study(self.study)
+        given = dict(self.options)
+        about_experts = {name: value for name, value in given.items() if name in _EXPERT_OPTIONS}
+        about_asking = {name: value for name, value in given.items() if name not in _EXPERT_OPTIONS or name == _BOTH}
+        if "never_worse" in about_asking:
+            stated = about_asking["never_worse"]
+            about_asking["never_worse"] = read_orders((stated,) if isinstance(stated, str) else stated, study.classes)
+        setting = setting_of(self.procedure, **about_asking)
+        try:
+            return Laboratory(study, setting, Experts.stated(**about_experts))
+        except TypeError as error:
+            raise WrongOption(f"An option of {self} has a value of the wrong kind: {error}.") from error
+
+    def __str__(self) -> str:
+        """Return it in one line."""
+        return ", ".join(f"{name} = {value}" for name, value in self.as_dict().items())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what tells it from others, by name."""
+        return {"study": self.study, "procedure": self.procedure, **dict(self.options)}
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What is run: combinations in order, with what identifies each.
+
+    Parameters
+    ----------
+    combinations : tuple of Combination
+        In the order of the specification.
+    keys : tuple of str
+        A digest of all settings, versions and the data of each.
+    """
+
+    combinations: tuple[Combination, ...]
+    keys: tuple[str, ...]
+
+    @property
+    def n_runs(self) -> int:
+        """Return how many runs there are in all."""
+        return sum(one.runs for one in self.combinations)
+
+
+def read_sweep(path: Path) -> Sweep:
+    """Read a specification.
+
+    Parameters
+    ----------
+    path : Path
+        TOML. Keys are those of `elicit simulate`, with underscores; a list stands for one combination each; a list in a
+        list is one value. `runs` (default 1) counts the simulated experts of every combination, ``judge = false``
+        leaves agreement and regret out. Tables ``[[sweep]]`` share what stands above them.
+
+    Raises
+    ------
+    Problem
+        The file cannot be read, or states no sweep: which key, and what was expected.
+    """
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Problem(f"{path} cannot be read ({error.strerror or error}): name a specification in TOML.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Problem(f"{path} is no TOML: {error}.") from error
+    tables = document.pop("sweep", [{}])
+    if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
+        raise Problem(f"{path}: sweep must be tables, each headed [[sweep]].")
+    combinations = [one for table in tables for one in _combinations(path, {**document, **table})]
+    if len(combinations) > _MOST_COMBINATIONS:
+        raise Problem(f"{path} states {len(combinations):,} combinations; at most {_MOST_COMBINATIONS:,} are run.")
+    keys = []
+    for one in combinations:
+        try:
+            laboratory = one.laboratory()
+            laboratory.truth(np.random.default_rng(0))
+        except WrongOption as problem:
+            raise Problem(f"{path}: {problem.sentence} (in {one})") from problem
+        keys.append(_key(one, laboratory))
+    if len(set(keys)) < len(keys):
+        twice = next(one for place, one in enumerate(combinations) if keys[place] in keys[:place])
+        raise Problem(f"{path} states one combination twice: {twice}. Take one of them out.")
+    return Sweep(tuple(combinations), tuple(keys))
+
+
+def _combinations(path: Path, table: Mapping[str, Any]) -> Iterator[Combination]:
+    rest = dict(table)
+    runs, judged = rest.pop("runs", 1), rest.pop("judge", True)
+    if not isinstance(runs, int) or isinstance(runs, bool) or runs < 1:
+        raise Problem(f"{path}: runs is {runs!r}; a whole number of at least 1 was expected.")
+    if not isinstance(judged, bool):
+        raise Problem(f"{path}: judge is {judged!r}; true or false was expected.")
+    if "study" not in rest:
+        raise Problem(f'{path} names no study: write, say, study = "paper-3".')
+    for name, value in rest.items():
+        if isinstance(value, dict) or value == []:
+            raise Problem(f"{path}: {name} must be a value or a list of values.")
+    dimensions = [value if isinstance(value, list) else [value] for value in rest.values()]
+    for values in itertools.product(*dimensions):
+        chosen = {name: _hashable(value) for name, value in zip(rest, values, strict=True)}
+        study, procedure = chosen.pop("study"), chosen.pop("procedure", "bayes")
+        if not isinstance(study, str) or not isinstance(procedure, str):
+            raise Problem(f"{path}: study and procedure must be texts.")
+        if Path(study).exists():
+            study = str(Path(study).resolve())
+        yield Combination(study, procedure, tuple(chosen.items()), runs, judged)
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _versions() -> dict[str, str]:
+    return {"python": platform.python_version(), "numpy": np.__version__, "scipy": scipy.__version__}
+
+
+def _key(one: Combination, laboratory: Laboratory) -> str:
+    """Return a digest of all that a run depends on, and of what is computed of it."""
+    used = settings_used(laboratory.study, laboratory.setting, laboratory.experts.as_json())
+    document = [used, laboratory.experts.weights, laboratory.study.digest, _versions(), one.judged]
+    return sha256(json.dumps(document, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+
+@lru_cache(maxsize=4)
+def _laboratory(one: Combination) -> Laboratory:
+    return one.laboratory()
+
+
+def run_portion(one: Combination, numbers: Sequence[int]) -> list[Row] | Problem:
+    """Simulate some runs of a combination, or return why that cannot be: this is what a worker does."""
+    try:
+        laboratory = _laboratory(one)
+        return [_row(laboratory, number, laboratory.run(number, judged=one.judged)) for number in numbers]
+    except Problem as problem:
+        return Problem(f"{problem.sentence} (in {one})")  # not raised: trying again does not help
+
+
+def _row(laboratory: Laboratory, number: int, run: SimulatedRun) -> Row:
+    """Return a run with every setting and version in it; what a column cannot hold is JSON in a text."""
+    used = settings_used(laboratory.study, laboratory.setting, laboratory.experts.as_json())
+    found = run.as_json()
+    asked = run.kinds
+    linear = found.pop("linear")
+    del found["asked"]
+    used["most_questions"] = used.pop("questions")  # how many were asked is another column
+    return {
+        "run": number,
+        **{name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in used.items()},
+        "study_digest": laboratory.study.digest,
+        **_versions(),
+        **found,
+        "linear": "linear" if linear is True else str(linear),
+        "asked_choice": asked["choice"],
+        "asked_equal": asked["equal"],
+    }
+
+
+def unfinished(out: Path) -> Path:
+    """Return where the runs of a sweep are kept until all are done."""
+    return out.with_name(f"{out.name}.unfinished")
+
+
+class Runs:
+    """The runs of a sweep that are done, in a file beside the one they are for.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        What is run.
+    out : Path
+        The Parquet file that all runs are written to at the end.
+
+    Raises
+    ------
+    Problem
+        The file beside it holds runs of another sweep, or cannot be read.
+    """
+
+    def __init__(self, sweep: Sweep, out: Path) -> None:
+        self.sweep, self.out = sweep, out
+        self.path = unfinished(out)
+        self.done: dict[tuple[str, int], Row] = {}
+        if self.path.exists():
+            self._read()
+
+    def _read(self) -> None:
+        content = self.path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                entry = json.loads(line)
+                self.done[entry["combination"], entry["row"]["run"]] = entry["row"]
+            except (ValueError, KeyError, TypeError) as error:
+                raise Problem(f"{self.path}, line {number} is damaged: delete the file to begin anew.") from error
+        if not {key for key, _ in self.done} <= set(self.sweep.keys):
+            raise Problem(
+                f"{self.path} holds runs of another specification, study or version: finish that one, delete the "
+                "file, or write to another one."
+            )
+        if len(whole) < len(content):  # a line cut short by a kill: that run is done again
+            write_whole(self.path, whole)
+
+    def missing(self) -> list[tuple[Combination, tuple[int, ...]]]:
+        """Return the portions of runs that are not done."""
+        portions = []
+        for one, key in zip(self.sweep.combinations, self.sweep.keys, strict=True):
+            numbers = [number for number in range(one.runs) if (key, number) not in self.done]
+            portions += [(one, tuple(numbers[at : at + _PORTION])) for at in range(0, len(numbers), _PORTION)]
+        return portions
+
+    def add(self, one: Combination, rows: Sequence[Row]) -> None:
+        """Keep runs, on the disk before this returns."""
+        key = self.sweep.keys[self.sweep.combinations.index(one)]
+        lines = "".join(json.dumps({"combination": key, "row": row}) + "\n" for row in rows)
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(lines)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise write_problem(self.path, error) from error
+        self.done.update({(key, row["run"]): row for row in rows})
+
+    def rows(self) -> list[Row]:
+        """Return all rows in the order of the specification, whatever was done first."""
+        return [
+            {"combination": place, **self.done[key, number]}
+            for place, (one, key) in enumerate(zip(self.sweep.combinations, self.sweep.keys, strict=True))
+            for number in range(one.runs)
+        ]
+
+    def finish(self) -> list[Row]:
+        """Write the Parquet file, and take the unfinished one away."""
+        import io
+
+        import polars as pl
+
+        rows, content = self.rows(), io.BytesIO()
+        pl.DataFrame(rows, infer_schema_length=None).write_parquet(content)
+        write_whole(self.out, content.getvalue())
+        self.path.unlink(missing_ok=True)
+        return rows
+
+
+def run_sweep(
+    sweep: Sweep,
+    out: Path,
+    *,
+    jobs: int = 1,
+    engine: Engine = "local",
+    scheduler: str | None = None,
+    advance: Callable[[int], object] = lambda done: None,
+) -> list[Row]:
+    """Run what is not done yet of a sweep, and write all of it.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        What to run.
+    out : Path
+        The Parquet file; it is replaced. Until all is done the runs are in a file of that name with ``.unfinished``
+        after it; a sweep that was interrupted goes on from there.
+    jobs : int
+        Processes at once, on this machine; the rows do not depend on it, but for the seconds.
+    engine : {"local", "dask"}
+        Who does the work.
+    scheduler : str or None
+        Address of a Dask scheduler; None starts workers on this machine.
+    advance : callable
+        Told how many more runs are done, those of an earlier start first.
+
+    Returns
+    -------
+    list of dict
+        A row a run, in the order of the specification.
+
+    Raises
+    ------
+    Problem
+        `out` cannot be written, a study cannot give what is asked for, or the workers are lost.
+    """
+    require_writable(out)
+    runs = Runs(sweep, out)
+    advance(len(runs.done))
+    missing = runs.missing()
+    for place, rows in _finished(missing, jobs, engine, scheduler):
+        if isinstance(rows, Problem):
+            raise rows
+        runs.add(missing[place][0], rows)
+        advance(len(rows))
+    return runs.finish()
+
+
+def _finished(
+    portions: Sequence[tuple[Combination, tuple[int, ...]]], jobs: int, engine: Engine, scheduler: str | None
+) -> Iterator[tuple[int, list[Row] | Problem]]:
+    """Yield the places of portions and their rows as they are done."""
+    if engine == "dask":
+        from elicit_app.study.cluster import cluster
+
+        with cluster(scheduler) as finished:
+            yield from finished(run_portion, portions)
+    elif jobs == 1:
+        for place, (one, numbers) in enumerate(portions):
+            yield place, run_portion(one, numbers)
+    else:
+        from joblib import Parallel, delayed
+
+        yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
+            delayed(_placed)(place, one, numbers) for place, (one, numbers) in enumerate(portions)
+        )
+
+
+def _placed(place: int, one: Combination, numbers: Sequence[int]) -> tuple[int, list[Row] | Problem]:
+    return place, run_portion(one, numbers)

@@ -1,0 +1,237 @@
+"""The laboratory as it is watched: what simulated people are asked, and what was known after every few answers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from elicit_app.elicitation.questions import Asked, Choice
+from elicit_app.experiments.noise import Kind as NoiseKind
+from elicit_app.experiments.simulated import SimulatedRun
+from elicit_app.experiments.simulation import Experts, Laboratory
+from elicit_app.experiments.truths import PersonKind
+from elicit_app.registry import entry_named, setting_of
+from elicit_app.session.views.asked import Reply
+from elicit_app.session.words.sentences import preference
+from elicit_app.study.making import open_study
+from elicit_app.study.model import Study
+from metrics.classification.confusion import natural_frequencies
+
+EVERY = 4
+"""Answers from one look to the next."""
+NOISES: dict[NoiseKind, float | None] = {"none": None, "weights": 0.6, "logit": 0.8, "flip": 0.1, "bounded": 0.01}
+"""How people err, with the usual size of it."""
+PEOPLE: dict[PersonKind, float | None] = {
+    "linear": None,
+    "concave": 0.6,
+    "minimax": None,
+    "threshold": 0.05,
+    "f1": None,
+}
+"""In which way people value results, with the usual number of it."""
+
+
+_REPLIES: dict[Choice, Reply] = {
+    Choice.FIRST: "left",
+    Choice.SECOND: "right",
+    Choice.EQUAL: "equal",
+    Choice.UNSURE: "unsure",
+}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be watched.
+
+    Parameters
+    ----------
+    study : str
+        A name or path that `open_study` takes.
+    procedure : str
+        Its registered name.
+    answers : {"choice", "equal", "mixed"}
+        What people are asked for, where the procedure offers it.
+    person, noise : str
+        As `elicit simulate` takes them: "concave:0.6", "logit:0.8".
+    questions, people, seed : int
+        How many questions and people, and the seed of everything random.
+    """
+
+    study: str = "wine"
+    procedure: str = "bayes"
+    answers: str = "choice"
+    person: str = "linear"
+    noise: str = "weights:0.6"
+    questions: int = 20
+    people: int = 30
+    seed: int = 1
+
+    @property
+    def steerable(self) -> bool:
+        """Return whether the procedure can be told what to ask for, and how often; a search asks what it needs."""
+        return entry_named(self.procedure).offers("answers")
+
+    def laboratory(self) -> Laboratory:
+        """Return what asks these people.
+
+        Raises
+        ------
+        WrongOption
+            Options that do not go together.
+        Problem
+            The study cannot be opened, or the procedure cannot ask about it.
+        """
+        steered = {"answers": self.answers, "questions": self.questions} if self.steerable else {}
+        setting = setting_of(self.procedure, seed=self.seed, **steered)
+        return Laboratory(open_study(self.study), setting, Experts.stated(noise=self.noise, person=self.person))
+
+    @property
+    def command(self) -> str:
+        """Return the command that simulates the same people."""
+        parts = ["elicit", "simulate", self.study]
+        if self.procedure != "bayes":
+            parts += ["--procedure", self.procedure]
+        if self.steerable:
+            parts += ["--answers", self.answers, "--questions", str(self.questions)]
+        for option, value, usual in (("--person", self.person, "linear"), ("--noise", self.noise, "none")):
+            if value != usual:
+                parts += [option, value]
+        return shlex.join([*parts, "--runs", str(self.people), "--seed", str(self.seed)])
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was known of one person after some answers.
+
+    Parameters
+    ----------
+    answers : int
+        How many.
+    otherwise : float
+        Share of random pairs that the elicited metric judges otherwise than the person, in [0, 1].
+    range_factor : float or None
+        How wide the 90 % ranges are; None for a search.
+    """
+
+    answers: int
+    otherwise: float
+    range_factor: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """One simulated person.
+
+    Parameters
+    ----------
+    wish : Wish
+        What was asked.
+    number : int
+        Which person, from 1.
+    looks : tuple of Look
+        After every few answers; the last is the end.
+    run : SimulatedRun
+        The end.
+    study : Study
+        What the questions were about.
+    """
+
+    wish: Wish
+    number: int
+    looks: tuple[Look, ...]
+    run: SimulatedRun
+    study: Study
+
+    @property
+    def inside(self) -> tuple[int, int] | None:
+        """Return how many true ratios lie in their 90 % range, and how many ratios there are."""
+        if self.run.covered is None:
+            return None
+        n = len(self.run.true_weights)
+        ratios = n * (n - 1) // 2
+        return round(self.run.covered * ratios), ratios
+
+    @property
+    def asked(self) -> tuple[Asked, ...]:
+        """Return the questions and answers."""
+        return self.run.asked
+
+
+def watch(wish: Wish) -> Iterator[Watched]:
+    """Simulate the people of a wish, one after another.
+
+    Raises
+    ------
+    Problem
+        What the study cannot give, or options that do not go together.
+    """
+    laboratory = wish.laboratory()
+    for number in range(wish.people):
+        runs = laboratory.watched(number, EVERY) if wish.steerable else [laboratory.run(number)]
+        looks = tuple(Look(one.questions, 1 - one.agreement, one.range_factor) for one in runs)
+        yield Watched(wish, number + 1, looks, runs[-1], laboratory.study)
+
+
+def width_sentence(people: Sequence[Watched]) -> tuple[str, str]:
+    """Say how wide the ranges will be, and of how many people that is known.
+
+    Parameters
+    ----------
+    people : sequence of Watched
+        At least one, all of one wish.
+    """
+    asked = round(float(np.median([one.looks[-1].answers for one in people])))
+    factors = [one.looks[-1].range_factor for one in people if one.looks[-1].range_factor is not None]
+    values = np.array(factors or [one.looks[-1].otherwise for one in people])
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
+    so_far = f"So far {len(people)} {'person' if len(people) == 1 else 'people'}"
+    if factors:
+        said = f"With {asked} answers the ranges will be about a factor of {middle:.1f} wide."
+        return said, f"{so_far}; half of them between {low:.1f} and {high:.1f}."
+    said = f"With {asked} answers {100 * middle:.1f} % of pairs are judged otherwise; a search gives no ranges."
+    return said, f"{so_far}; half of them between {100 * low:.1f} and {100 * high:.1f} %."
+
+
+def questions_text(person: Watched) -> str:
+    """Return the questions of one person and the answers in words, one a line."""
+    family = person.run.outcome.family
+    lines = [f"{person.study.title}: what simulated person {person.number} was asked ({person.wish.command})", ""]
+    for number, (question, answer) in enumerate(person.asked, 1):
+        population = question.population or person.study.population
+        shown = [natural_frequencies(side, population) for side in question.rates]
+        said = preference(shown[0], shown[1], _REPLIES[answer.choice], person.study.wording, family, moved=answer.moved)
+        lines.append(f"{number}. {said.preferred}" + (f", rather than {said.rather_than}" if said.rather_than else ""))
+    return "\n".join(lines) + "\n"
+
+
+_COLUMNS = (
+    *("study", "procedure", "answers_by", "person", "noise", "seed", "number", "answers", "otherwise"),
+    *("range_factor", "covered", "seconds"),
+)
+
+
+def rows_csv(people: Sequence[Watched]) -> str:
+    """Return everybody's looks as CSV, with what was asked for in every row."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for one in people:
+        wish = one.wish
+        for look in one.looks:
+            last = look is one.looks[-1]
+            asked = (
+                wish.study,
+                wish.procedure,
+                wish.answers if wish.steerable else "",
+                wish.person,
+                wish.noise,
+                wish.seed,
+            )
+            found = one.number, look.answers, look.otherwise, look.range_factor
+            writer.writerow((*asked, *found, *((one.run.covered, round(one.run.seconds, 3)) if last else ("", ""))))
+    return buffer.getvalue()

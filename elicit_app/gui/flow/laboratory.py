@@ -1,0 +1,146 @@
+"""The laboratory in the window: people are simulated on a thread of their own, and shown as they come."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from functools import cached_property
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+
+from elicit_app.gui.flow.pages import Pages
+from elicit_app.gui.flow.saving import Dialogs, documents, say_saved, with_ending
+from elicit_app.problem import Problem
+from elicit_app.study.writing import write_whole
+
+if TYPE_CHECKING:
+    from elicit_app.experiments.watching import Watched, Wish
+    from elicit_app.gui.laboratory.page import LaboratoryPage
+
+
+class LaboratoryFlow(QObject):
+    """Emits `left` when one goes back, and `words_requested` for what the words mean.
+
+    Parameters
+    ----------
+    pages : Pages
+        The pages of the window.
+    dialogs : Dialogs
+        Asks where to save.
+    """
+
+    left = Signal()
+    words_requested = Signal()
+    _arrived = Signal(object, object)
+
+    def __init__(self, pages: Pages, dialogs: Dialogs, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._pages, self._dialogs = pages, dialogs
+        self._stop = threading.Event()
+        self._arrived.connect(self._take, Qt.ConnectionType.QueuedConnection)
+
+    def show(self) -> None:
+        """Show the page."""
+        self._pages.show(self._page)
+
+    def stop(self) -> None:
+        """Simulate nobody more; who is being simulated is not shown."""
+        self._stop.set()
+
+    @cached_property
+    def _page(self) -> LaboratoryPage:
+        page = self._pages.laboratory
+        page.run_requested.connect(self._run)
+        page.stop_requested.connect(self._stopped)
+        page.back_requested.connect(self._leave)
+        page.words_requested.connect(self.words_requested)
+        page.picture_requested.connect(self._save_picture)
+        page.rows_requested.connect(self._save_rows)
+        page.questions_requested.connect(self._save_questions)
+        page.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
+        return page
+
+    def _run(self, wishes: Sequence[Wish]) -> None:
+        self._stop.set()
+        stop = self._stop = threading.Event()
+        self._page.begin(sum(wish.people for wish in wishes))
+        # A thread that ends with the program: nothing of what it computes is to be kept.
+        threading.Thread(target=self._simulate, args=(tuple(wishes), stop), daemon=True).start()
+
+    def _simulate(self, wishes: Sequence[Wish], stop: threading.Event) -> None:
+        """On the thread: simulate the people of all wishes in turn."""
+        from elicit_app.experiments.watching import watch
+
+        try:
+            for person in _in_turn([watch(wish) for wish in wishes]):
+                if stop.is_set():
+                    return
+                self._arrived.emit(stop, person)
+        except Problem as problem:
+            self._arrived.emit(stop, problem)
+            return
+        self._arrived.emit(stop, None)
+
+    @Slot(object, object)
+    def _take(self, stop: threading.Event, found: Watched | Problem | None) -> None:
+        if stop.is_set():
+            return
+        if found is None or isinstance(found, Problem):
+            self._page.end("" if found is None else found.sentence)
+        else:
+            self._page.add(found)
+
+    def _stopped(self) -> None:
+        self.stop()
+        self._page.end()
+
+    def _leave(self) -> None:
+        self.stop()
+        self.left.emit()
+
+    # --- saving
+
+    def _save_picture(self) -> None:
+        page = self._page
+        card = page.said.parentWidget()
+        if (path := self._ask("laboratory", ".png")) is not None and card is not None:
+            picture = card.grab()
+            if not picture.save(str(path)):
+                page.notice.say(f"{path} could not be written. Choose another place.")
+                return
+            say_saved(page.notice, path, self._dialogs)
+
+    def _save_rows(self) -> None:
+        from elicit_app.experiments.watching import rows_csv
+
+        self._save(rows_csv(self._page.people), "rows", ".csv")
+
+    def _save_questions(self) -> None:
+        from elicit_app.experiments.watching import questions_text
+
+        self._save(questions_text(self._page.people[-1]), "questions", ".txt")
+
+    def _save(self, text: str, name: str, ending: str) -> None:
+        if (path := self._ask(name, ending)) is None:
+            return
+        try:
+            write_whole(path, text.encode())
+        except Problem as problem:
+            self._page.notice.say(problem.sentence)
+        else:
+            say_saved(self._page.notice, path, self._dialogs)
+
+    def _ask(self, name: str, ending: str) -> Path | None:
+        proposed = documents() / f"{name} {datetime.now().astimezone():%Y-%m-%d}{ending}"
+        path = self._dialogs.save(self._page, proposed)
+        return None if path is None else with_ending(path, ending)
+
+
+def _in_turn(people: Sequence[Iterable[Watched]]) -> Iterable[Watched]:
+    """Return one person of each series, then the next of each."""
+    return (person for person in chain.from_iterable(zip_longest(*people)) if person is not None)

@@ -1,0 +1,374 @@
+"""The laboratory: simulated people answer, and one sees how wide the ranges become. Nobody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from elicit_app.experiments.watching import NOISES, PEOPLE, Watched, Wish, width_sentence
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Card, Divider, Label, LinkButton, OutlineButton, PrimaryButton, ProgressBar
+from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
+from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
+from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.laboratory.plots import LivePlot, Series
+from elicit_app.gui.laboratory.rows import RowsTable
+from elicit_app.gui.theme import Role
+
+_LINE = "Simulated people answer. Nobody is asked, nothing is written into a study."
+_REPAINT = 250  # milliseconds: four times a second
+_WANTED = 2.0
+_NOTHING = "nothing else"
+_EMPTY = "How wide will the ranges be?"
+_HOW = "Run, and every person becomes a dot. The people are drawn at random; their true values are known."
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What can be chosen.
+
+    Parameters
+    ----------
+    studies : tuple of (str, str)
+        What `open_study` takes, and its title.
+    procedures : tuple of (str, str)
+        Name and label.
+    """
+
+    studies: tuple[tuple[str, str], ...]
+    procedures: tuple[tuple[str, str], ...]
+
+
+class LaboratoryPage(ScrolledPage):
+    """Emits `run_requested` with one or two `Wish`es, `stop_requested`, `back_requested`, `words_requested`.
+
+    `picture_requested`, `rows_requested`, `questions_requested` are about what is shown; `copied` brings the command.
+    """
+
+    notice: Notice
+    run_requested = Signal(object)
+    stop_requested = Signal()
+    back_requested = Signal()
+    words_requested = Signal()
+    picture_requested = Signal()
+    rows_requested = Signal()
+    questions_requested = Signal()
+    copied = Signal(str)
+
+    def __init__(self, choices: Choices, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._people: list[Watched] = []
+        self._running = False
+        self._total = 0
+        self._beside: dict[ListBox, QWidget] = {}
+        self.header, self.notice = Header(), Notice()
+        self.progress, self.progress_words = ProgressBar(), Label(role=Role.LABEL, wrap=False)
+        self.go = PrimaryButton("Run", keys=("Ctrl+Enter",))
+        self._make_fields(choices)
+        self.said, self.so_far = Label(_EMPTY, Role.LEAD), Label(_HOW, Role.NOTE, theme.INK2)
+        self.otherwise = LivePlot("Pairs judged otherwise", share=True)
+        self.widths = LivePlot("Width of the ranges, as a factor", share=False, wanted=_WANTED)
+        self.rows = RowsTable()
+        self.questions, self.picture = LinkButton("Questions shown…"), LinkButton("Save picture…")
+        self.save_rows = LinkButton("Save rows…")
+        self.command = Label(role=Role.NOTE)
+        self.copy = OutlineButton("Copy")
+        self.back, self.words = LinkButton("Back to the start"), LinkButton("What these words mean")
+        self._timer = QTimer(self, interval=_REPAINT, singleShot=True)
+        self._build()
+        self._connect()
+        self._sizes()
+        self._changed()
+        self._show_state()
+        self.settle()
+
+    # --- what is chosen
+
+    def _make_fields(self, choices: Choices) -> None:
+        self.study, self.procedure = ListBox("Study"), ListBox("Procedure")
+        self.compared, self.answers = ListBox("Compare with"), ListBox("They answer by")
+        self.person, self.noise = ListBox("Person"), ListBox("Noise")
+        for ref, title in choices.studies:
+            self.study.addItem(title, ref)
+        self.compared.addItem(_NOTHING, None)
+        for name, label in choices.procedures:
+            self.procedure.addItem(name, name)
+            self.procedure.setItemData(self.procedure.count() - 1, label, Qt.ItemDataRole.ToolTipRole)
+            self.compared.addItem(name, name)
+        for box, names in ((self.answers, ("choice", "equal", "mixed")), (self.person, PEOPLE), (self.noise, NOISES)):
+            for one in names:
+                box.addItem(one, one)
+        self.person_size, self.noise_size = DecimalBox(), DecimalBox()
+        for size, name in ((self.person_size, "Size of the person's number"), (self.noise_size, "Size of the noise")):
+            tell(size, name=name)
+            size.setDecimals(3)
+            size.setSingleStep(0.05)
+            size.setRange(0.001, 5.0)
+        self.n_questions, self.n_people = NumberBox("Questions", 4, 60), NumberBox("People", 1, 1000)
+        self.seed = NumberBox("Seed", 0, 999_999)
+        usual = Wish()
+        self.n_questions.setValue(usual.questions)
+        self.n_people.setValue(usual.people)
+        self.seed.setValue(usual.seed)
+        self.noise.setCurrentText("weights")
+        self.study.setCurrentIndex(max(self.study.findData(usual.study), 0))
+
+    def _sizes(self) -> None:
+        """Offer the usual number of the kind that is chosen, or none."""
+        for box, size, kinds in ((self.person, self.person_size, PEOPLE), (self.noise, self.noise_size, NOISES)):
+            usual = next((value for kind, value in kinds.items() if kind == box.currentData()), None)
+            size.setEnabled(usual is not None)
+            if box in self._beside:
+                self._beside[box].setVisible(usual is not None)
+            size.setValue(size.minimum() if usual is None else usual)
+
+    @property
+    def wishes(self) -> tuple[Wish, ...]:
+        """Return what is chosen: one wish, or a second one to compare with."""
+        names = [self.procedure.currentData(), self.compared.currentData()]
+        return tuple(self._wish(name) for name in dict.fromkeys(names) if name is not None)
+
+    def _wish(self, procedure: str) -> Wish:
+        return Wish(
+            study=self.study.currentData(),
+            procedure=procedure,
+            answers=self.answers.currentData(),
+            person=_sized(self.person, self.person_size),
+            noise=_sized(self.noise, self.noise_size),
+            questions=self.n_questions.value(),
+            people=self.n_people.value(),
+            seed=self.seed.value(),
+        )
+
+    # --- what is shown
+
+    @property
+    def people(self) -> Sequence[Watched]:
+        """Return everybody who is shown, in the order in which they answered."""
+        return tuple(self._people)
+
+    def begin(self, total: int) -> None:
+        """Begin anew with so many people to come; the rows of before stay in the list."""
+        self._people.clear()
+        self._running, self._total = True, total
+        self.notice.say("")
+        self._show_state()
+        self._repaint()
+
+    def add(self, person: Watched) -> None:
+        """Show one person more."""
+        self._people.append(person)
+        self.rows.add(person)
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def end(self, sentence: str = "") -> None:
+        """Say that nobody more comes, and why where it went wrong."""
+        self._running = False
+        self.notice.say(sentence)
+        self._show_state()
+        self._repaint()
+
+    def _repaint(self) -> None:
+        series = [self._series(wish.procedure) for wish in self.wishes]
+        most = self.n_questions.value()
+        self.otherwise.show_series([one for one, _ in series], most)
+        self.widths.show_series([one for _, one in series], most)
+        first = [one for one in self._people if one.wish.procedure == self.wishes[0].procedure]
+        said, so_far = width_sentence(first) if first else (_EMPTY, _HOW)
+        self.said.setText(said)
+        self.so_far.setText(so_far)
+        self._show_progress()
+
+    def _series(self, procedure: str) -> tuple[Series, Series]:
+        otherwise: dict[int, list[float]] = {}
+        widths: dict[int, list[float]] = {}
+        people = [one for one in self._people if one.wish.procedure == procedure]
+        # Searches end after different numbers of answers: they stand at the middle of these.
+        end = round(median(one.looks[-1].answers for one in people)) if people else 0
+        for person in people:
+            for look in person.looks:
+                answers = look.answers if person.wish.steerable else end
+                otherwise.setdefault(answers, []).append(look.otherwise)
+                if look.range_factor is not None:
+                    widths.setdefault(answers, []).append(look.range_factor)
+        return Series(procedure, otherwise), Series(procedure, widths)
+
+    def _show_state(self) -> None:
+        self.go.setText("Stop" if self._running else "Run")
+        self.go.set_keys("Esc" if self._running else "Ctrl+Enter")
+        for widget in (self.progress, self.progress_words):
+            widget.setVisible(self._running)
+        for link in (self.questions, self.picture, self.save_rows):
+            link.setEnabled(bool(self._people))
+        self._show_progress()
+
+    def _show_progress(self) -> None:
+        done = len(self._people)
+        self.progress.set_share(done / max(self._total, 1), f"{done} of {self._total} people")
+        self.progress_words.setText(f"{done} of {self._total} people")
+        for link in (self.questions, self.picture, self.save_rows):
+            link.setEnabled(done > 0)
+
+    # --- how it is laid out
+
+    def _build(self) -> None:
+        self.header.say("Laboratory", _LINE)
+        progress = QVBoxLayout()
+        progress.addStretch(1)
+        progress.addWidget(self.progress_words, 0, Qt.AlignmentFlag.AlignRight)
+        progress.addWidget(self.progress)
+        progress.addStretch(2)
+        top = QHBoxLayout()
+        top.setSpacing(theme.M)
+        top.addWidget(self.header, 1)
+        top.addLayout(progress)
+        self.go.tall = 48
+        top.addWidget(self.go, 0, Qt.AlignmentFlag.AlignTop)
+        self.head.addLayout(top)
+        self.head.addWidget(self.notice)
+        self._across = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._across.setSpacing(theme.L)
+        self.settings = self._settings_card()
+        self._across.addWidget(self.settings, 0, Qt.AlignmentFlag.AlignTop)
+        right = QVBoxLayout()
+        right.setSpacing(theme.M)
+        for card in (self._plots_card(), self._rows_card(), self._command_card()):
+            right.addWidget(card)
+        right.addStretch(1)
+        self._across.addLayout(right, 1)
+        self.body.addLayout(self._across)
+        self.body.addStretch(1)
+        foot = QHBoxLayout()
+        foot.addWidget(self.back)
+        foot.addStretch(1)
+        foot.addWidget(self.words)
+        self.foot.addLayout(foot)
+
+    def _settings_card(self) -> Card:
+        card, column = _card()
+        column.addWidget(Label("Who and what", Role.SECTION))
+        for name, widget in (("Study", self.study), ("Procedure", self.procedure), ("They answer by", self.answers)):
+            column.addLayout(named(name, widget))
+        for (name, box), (said, size) in (
+            (("Person", self.person), ("number", self.person_size)),
+            (("Noise", self.noise), ("of size", self.noise_size)),
+        ):
+            row = QHBoxLayout()
+            row.addLayout(named(name, box), 3)
+            beside = QWidget()
+            inside = QVBoxLayout(beside)
+            inside.setContentsMargins(0, 0, 0, 0)
+            inside.addLayout(named(said, size))
+            self._beside[box] = beside
+            row.addWidget(beside, 2)
+            column.addLayout(row)
+        row = QHBoxLayout()
+        for name, number in (("Questions", self.n_questions), ("People", self.n_people), ("Seed", self.seed)):
+            row.addLayout(named(name, number), 1)
+        column.addLayout(row)
+        column.addWidget(Divider())
+        column.addLayout(named("Compare with", self.compared))
+        column.addWidget(Label("Run starts anew. The rows of before stay in the list.", Role.NOTE, theme.INK2))
+        return card
+
+    def _plots_card(self) -> Card:
+        card, column = _card()
+        column.addWidget(self.said)
+        column.addWidget(self.so_far)
+        self._plots = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._plots.setSpacing(theme.L)
+        self._plots.addWidget(self.otherwise, 1)
+        self._plots.addWidget(self.widths, 1)
+        column.addLayout(self._plots)
+        return card
+
+    def _rows_card(self) -> Card:
+        card, column = _card()
+        head = QHBoxLayout()
+        head.setSpacing(theme.L)
+        head.addWidget(Label("Rows", Role.SECTION), 1)
+        for link in (self.questions, self.picture, self.save_rows):
+            head.addWidget(link)
+        column.addLayout(head)
+        column.addWidget(self.rows)
+        return card
+
+    def _command_card(self) -> Card:
+        card, column = _card()
+        row = QHBoxLayout()
+        words = QVBoxLayout()
+        words.addWidget(Label("The same in a terminal", Role.NOTE, theme.INK2))
+        words.addWidget(self.command)
+        row.addLayout(words, 1)
+        row.addWidget(self.copy, 0, Qt.AlignmentFlag.AlignVCenter)
+        column.addLayout(row)
+        return card
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        self.header.arrange(breakpoint_)
+        self.go.set_compact(breakpoint_.compact)
+        narrow = breakpoint_.compact or breakpoint_.large
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._across.setDirection(down if narrow else across)
+        self._plots.setDirection(down if breakpoint_.large else across)
+        self.settings.setMaximumWidth(16_777_215 if narrow else theme.em(320))
+        self.settings.setMinimumWidth(0 if narrow else theme.em(320))
+
+    # --- what happens
+
+    def _connect(self) -> None:
+        for box in (self.person, self.noise):
+            box.currentIndexChanged.connect(self._sizes)
+        for box in (self.study, self.procedure, self.compared, self.answers, self.person, self.noise):
+            box.currentIndexChanged.connect(self._changed)
+        for number in (self.n_questions, self.n_people, self.seed):
+            number.valueChanged.connect(self._changed)
+        for size in (self.person_size, self.noise_size):
+            size.valueChanged.connect(self._changed)
+        self._timer.timeout.connect(self._repaint)
+        self.go.clicked.connect(self._press)
+        press_by(self, self.go, "Ctrl+Return", "Ctrl+Enter")
+        escape = QShortcut(QKeySequence("Esc"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        escape.activated.connect(self._escape)
+        self.back.clicked.connect(self.back_requested)
+        self.words.clicked.connect(self.words_requested)
+        self.questions.clicked.connect(self.questions_requested)
+        self.picture.clicked.connect(self.picture_requested)
+        self.save_rows.clicked.connect(self.rows_requested)
+        self.copy.clicked.connect(lambda: self.copied.emit(self.command.text()))
+
+    def _changed(self) -> None:
+        steerable = self._wish(self.procedure.currentData()).steerable
+        for widget in (self.answers, self.n_questions):
+            widget.setEnabled(steerable)
+        self.command.setText("\n".join(wish.command for wish in self.wishes))
+
+    def _press(self) -> None:
+        if self._running:
+            self.stop_requested.emit()
+        else:
+            self.run_requested.emit(self.wishes)
+
+    def _escape(self) -> None:
+        (self.stop_requested if self._running else self.back_requested).emit()
+
+
+def _sized(box: ListBox, size: DecimalBox) -> str:
+    kind = str(box.currentData())
+    return f"{kind}:{size.value():g}" if size.isEnabled() else kind
+
+
+def _card() -> tuple[Card, QVBoxLayout]:
+    card = Card()
+    column = QVBoxLayout(card)
+    column.setContentsMargins(20, 16, 20, 16)
+    column.setSpacing(10)
+    return card, column

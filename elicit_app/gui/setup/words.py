@@ -1,0 +1,376 @@
+"""The words of a study: title, nouns of a case and of each class, and every mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Divider, Label, OutlineButton, StressedLabel
+from elicit_app.gui.elements.fields import Field, named
+from elicit_app.gui.elements.surfaces import Section
+from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.setup.grid import Column, Grid, GridView
+from elicit_app.session.words.ledger import ARROW
+from elicit_app.study.model import LONGEST_CONSEQUENCE, Mistake, Study, Wording, default_wording
+from elicit_app.study.typed_tables import Key, keys_of, with_mistakes
+
+SEARCHED_FROM = 20
+"""So many classes on, there is a field to search in."""
+
+LONG_NAME = 40
+"""Names longer than this are cut on the question page of a small window."""
+
+_TRUTH, _CALLED, _NAME, _ONE, _SEVERAL, _FOLLOWS = range(6)
+_MISTAKE_COLUMNS = (
+    Column("Truth", 110, editable=False),
+    Column("Called", 118, editable=False, grey=True),
+    Column("Name", 176),
+    Column("One of them", 178),
+    Column("Several of them", 186),
+    Column(
+        f"What follows from it, of {LONGEST_CONSEQUENCE}",
+        360,
+        longest=LONGEST_CONSEQUENCE,
+        missing="What happens then?",
+    ),
+)
+_MISTAKE_ROWS = 14
+
+
+def mistake_at(wording: Wording, key: Key) -> Mistake:
+    """Return the words of one mistake."""
+    true, predicted = key
+    return wording.any_mistake[true] if predicted is None else wording.mistakes[true, predicted]
+
+
+def with_nouns(study: Study, case: str, cases: str, class_one: tuple[str, ...], class_many: tuple[str, ...]) -> Study:
+    """Return the study with other nouns; words of mistakes that were still the default ones follow them."""
+    before = study.wording
+    old = default_wording(before.class_one, before.case, before.cases)
+    new = default_wording(class_one, case, cases)
+    mistakes = {
+        key: new.mistakes[key] if _untouched(mistake, old.mistakes[key]) else mistake
+        for key, mistake in before.mistakes.items()
+    }
+    named = tuple(
+        new.any_mistake[at] if _untouched(mistake, old.any_mistake[at]) else mistake
+        for at, mistake in enumerate(before.any_mistake)
+    )
+    return replace(study, wording=Wording(case, cases, class_one, class_many, mistakes, named, before.class_action))
+
+
+def _untouched(mistake: Mistake, default: Mistake) -> bool:
+    return (mistake.name, mistake.one, mistake.many) == (default.name, default.one, default.many)
+
+
+def flow(study: Study, key: Key) -> str:
+    """Return truth and prediction of a mistake: "melanoma called naevus"."""
+    true, predicted = key
+    called = "anything else" if predicted is None else study.wording.class_one[predicted]
+    return f"{study.wording.class_one[true]} called {called}"
+
+
+def matches(study: Study, key: Key, typed: str) -> bool:
+    """Tell whether a mistake is found by what was typed: every word somewhere in its words."""
+    mistake = mistake_at(study.wording, key)
+    text = " ".join((flow(study, key), mistake.name, mistake.one, mistake.many, mistake.consequence)).lower()
+    return all(word in text for word in typed.lower().split())
+
+
+class Preview(Section):
+    """How the row under the cursor will look in a question, and in its sentence."""
+
+    def __init__(self) -> None:
+        super().__init__("So it will read")
+        middle = Qt.AlignmentFlag.AlignHCenter
+        self._name = Label(role=theme.Role.TITLE, align=middle)
+        self._flow = Label(role=theme.Role.FLOW, align=middle, ink=theme.INK2)
+        self._consequence = Label(role=theme.Role.NOTE, align=middle, ink=theme.INK2)
+        self._change = StressedLabel(ink=theme.INK2)
+        self._warning = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.column.addStretch(1)
+        for label in (self._name, self._flow, self._consequence):
+            self.column.addWidget(label)
+        self.column.addStretch(1)
+        for widget in (Divider(), self._change, self._warning):
+            self.column.addWidget(widget)
+
+    def show_mistake(self, study: Study, key: Key, cases: int) -> None:
+        """Show a mistake of a class that has `cases` cases."""
+        wording, (true, predicted) = study.wording, key
+        mistake = mistake_at(wording, key)
+        called = "something else" if predicted is None else wording.class_one[predicted]
+        self._name.setText(mistake.name or "…")
+        self._flow.setText(f"of {cases:,} {wording.class_many[true]} {ARROW} called {called}")
+        self._consequence.setText(mistake.consequence)
+        self._change.say("“… ", f"12 fewer {mistake.many}", " than A”")
+        long = max(len(mistake.name), len(wording.class_many[true]), len(called)) > LONG_NAME
+        self._warning.setText("Long: in a small window it is cut in the middle. Say it shorter if you can.")
+        self._warning.setVisible(long)
+
+
+class MistakesSection(Section):
+    """All mistakes of a study, one row each.
+
+    Emits `edited` with the study that has the new words, `said` with what was done, `chosen` with the mistake under
+    the cursor, `open_requested` and `save_requested` for a CSV file.
+    """
+
+    edited = Signal(object)
+    said = Signal(str)
+    chosen = Signal(object)
+    open_requested = Signal()
+    save_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("The mistakes", parent=parent)
+        self._study: Study | None = None
+        self._keys: tuple[Key, ...] = ()
+        self.grid = Grid(_MISTAKE_COLUMNS)
+        self.table = GridView(self.grid, "The words of every mistake", _MISTAKE_ROWS)
+        self.search = Field(hint="Search: a class, a word")
+        tell(self.search, name="Search among the mistakes")
+        self.paste = OutlineButton("Paste", keys=("Ctrl+V",))
+        self.fill = OutlineButton("Fill down", keys=("Ctrl+D",))
+        self.open_csv, self.save_csv = OutlineButton("Open CSV…"), OutlineButton("Save as CSV…")
+        self.one, self.many = Field(), Field()
+        self._below = QWidget()
+        self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._build()
+        self.search.textChanged.connect(self._search)
+        self.grid.edited.connect(self._edited)
+        self.table.said.connect(self.said)
+        self.table.row_chosen.connect(self._choose)
+        self.paste.clicked.connect(self.table.paste)
+        self.fill.clicked.connect(self.table.fill_down)
+        self.open_csv.clicked.connect(self.open_requested)
+        self.save_csv.clicked.connect(self.save_requested)
+        for field, column in ((self.one, _ONE), (self.many, _SEVERAL)):
+            field.textEdited.connect(lambda text, column=column: self._type_below(column, text))
+
+    def _build(self) -> None:
+        self.column.removeWidget(self.title)
+        self.column.removeWidget(self.sentence)
+        self._head.setSpacing(theme.S)
+        self._head.addWidget(self.title)
+        self._head.addWidget(self.sentence, 1)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.S)
+        for button in (self.paste, self.fill, self.open_csv, self.save_csv):
+            button.tall = 34
+            buttons.addWidget(button)
+        self._head.addLayout(buttons)
+        below = QHBoxLayout(self._below)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(theme.M)
+        below.addLayout(named("One of them, inside a sentence", self.one))
+        below.addLayout(named("Several of them", self.many))
+        self.column.addLayout(self._head)
+        self.column.addWidget(self.search)
+        self.column.addWidget(self.table)
+        self.column.addWidget(self._below)
+        self._below.hide()
+
+    def show_study(self, study: Study) -> None:
+        """Show the mistakes of `study`; where its classes are the same, the cursor and what can be undone stay."""
+        same = self._study is not None and self._study.classes == study.classes
+        self._study, self._keys = study, keys_of(study)
+        cells = [_cells_of(study, key, first=at == 0 or key[0] != self._keys[at - 1][0]) for at, key in _placed(study)]
+        if same:
+            self.grid.refresh(cells)
+        else:
+            starts = [at for at, key in enumerate(self._keys) if at and key[0] != self._keys[at - 1][0]]
+            self.grid.show_cells(cells, starts)
+            self.search.setVisible(study.n_classes >= SEARCHED_FROM)
+            self.search.clear()
+        self._count()
+        self._show_below()
+
+    def take(self, said: Mapping[Key, Mistake]) -> int:
+        """Write words that were read from a file, as one step that can be undone; return how many cells changed."""
+        texts = {
+            (at, column): text
+            for at, key in enumerate(self._keys)
+            if key in said
+            for column, text in zip((_NAME, _ONE, _SEVERAL, _FOLLOWS), _parts(said[key]), strict=True)
+            if text != self.grid.row(at)[column]
+        }
+        return self.grid.put(texts, fresh=True) if texts else 0
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """On a compact page one and several open below the table."""
+        narrow = breakpoint_.compact or breakpoint_.large
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._head.setDirection(down if narrow else across)
+        for column in (_ONE, _SEVERAL):
+            self.table.setColumnHidden(column, narrow)
+        self._below.setVisible(narrow)
+        self.paste.set_keys(*(() if breakpoint_.compact else ("Ctrl+V",)))
+        self.fill.set_keys(*(() if breakpoint_.compact else ("Ctrl+D",)))
+        self.table.measure()
+
+    def _search(self, typed: str) -> None:
+        if self._study is not None:
+            self.table.show_only([at for at, key in enumerate(self._keys) if matches(self._study, key, typed)])
+            self._count()
+
+    def _count(self) -> None:
+        """Say how many mistakes have no consequence yet; any wrong answer for a truth is not counted."""
+        if self._study is None:
+            return
+        mistakes = self._study.wording.mistakes
+        empty = sum(not mistake.consequence.strip() for mistake in mistakes.values())
+        have = "has" if empty == 1 else "have"
+        said = f"{empty:,} of {len(mistakes):,} {have} no consequence yet" if empty else ""
+        if self.search.text():
+            found = sum(not self.table.isRowHidden(row) for row in range(self.grid.rowCount()))
+            said = f"{found:,} found. {said}"
+        self.say(said or "Every mistake has its consequence")
+
+    def _choose(self, row: int) -> None:
+        if 0 <= row < len(self._keys):
+            self._show_below()
+            self.chosen.emit(self._keys[row])
+
+    def _show_below(self) -> None:
+        row = self.table.currentIndex().row()
+        if 0 <= row < self.grid.rowCount():
+            for field, column in ((self.one, _ONE), (self.many, _SEVERAL)):
+                if field.text() != self.grid.row(row)[column]:
+                    field.setText(self.grid.row(row)[column])
+
+    def _type_below(self, column: int, text: str) -> None:
+        row = self.table.currentIndex().row()
+        if 0 <= row < self.grid.rowCount():
+            self.grid.put({(row, column): text})
+
+    def _edited(self, rows: list[int]) -> None:
+        if self._study is None:
+            return
+        said = {self._keys[row]: Mistake(*self.grid.row(row)[_NAME:]) for row in rows}
+        self._study = with_mistakes(self._study, said)
+        self._count()
+        self._show_below()
+        self.edited.emit(self._study)
+
+
+def _placed(study: Study) -> list[tuple[int, Key]]:
+    return list(enumerate(keys_of(study)))
+
+
+def _parts(mistake: Mistake) -> tuple[str, str, str, str]:
+    return mistake.name, mistake.one, mistake.many, mistake.consequence
+
+
+def _cells_of(study: Study, key: Key, *, first: bool) -> tuple[str, ...]:
+    true, predicted = key
+    wording = study.wording
+    called = "anything else" if predicted is None else wording.class_one[predicted]
+    # The truth stands in the first row of its block; of any wrong answer, each row is a block of its own.
+    truth = wording.class_one[true] if first or predicted is None else ""
+    return (truth, called, *_parts(mistake_at(wording, key)))
+
+
+_OF_ONE, _OF_SEVERAL, _DONE = 1, 2, 3
+_CLASS_COLUMNS = (
+    Column("Class in the file", 160, editable=False, grey=True),
+    Column("One of them", 180),
+    Column("Several of them", 190),
+    Column("Then one will …", 210),
+    Column("Cases", 80, editable=False, grey=True, right=True),
+)
+_CLASS_ROWS = 6
+
+
+Names = tuple[str, ...]
+
+
+def following(many: Names, one: Names, cases: str, *, new: Names, now: str) -> Names:
+    """Return the words for several of each class, where those made of class and case word follow both.
+
+    Parameters
+    ----------
+    many, one : tuple of str
+        As they were.
+    cases : str
+        The word for several cases, as it was.
+    new : tuple of str
+        The words for one of each class, as they are now.
+    now : str
+        The word for several cases, as it is now.
+    """
+    return tuple(
+        f"{own} {now}" if several == f"{before} {cases}" else several
+        for several, before, own in zip(many, one, new, strict=True)
+    )
+
+
+class NounsSection(Section):
+    """Title and nouns. Emits `edited` with the changed study, and `said` with what was done in the table."""
+
+    edited = Signal(object)
+    said = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("What it is about", parent=parent)
+        self.title.hide()
+        self._study: Study | None = None
+        self.name, self.case, self.cases = Field(), Field(), Field()
+        self.grid = Grid(_CLASS_COLUMNS)
+        self.table = GridView(self.grid, "The classes", _CLASS_ROWS)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(theme.M)
+        self._row.addLayout(named("Title", self.name), 2)
+        self._row.addLayout(named("One case is a", self.case), 1)
+        self._row.addLayout(named("Several are", self.cases), 1)
+        self.column.addLayout(self._row)
+        self.column.addWidget(self.table)
+        for field in (self.name, self.case, self.cases):
+            field.textEdited.connect(self._edited)
+        self.grid.edited.connect(self._edited)
+        self.table.said.connect(self.said)
+
+    def show_study(self, study: Study) -> None:
+        """Show the nouns of `study`."""
+        same = self._study is not None and self._study.classes == study.classes
+        self._study = study
+        wording = study.wording
+        counts = [f"{counted:,}" for counted in cases_of_each(study)]
+        done = wording.class_action or ("",) * study.n_classes
+        cells = list(zip(study.classes, wording.class_one, wording.class_many, done, counts, strict=True))
+        if same:
+            self.grid.refresh(cells)
+        else:
+            self.grid.show_cells(cells)
+        for field, text in ((self.name, study.title), (self.case, wording.case), (self.cases, wording.cases)):
+            if field.text() != text:
+                field.setText(text)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """With a large font the three fields stand one above the other."""
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(down if breakpoint_.large else across)
+        self.table.measure()
+
+    def _edited(self) -> None:
+        if self._study is None:
+            return
+        before = self._study.wording
+        rows = [self.grid.row(at) for at in range(self.grid.rowCount())]
+        one, many = tuple(row[_OF_ONE] for row in rows), tuple(row[_OF_SEVERAL] for row in rows)
+        if many == before.class_many:
+            many = following(many, before.class_one, before.cases, new=one, now=self.cases.text())
+        changed = with_nouns(self._study, self.case.text(), self.cases.text(), one, many)
+        done = tuple(row[_DONE].strip() for row in rows)
+        wording = replace(changed.wording, class_action=done if any(done) else ())
+        self.edited.emit(replace(changed, title=self.name.text(), wording=wording))
+
+
+def cases_of_each(study: Study) -> list[int]:
+    """Return how many real cases each class has; none in a study without models."""
+    counts = study.case_counts
+    return [0] * study.n_classes if counts is None else counts.tolist()

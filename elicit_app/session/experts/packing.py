@@ -1,0 +1,201 @@
+"""A study for experts elsewhere: made into one file, answered there, and the answers filed here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import randbelow
+
+from elicit_app.elicitation.pool import tallies_of
+from elicit_app.problem import Problem
+from elicit_app.registry import Setting
+from elicit_app.registry.entries import cases_of
+from elicit_app.session.header import check_study, fold_events
+from elicit_app.session.journal.backups import SUFFIX, write_new
+from elicit_app.session.journal.events import PROTECTED
+from elicit_app.session.journal.listing import new_session_path, sessions_folder
+from elicit_app.session.journal.reading import Contents, examine, read, read_bytes, reason
+from elicit_app.session.session import Session
+from elicit_app.study.model import Opinions, Pack, Study, TalliedModel
+from elicit_app.study.packs import ENDING, pack_bytes, with_pack
+from elicit_app.study.writing import write_whole
+
+ANSWERS_ENDING = f"-answers{SUFFIX}"
+_UNSAID = ("seed", "person", "space")
+
+
+def packed(study: Study, setting: Setting, others: Sequence[Opinions] = ()) -> Study:
+    """Return a study without its cases, for experts elsewhere.
+
+    Parameters
+    ----------
+    study : Study
+        With predictions.
+    setting : Setting
+        How they are asked; the seed is each session's own.
+    others : sequence of Opinions
+        For a second round: where the experts of the first one stand.
+
+    Raises
+    ------
+    Problem
+        The study has no predictions, or is asked about in a way that needs cases.
+    """
+    if not study.models:
+        raise Problem(f"“{study.title}” has no predictions of models: there is nothing to pack.")
+    if setting.procedure != "bayes" or setting.space != "frontier":
+        raise Problem("Experts elsewhere are asked with the procedure bayes: the others compute with the cases.")
+    tallies = tallies_of([cases_of(study, model) for model in study.models], study.stated_prevalence)
+    models = tuple(
+        TalliedModel(model.name, tally.most_probable, tally.decided, tally.places)
+        for model, tally in zip(study.models, tallies, strict=True)
+    )
+    fixed = setting.model_dump(mode="json", exclude_none=True, exclude_defaults=True, exclude=set(_UNSAID))
+    fixed |= {"procedure": setting.procedure, "family": setting.family}
+    return with_pack(study, Pack(models, fixed, "", 2 if others else 1, tuple(others)))
+
+
+def write_pack(study: Study, path: Path) -> Path:
+    """Write a packed study, whole or not at all, and return where: with its ending where none was typed.
+
+    Raises
+    ------
+    Problem
+        It cannot be written, or the file would not be known as a packed study.
+    """
+    path = path if path.suffix else path.with_name(path.name + ENDING)
+    if path.suffix != ENDING:
+        raise Problem(f"{path}: the name of a study to send ends in {ENDING}.")
+    write_whole(path, pack_bytes(study))
+    return path
+
+
+def pseudonym() -> str:
+    """Return a name under which an expert may answer, who need not say who they are: "Expert 4821"."""
+    return f"Expert {1000 + randbelow(9000)}"
+
+
+def save_answers(session: Session, path: Path) -> Path:
+    """Write a copy of a session, which is all that is sent back, and return where.
+
+    Raises
+    ------
+    Problem
+        There is no answer yet, or the file cannot be written.
+    """
+    if not session.state.entries:
+        raise Problem("There is no answer to send yet: answer at least one question first.")
+    path = path if path.name.endswith(SUFFIX) else path.with_name(path.name + SUFFIX)
+    content = read_bytes(session.path)
+    if path.is_file() and content.startswith(path.read_bytes()):
+        # An earlier copy of these very answers, with nothing else in it.
+        path.unlink()
+    write_whole(path, content)
+    return path
+
+
+@dataclass(frozen=True)
+class Filed:
+    """What became of one file of answers.
+
+    Parameters
+    ----------
+    source : Path
+        The file that was given.
+    path : Path
+        Where its answers lie among the study's sessions.
+    sentence : str
+        What was done, in words.
+    new : bool
+        Whether anything was written.
+    """
+
+    source: Path
+    path: Path
+    sentence: str
+    new: bool
+
+
+def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
+    """File answers that experts sent back among the sessions of a study; all are looked at before any is written.
+
+    Parameters
+    ----------
+    study : Study
+        A study folder.
+    files : sequence of Path
+        What the experts saved.
+
+    Raises
+    ------
+    Problem
+        A file is damaged, no session, or about another study; nothing is filed then.
+    """
+    if study.kind != "folder" or study.folder is None:
+        raise Problem(f"“{study.title}” has no folder of its own to keep answers in: make one with `elicit study new`.")
+    found = [(file, _sound(study, file)) for file in files]
+    folder = sessions_folder(study)
+    filed = []
+    for file, contents in found:
+        # Looked up anew for each: the same answers may have been given twice.
+        before = {contents.digests[0]: path for path, contents in _filed_already(folder)}
+        filed.append(_file(study, file, contents, before.get(contents.digests[0])))
+    return tuple(filed)
+
+
+def _sound(study: Study, file: Path) -> Contents:
+    """Return the answers in a file, after they have passed every check."""
+    contents = read(file)
+    mark = contents.begun.study
+    check_study(mark, study, file)
+    state = fold_events(contents.events, file)
+    if not contents.protected:
+        raise Problem(f"{file} was written by a version whose answers cannot be checked (below version {PROTECTED}).")
+    if mark.location:
+        raise Problem(f"{file} names a folder of another computer: ask for answers from a newer version.")
+    if not state.entries:
+        raise Problem(f"{file} holds no answers yet.")
+    return contents
+
+
+def _filed_already(folder: Path) -> list[tuple[Path, Contents]]:
+    """Return the sound sessions in a folder; what cannot be read is in nobody's way."""
+    found = []
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        try:
+            contents = examine(read_bytes(path), path)
+        except Problem:
+            continue
+        if contents.digests:
+            found.append((path, contents))
+    return found
+
+
+def _file(study: Study, file: Path, contents: Contents, before: Path | None) -> Filed:
+    begun, data = contents.begun, read_bytes(file)[: contents.length].removesuffix(b"\n") + b"\n"
+    who = begun.expert or "an expert without a name"
+    answers = f"{contents.sound_answers} answer{'' if contents.sound_answers == 1 else 's'} of {who}"
+    answers += ", given by a program and never counted among people" if begun.simulated else ""
+    if before is None:
+        path = new_session_path(study, begun.at, expert=begun.expert)
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_new(path, data)
+        except OSError as error:
+            raise Problem(f"{path} could not be written ({reason(error)}).") from error
+        return Filed(file, path, f"Filed {answers}.", True)
+    kept = read_bytes(before)
+    if kept.startswith(data):
+        return Filed(file, before, f"Filed before, and not again: {answers}.", False)
+    if not data.startswith(kept):
+        raise Problem(f"{file} and {before.name}, filed before, were one session and went on differently. Keep one.")
+    try:
+        with before.open("ab") as journal:
+            journal.write(data[len(kept) :])
+            journal.flush()
+            os.fsync(journal.fileno())
+    except OSError as error:
+        raise Problem(f"{before} could not be written ({reason(error)}).") from error
+    return Filed(file, before, f"Added what is new: {answers}.", True)

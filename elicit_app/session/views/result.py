@@ -1,0 +1,358 @@
+"""The view of a result: what one could do, what it costs elsewhere, the curves behind it, and work that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from elicit_app.elicitation.questions import Counts, Matrix
+from elicit_app.problem import Finding
+from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, SittingOverView, UnsavedView
+from metrics import natural_frequencies
+from metrics.elicited.exchange import ExchangeRate
+from metrics.models.cost_curves import CostLines
+from metrics.policies.judgement import JudgedPolicy, Judgement
+from metrics.policies.judging import Judge
+
+if TYPE_CHECKING:
+    from metrics import ElicitedMetric
+    from metrics.elicited.exchange import ExchangeRate, Headline
+    from metrics.elicited.family import MistakeKey
+    from metrics.policies.judgement import Judgement
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CurveLine:
+    """One curve: the recommended policy, another one, or one that needs no model (`trivial`).
+
+    `said` is what it is called inside a sentence, where that is not its name.
+    """
+
+    name: str
+    values: Floats
+    recommended: bool = False
+    trivial: bool = False
+    said: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Where the first curve may lie compared with another one: the 90 % range of their difference, added to that one.
+
+    Parameters
+    ----------
+    other : str
+        The curve that is compared with, as it is called inside a sentence.
+    low, high : ndarray of shape (n,)
+        Of the first curve. Where the other curve lies between them, the cases cannot tell the two apart.
+    """
+
+    other: str
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class CurveSet:
+    """Curves over one number.
+
+    Parameters
+    ----------
+    at : ndarray of shape (n,)
+        The numbers, ascending.
+    lines : tuple of CurveLine
+        Each with n values; the most important first.
+    elicited : float
+        What the answers say the number is.
+    plausible : tuple of float or None
+        Its 90 % range.
+    band : Band or None
+        How the first curve compares with the best of the others where the answers lie.
+    """
+
+    at: Floats
+    lines: tuple[CurveLine, ...]
+    elicited: float
+    plausible: tuple[float, float] | None
+    band: Band | None = None
+
+    def values(self, number: float) -> tuple[tuple[CurveLine, float], ...]:
+        """Return every line with its value at a number, as the straight line between two known ones has it."""
+        return tuple((line, float(np.interp(number, self.at, line.values))) for line in self.lines)
+
+
+@dataclass(frozen=True, eq=False)
+class RocLine:
+    """The ROC curve of a model with the elicited threshold on it.
+
+    Parameters
+    ----------
+    name : str
+        The model.
+    false_rate, true_rate : ndarray of shape (m,)
+        Share of the negative and of the positive cases that are called positive, ascending.
+    point : tuple of float
+        False and true rate at the threshold.
+    ends : tuple of (float, float)
+        The same at the ends of its 90 % range; `point` twice without one.
+    recommended : bool
+        Whether this model is the recommended one.
+    """
+
+    name: str
+    false_rate: Floats
+    true_rate: Floats
+    point: tuple[float, float]
+    ends: tuple[tuple[float, float], tuple[float, float]]
+    recommended: bool
+
+
+@dataclass(frozen=True, eq=False)
+class CurvesView:
+    """Everything behind "What more can be seen".
+
+    Parameters
+    ----------
+    rate, yardstick : ExchangeRate
+        Whose ratio varies, and the unit.
+    net_benefit : CurveSet or None
+        Two classes: positive cases found per population, less the price of false alarms, over the threshold.
+    cost : CurveSet
+        Cost per population in units of the yardstick, over the ratio.
+    best : CurveSet
+        Probability of being best, over the ratio.
+    roc : tuple of RocLine
+        Of two classes.
+    """
+
+    rate: ExchangeRate
+    yardstick: ExchangeRate
+    net_benefit: CurveSet | None
+    cost: CurveSet
+    best: CurveSet
+    roc: tuple[RocLine, ...] = ()
+
+
+_SAME_SHARE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Scenarios:
+    """What one could do, at any prevalence; made by `results.result.scenarios_of`.
+
+    Parameters
+    ----------
+    judge : Judge
+        Of the study.
+    stated : tuple of float or None
+        The study's prevalence where it is stated; else it is that of the cases.
+    concern : ndarray of shape (m, k)
+        Meta Pattern Concern Score of each model over the cases of each true class.
+    class_weight : ndarray of shape (k,)
+        Of the metric, for that score.
+    """
+
+    judge: Judge
+    stated: tuple[float, ...] | None
+    concern: Matrix
+    class_weight: Matrix
+
+    @property
+    def population(self) -> int:
+        """Return for how many cases costs are."""
+        return self.judge.population
+
+    @property
+    def own(self) -> Matrix:
+        """Return the study's own shares of the true classes; a class without cases has none, whatever is stated."""
+        counted = self.judge.costs.own_shares
+        return counted if self.stated is None else proportions(np.array(self.stated) * (counted > 0))
+
+    @property
+    def known(self) -> tuple[int, ...]:
+        """Return the true classes that have cases: nothing is known about models on the others."""
+        return tuple(int(i) for i in np.flatnonzero(self.judge.costs.cases))
+
+    def judgement(self, shares: ArrayLike | None = None) -> Judgement:
+        """Return the judgement at a prevalence, by default the study's own."""
+        of = self.own if shares is None else proportions(shares)
+        # the study's own shares, where they are counted, are doubted like everything counted
+        counted = self.stated is None and np.allclose(of, self.own, rtol=0, atol=_SAME_SHARE)
+        return self.judge.at(None if counted else of)
+
+    def at(self, shares: ArrayLike | None = None) -> tuple[ModelView, ...]:
+        """Return the models as they decide now, the cheapest first.
+
+        Parameters
+        ----------
+        shares : array-like of shape (k,), optional
+            Shares of the true classes, >= 0; only their proportions matter. By default those of the study.
+        """
+        return self.models(self.judgement(shares))
+
+    def models(self, judgement: Judgement) -> tuple[ModelView, ...]:
+        """Return the models as they decide now, as a judgement of this judge has them among each other."""
+        as_is = judgement.among(lambda policy: policy.decides == "as-is")
+        return tuple(self._model(one, judgement.prevalence) for one in as_is.policies)
+
+    def with_share(self, shares: ArrayLike, true: int, share: float) -> Matrix:
+        """Return the shares with another one for class `true`; the others keep their proportions to each other.
+
+        Parameters
+        ----------
+        shares : array-like of shape (k,)
+            Shares before.
+        true : int
+            Index of the class.
+        share : float
+            Its new share, in (0, 1).
+        """
+        if not 0 < share < 1:
+            raise ValueError(f"share: a number between 0 and 1 was expected, found {share:g}.")
+        changed = proportions(shares) * (1 - share)
+        rest = changed.sum() - changed[true]
+        if rest > 0:
+            changed *= (1 - share) / rest
+        else:
+            # All cases were of this class: the others have no proportions to keep.
+            changed[[i for i in self.known if i != true]] = (1 - share) / (len(self.known) - 1)
+        changed[true] = share
+        return changed
+
+    def lines(self, shares: ArrayLike, true: int) -> CostLines:
+        """Return what every policy costs as the share of class `true` goes from 0 to 1; see `with_share`."""
+        half = self.with_share(shares, true, 0.5)
+        only = np.zeros_like(half)
+        only[true] = 1.0
+        costs = self.judge.costs
+        per_class = self.population * costs.estimate
+        base, end = (2 * half - only) @ per_class, only @ per_class
+        words = self.judge.words
+        names = tuple(
+            policy.name if policy.predicted is None else words.following(policy.predicted) for policy in costs.policies
+        )
+        return CostLines(names, base, end - base)
+
+    def cases(self, shares: ArrayLike | None = None) -> tuple[int, ...]:
+        """Return whole cases of each true class out of the population."""
+        of = self.own if shares is None else proportions(shares)
+        return tuple(map(int, np.diagonal(natural_frequencies(np.diag(of), self.population))))
+
+    def _model(self, one: JudgedPolicy, shares: Matrix) -> ModelView:
+        costs = self.judge.costs
+        of_model = [policy.model for policy in costs.policies if policy.decides == "as-is"].index(one.policy.model)
+        rates = costs.rates[:, costs.policies.index(one.policy)]
+        weight = self.class_weight * shares
+        return ModelView(
+            name=str(one.policy.model),
+            rank=one.rank,
+            cost=one.cost_per_population,
+            difference=one.difference_to_best,
+            difference_range=one.difference_interval,
+            # Where no case is of a class that matters there is nothing to be concerned about.
+            mpcs=float(self.concern[of_model] @ weight / weight.sum()) if weight.any() else 0.0,
+            accuracy=float(np.diagonal(rates) @ shares),
+            probability_best=one.probability_best,
+            rates=one.counts,
+        )
+
+
+def proportions(shares: ArrayLike) -> Matrix:
+    """Return shares scaled to the sum 1.
+
+    Parameters
+    ----------
+    shares : array-like of shape (k,)
+        Numbers >= 0, at least one of them greater; anything else is a ValueError.
+    """
+    of = np.asarray(shares, dtype=np.float64)
+    if not (np.isfinite(of).all() and (of >= 0).all() and of.sum() > 0):
+        raise ValueError("shares: numbers >= 0 were expected, at least one of them greater.")
+    scaled: Matrix = of / of.sum()
+    return scaled
+
+
+@dataclass(frozen=True)
+class TrustView:
+    """One finding about how far the result can be trusted; `question` is the number of the answer it is about."""
+
+    good: bool
+    headline: str
+    detail: str = ""
+    question: int | None = None
+
+
+@dataclass(frozen=True)
+class HeldOutView:
+    """How many of the answers kept aside each rule predicts: this result, F1 score, accuracy."""
+
+    name: str
+    right: int
+    total: int
+
+
+@dataclass(frozen=True)
+class ModelView:
+    """One model judged by the elicited metric; `difference` is to the first model, with its 90 % range."""
+
+    name: str
+    rank: int
+    cost: float
+    difference: float
+    difference_range: tuple[float, float] | None
+    mpcs: float
+    accuracy: float
+    probability_best: float | None
+    rates: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class ResultView:
+    """Everything the result pages show. Costs of models are per population, in units of the yardstick mistake.
+
+    `notes` are sentences about what was bounded, or read in which way; `stopped` is why the questions ended;
+    `judgement` is what one could do with the models, `scenarios` judges it at another prevalence, both None where the
+    study has no models; `models` are the models as they decide now; `experts` is how many
+    experts have finished this study, this one included; `guesses` are the first guesses of ratios; `practice` is what
+    is done today, as it was typed.
+    """
+
+    metric: ElicitedMetric
+    ratios: tuple[ExchangeRate, ...]
+    headline: Headline
+    trust: tuple[TrustView, ...]
+    trust_sentence: str
+    held_out: tuple[HeldOutView, ...]
+    models: tuple[ModelView, ...]
+    answers: int
+    date: str
+    can_export: bool
+    journal: Path | None
+    notes: tuple[str, ...] = ()
+    stopped: str = "expert"
+    can_continue: bool = True
+    unsaved: str = ""
+    scenarios: Scenarios | None = None
+    judgement: Judgement | None = None
+    experts: int = 1
+    guesses: Mapping[MistakeKey, float] = field(default_factory=dict)
+    practice: tuple[tuple[float, ...], ...] | None = None
+
+
+@dataclass(frozen=True)
+class ProblemView:
+    """Work that could not be done, in one sentence; what stood before still stands."""
+
+    sentence: str
+    findings: tuple[Finding, ...] = ()
+
+
+View = QuestionView | RecapView | UnsavedView | SittingOverView | ReviewView | ResultView | CurvesView | ProblemView

@@ -1,0 +1,246 @@
+"""A study in one file without any case: the words, what may be asked, and how; to be answered elsewhere.
+
+A pack (`*.elicit`, UTF-8 JSON) holds counts of decisions only. Under each of some hundred random cost matrices it says
+how many cases of each class were called what; no case, no label and no probability of one is in it, and no path.
+
+History of the format
+---------------------
+1 : the study's description as in `study.json`, setting, counts a model, round, what others said, digests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+from elicit_app.problem import Problem
+from elicit_app.study.document import (
+    Described,
+    Text,
+    description_of,
+    parsed,
+    validated,
+    wording_of,
+    yardstick_of,
+)
+from elicit_app.study.folder import check_study
+from elicit_app.study.model import MOST_CLASSES, Opinions, Pack, Study, TalliedModel
+from elicit_app.study.tables import require_regular_file
+from metrics.files import json_text
+
+ENDING = ".elicit"
+FORMAT = "elicit-pack"
+CURRENT_VERSION = 1
+
+_MOST_BYTES = 64 * 2**20
+_REMEDY = "Ask for the file to be sent again."
+
+Counts = list[Annotated[int, Field(ge=0, le=10**12)]]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ModelCounts(_Part):
+    """One model: every matrix is a list of k * k counts in row-major order."""
+
+    name: Text
+    usual: Counts
+    decided: list[Counts]
+    places: Counts
+
+
+class OthersSaid(_Part):
+    """Where the experts of an earlier round stand about one mistake."""
+
+    true: Text
+    predicted: Text | None = None
+    ratios: tuple[Annotated[float, Field(ge=0, allow_inf_nan=False)], ...]
+    reasons: tuple[str, ...] = ()
+
+
+class PackDocument(Described):
+    """The content of a pack."""
+
+    format: Literal["elicit-pack"] = "elicit-pack"
+    version: Literal[1] = 1
+    name: Text
+    setting: dict[str, Any]
+    models: Annotated[list[ModelCounts], Field(min_length=1)]
+    round: Annotated[int, Field(ge=1, le=2)] = 1
+    others: tuple[OthersSaid, ...] = ()
+    amounts: Literal["multilabel", "relevance"] | None = Field(
+        default=None, description="What is counted in place of mistakes; left out where mistakes are"
+    )
+    content_digest: str = ""
+
+
+def pack_bytes(study: Study) -> bytes:
+    """Return a packed study as the bytes of its file; the same study gives the same bytes."""
+    assert study.pack is not None, "only a packed study is written as a pack"
+    classes = study.classes
+    document = PackDocument(
+        **description_of(study),
+        name=study.name,
+        setting=study.pack.setting,
+        models=[
+            ModelCounts(
+                name=model.name,
+                usual=model.usual.ravel().tolist(),
+                decided=[counts.ravel().tolist() for counts in model.decided],
+                places=model.places.tolist(),
+            )
+            for model in study.pack.models
+        ],
+        round=study.pack.round,
+        others=tuple(
+            OthersSaid(
+                true=classes[said.mistake[0]],
+                predicted=None if said.mistake[1] is None else classes[said.mistake[1]],
+                ratios=said.ratios,
+                reasons=said.reasons,
+            )
+            for said in study.pack.others
+        ),
+        amounts=study.wording.priced,
+    )
+    fields = _content(document)
+    return json_text({**fields, "content_digest": _content_digest(fields)}).encode()
+
+
+def _content(document: PackDocument) -> dict[str, Any]:
+    """Return the fields of a pack without its digest; what a pack about mistakes does not have is left out."""
+    left_out = {"content_digest"} if document.amounts else {"content_digest", "amounts"}
+    return document.model_dump(mode="json", exclude=left_out)
+
+
+def _content_digest(fields: dict[str, Any]) -> str:
+    """Return the sha256 of a pack's fields without its own digest, whatever spaces stand between them."""
+    text = json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def pack_name(title: str) -> str:
+    """Return what a packed study is called: made of its title, because a folder's name is nobody else's business.
+
+    >>> pack_name("Skin lesions (2nd clinic)")
+    'skin-lesions-2nd-clinic'
+    """
+    return re.sub(r"[^\w]+", "-", title.lower()).strip("-")[:60] or "study"
+
+
+def with_pack(study: Study, pack: Pack) -> Study:
+    """Return a packed study: what `study` is about, with counts in place of its predictions.
+
+    Parameters
+    ----------
+    study : Study
+        With predictions; or a packed one, whose pack is replaced.
+    pack : Pack
+        Its digest is computed anew.
+    """
+    packed = Study(
+        name=pack_name(study.title),
+        title=study.title,
+        classes=study.classes,
+        models=(),
+        population=study.population,
+        stated_prevalence=study.stated_prevalence,
+        wording=study.wording,
+        yardstick=study.yardstick,
+        kind="pack",
+        description=study.description,
+        digest=study.digest,
+        purpose=study.purpose,
+        pack=pack,
+    )
+    return parse_pack(Path(f"{packed.name}{ENDING}"), pack_bytes(packed))
+
+
+def read_pack(path: Path) -> Study:
+    """Read a pack.
+
+    Raises
+    ------
+    Problem
+        It is missing, damaged, of a newer version, or was changed since it was made.
+    """
+    try:
+        require_regular_file(path, _MOST_BYTES)
+        content = path.read_bytes()
+    except OSError as error:
+        raise Problem(f"{path} cannot be read ({error.strerror or error}).") from error
+    return parse_pack(path, content)
+
+
+def parse_pack(path: Path, content: bytes) -> Study:
+    """Return the packed study in the bytes of a pack; `path` is for the sentences."""
+    found = parsed(path, content, _REMEDY)
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise Problem(f'{path} is not a study to answer: its "format" must be "{FORMAT}". {_REMEDY}')
+    version = found.get("version")
+    if isinstance(version, int) and version > CURRENT_VERSION:
+        raise Problem(f"{path} was made by a newer elicit (version {version}): update elicit to open it.")
+    document = validated(path, found, PackDocument, f"a proper study to answer: {{}}. {_REMEDY}")
+    fields = _content(document)
+    if document.content_digest != _content_digest(fields):
+        raise Problem(f"{path} was changed since it was made. {_REMEDY}")
+    if not 2 <= len(document.classes) <= MOST_CLASSES:
+        raise Problem(f"{path} has {len(document.classes)} classes; 2 to {MOST_CLASSES} can be asked about.")
+    study = Study(
+        name=document.name,
+        title=document.title,
+        classes=tuple(document.classes),
+        models=(),
+        population=document.population,
+        stated_prevalence=tuple(document.stated_prevalence) if document.stated_prevalence else None,
+        wording=replace(wording_of(path, document), priced=document.amounts),
+        yardstick=yardstick_of(path, document),
+        kind="pack",
+        description=document.description,
+        digest=document.digest,
+        purpose=document.purpose,
+        pack=_pack(path, document),
+    )
+    check_study(study)
+    return study
+
+
+def _pack(path: Path, document: PackDocument) -> Pack:
+    models = tuple(_model(path, counts, len(document.classes)) for counts in document.models)
+    sums = models[0].usual.sum(axis=1)
+    for model in models:
+        matrices = np.concatenate([model.usual[None], model.decided])
+        if not (matrices.sum(axis=2) == sums).all():
+            raise Problem(f"{path}: the matrices of “{model.name}” do not all count the same cases. {_REMEDY}")
+    index = {name: place for place, name in enumerate(document.classes)}
+    others = []
+    for said in document.others:
+        if said.true not in index or (said.predicted is not None and said.predicted not in index):
+            raise Problem(
+                f"{path} has answers about “{said.true}” called “{said.predicted}”, no mistake of this study."
+            )
+        mistake = index[said.true], None if said.predicted is None else index[said.predicted]
+        others.append(Opinions(mistake, said.ratios, said.reasons))
+    return Pack(models, document.setting, document.content_digest, document.round, tuple(others))
+
+
+def _model(path: Path, counts: ModelCounts, k: int) -> TalliedModel:
+    lengths = {len(counts.usual), *map(len, counts.decided)}
+    if lengths != {k * k} or len(counts.places) != len(counts.decided):
+        raise Problem(f"{path}: the matrices of “{counts.name}” do not have {k} x {k} counts. {_REMEDY}")
+    decided = _integers(counts.decided).reshape(-1, k, k)
+    return TalliedModel(counts.name, _integers(counts.usual).reshape(k, k), decided, _integers(counts.places))
+
+
+def _integers(numbers: object) -> NDArray[np.int64]:
+    return np.array(numbers, dtype=np.int64)

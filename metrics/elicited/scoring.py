@@ -1,0 +1,302 @@
+"""What an elicited metric does with cases: their cost, decisions, weights, thresholds, in the caller's own labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.elicited.alignment import aligned, labelled_table
+from metrics.elicited.family import family_of
+from metrics.elicited.kinds import PricedScores
+from metrics.elicited.release import ReleaseForm, ReleaseList, release_factors, release_list, two_level_factors
+from metrics.errors import InputError
+from metrics.extras import require
+from metrics.inputs.arguments import column_names
+from metrics.inputs.class_index import ClassIndex, LabelledWeights
+
+if TYPE_CHECKING:
+    from metrics.elicited.referral import Referral
+    from metrics.probabilistic.concern import MetaPatternConcernScore, TrueConcern
+
+Floats = NDArray[np.float64]
+
+
+class CostsOfCases(PricedScores):
+    """The part of `ElicitedMetric` that takes labels and probabilities of cases."""
+
+    if TYPE_CHECKING:
+        classes: tuple[str, ...]
+        family: str
+        weights: Floats
+        cost_matrix: Floats
+        labels: tuple[Any, ...]
+
+    @cached_property
+    def class_index(self) -> ClassIndex:
+        """Return what says which class a label means: one of `labels`, which by default are the classes.
+
+        Raises
+        ------
+        InputError
+            Where the metric does not price mistakes between classes.
+        """
+        self.require_kind("confusion")
+        return ClassIndex(np.fromiter(self.labels, dtype=object, count=len(self.labels)), "labels")
+
+    @cached_property
+    def class_weight(self) -> LabelledWeights:
+        """Return label -> weight of the true class, mean 1: how much the class's worst error matters.
+
+        A dict, as scikit-learn's estimators take it; labels are found as text.
+        """
+        values = family_of(self.family).class_weight(self.weights)
+        return LabelledWeights(zip(self.labels, map(float, values), strict=True))
+
+    def release_factors(self, form: ReleaseForm = "graded") -> NDArray[np.float64]:
+        """Return the release factors of the Meta Pattern Concern Score, shape (k, k); 1 is full concern.
+
+        "graded": one for each mistake, from the costs; "list": the paper's two levels, those of `release_list`.
+        """
+        graded = release_factors(self.cost_matrix)
+        return graded if form == "graded" else two_level_factors(graded)
+
+    def release_list(self) -> ReleaseList:
+        """Return the paper's two-level form: a list R of class indices, one factor, and the error of the fit."""
+        return release_list(self.release_factors())
+
+    def decision_threshold(self, pos_label: object) -> float:
+        """Return the probability from which calling a case positive costs least (two classes).
+
+        Parameters
+        ----------
+        pos_label : label
+            The positive class.
+
+        Returns
+        -------
+        float
+            C[n, p] / (C[n, p] + C[p, n]) in [0, 1], n and p the negative and the positive class.
+
+        Raises
+        ------
+        InputError
+            With more than two classes, or where `pos_label` is none of them.
+        """
+        if len(self.classes) != 2:
+            raise InputError(f"a decision threshold exists for two classes, the metric has {len(self.classes)}.")
+        positive = int(self.class_index.indices_of([pos_label], "pos_label")[0])
+        false_alarm, miss = self.cost_matrix[1 - positive, positive], self.cost_matrix[positive, 1 - positive]
+        return float(false_alarm / (false_alarm + miss))
+
+    def score(self, y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean cost per case of predictions, in units of the worst mistake; lower is better.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n,)
+            Labels of any type, compared with the classes as text.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the cases.
+
+        Returns
+        -------
+        float
+            In [0, 1]; 0 where every prediction is right.
+
+        Raises
+        ------
+        InputError
+            Where a label is not one of the metric's classes or the lengths differ.
+        """
+        from metrics.classification.costs import misclassification_cost
+
+        true, predicted = self.class_index.indices(y_true, "y_true"), self.class_index.indices(y_pred, "y_pred")
+        return misclassification_cost(true, predicted, self.cost_matrix, sample_weight=sample_weight)
+
+    def expected_score(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        labels: Sequence[object] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean cost per case expected under predicted probabilities; lower is better.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n,)
+            Labels of any type, compared with the classes as text.
+        y_proba : array-like of shape (n, m)
+            Probabilities; rows sum to 1.
+        labels : sequence of m labels, optional
+            What the columns stand for, such as an estimator's ``classes_``; a class left out has probability 0. By
+            default what the columns of a frame are named after, else the classes of the metric in their order.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the cases.
+
+        Returns
+        -------
+        float
+            In [0, 1].
+
+        Raises
+        ------
+        InputError
+            Where a label is not one of the metric's classes, or the probabilities are none.
+        """
+        from metrics.classification.costs import expected_misclassification_cost
+
+        true, proba, columns = aligned(self.class_index, y_true, y_proba, self._labels_of(y_proba, labels))
+        costs = self.cost_matrix[np.ix_(columns, columns)]
+        return expected_misclassification_cost(true, proba, costs, sample_weight=sample_weight)
+
+    def decide(self, y_proba: ArrayLike, *, labels: Sequence[object] | None = None) -> NDArray[Any]:
+        """Return the decisions of least expected cost.
+
+        Parameters
+        ----------
+        y_proba : array-like of shape (n, m)
+            Probabilities; rows sum to 1.
+        labels : sequence of m labels, optional
+            What the columns stand for, such as an estimator's ``classes_``; only these are decided for. By default the
+            classes of the metric in their order.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Elements of `labels`; of equal costs the earlier label.
+
+        Raises
+        ------
+        InputError
+            Where a label is not one of the metric's classes, or the probabilities are none.
+        """
+        from metrics.classification.costs import cost_sensitive_decisions
+
+        labels = self._labels_of(y_proba, labels)
+        proba, columns = labelled_table(self.class_index, y_proba, labels)
+        names: Any = [self.labels[j] for j in columns] if labels is None else labels
+        return cost_sensitive_decisions(proba, self.cost_matrix[np.ix_(columns, columns)], labels=names)
+
+    def meta_pattern_concern_score(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        labels: Sequence[object] | None = None,
+        sample_weight: ArrayLike | None = None,
+        top_k: int | None = None,
+        n_intervals: int = 50,
+        true_concern: TrueConcern = "sum",
+        release: ReleaseForm = "graded",
+        by_class: bool = True,
+    ) -> MetaPatternConcernScore:
+        """Return the Meta Pattern Concern Score with this metric's release factors.
+
+        Parameters
+        ----------
+        y_true, y_proba, labels, sample_weight
+            As in `expected_score`, and refused as there.
+        top_k, n_intervals, true_concern
+            As in `metrics.meta_pattern_concern_score`.
+        release : {"graded", "list"}
+            See `release_factors`.
+        by_class : bool
+            Whether each case has its true class's weight in the mean, `class_weight`; without it the mean is that of
+            the paper, equation (9).
+
+        Returns
+        -------
+        MetaPatternConcernScore
+            A float, lower is better. It carries the patterns, see `metrics.meta_pattern_concern_score`.
+        """
+        from metrics.probabilistic.concern import meta_pattern_concern_score
+
+        true, proba, columns = aligned(self.class_index, y_true, y_proba, self._labels_of(y_proba, labels))
+        return meta_pattern_concern_score(
+            true,
+            proba,
+            top_k=top_k,
+            n_intervals=n_intervals,
+            true_concern=true_concern,
+            release_factors=self.release_factors(release)[np.ix_(columns, columns)],
+            class_weight=family_of(self.family).class_weight(self.weights)[columns] if by_class else None,
+            sample_weight=sample_weight,
+        )
+
+    def refer(self, cost: float | Sequence[float] | Mapping[Any, float], *, label: object = "refer") -> Referral:
+        """Return the decisions among which "refer to a person" is one more, at a cost of its own.
+
+        Parameters
+        ----------
+        cost : float, sequence of k floats or mapping
+            What referring a case costs, in units of the worst mistake, >= 0; the same for every case, or by true class.
+        label : object
+            What stands for it among the decisions; none of the metric's labels.
+
+        Returns
+        -------
+        Referral
+            With `decide`, `score` and the k x (k + 1) costs.
+
+        Raises
+        ------
+        InputError
+            Where a cost is negative or no number, or the label is a class.
+
+        Examples
+        --------
+        >>> from metrics import ElicitedMetric
+        >>> metric = ElicitedMetric.from_cost_matrix(["ill", "well"], [[0, 4], [1, 0]])
+        >>> metric.refer(0.1).decide([[0.9, 0.1], [0.3, 0.7], [0.01, 0.99]]).tolist()
+        ['ill', 'refer', 'well']
+        """
+        from metrics.elicited.referral import Referral
+
+        return Referral.of(self, cost, label)
+
+    def as_scorer(self, *, response_method: Literal["predict", "predict_proba"] = "predict") -> Any:
+        """Return a scikit-learn scorer, greater is better: the negated mean cost of what an estimator returns.
+
+        It goes where scikit-learn takes ``scoring``: `cross_val_score`, `GridSearchCV`, `TunedThresholdClassifierCV`.
+        An estimator's classes are matched as text; ``set_score_request(sample_weight=True)`` routes weights.
+
+        Parameters
+        ----------
+        response_method : {"predict", "predict_proba"}
+            "predict": the negated `score` of its predictions. "predict_proba": the negated `expected_score` of its
+            probabilities, which takes every case's doubt in.
+
+        Returns
+        -------
+        callable
+            ``scorer(estimator, X, y, sample_weight=None)``.
+
+        Raises
+        ------
+        InputError
+            For any other method.
+        """
+        require("sklearn")
+        if response_method == "predict":
+            from sklearn.metrics import make_scorer
+
+            return make_scorer(self.score, greater_is_better=False)
+        if response_method == "predict_proba":
+            from metrics.elicited.scorer import ExpectedCostScorer
+
+            return ExpectedCostScorer(self)
+        raise InputError(f"response_method: predict or predict_proba was expected, found {response_method!r}.")
+
+    def _labels_of(self, y_proba: ArrayLike, labels: Sequence[object] | None) -> Sequence[object] | None:
+        """Return `labels`; of a frame whose columns keep the names of the classes, the metric's labels in its order."""
+        named = column_names(y_proba) if labels is None else None
+        if named is None or self.class_index.order_of(named) is not None:
+            return labels
+        order = ClassIndex(self.classes, "classes").order_of(named)
+        return labels if order is None else [self.labels[place] for place in np.argsort(order)]

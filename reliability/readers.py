@@ -1,0 +1,222 @@
+"""Every reader of files from elsewhere, with small sound files of its kind to begin from."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from elicit_app.gui.settings import Settings, load_settings
+from elicit_app.problem import Problem
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.session.experts.packing import packed
+from elicit_app.session.journal.events import digest_after, sealed, unsealed
+from elicit_app.session.journal.listing import summary
+from elicit_app.session.journal.reading import look_into
+from elicit_app.session.journal.recovery import check_session, recover_session
+from elicit_app.session.session import Session
+from elicit_app.study import create_study, open_study
+from elicit_app.study.folder import read_folder
+from elicit_app.study.packs import pack_bytes, read_pack
+from elicit_app.study.reading import read_predictions
+from elicit_app.study.typed_tables import read_practice, read_words, words_csv
+from metrics import ElicitedMetric
+from metrics.errors import InputError
+from metrics.files import json_text
+
+TOLD = (Problem, InputError)
+"""What a reader may raise: one sentence."""
+
+_CLASSES = ("a", "b", "c")
+_ROWS = 6
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One way in which a file gets in.
+
+    Parameters
+    ----------
+    ending : str
+        What its files end in.
+    read : callable
+        Reads a path; raises one of `TOLD`, or returns.
+    seeds : callable
+        Given a folder to work in: sound contents.
+    dressed : callable, optional
+        Makes a file of the bytes that are mutated: digests put right, bytes put into an archive.
+    """
+
+    ending: str
+    read: Callable[[Path], object]
+    seeds: Callable[[Path], list[bytes]]
+    dressed: Callable[[bytes], bytes] = bytes
+
+
+def _table() -> dict[str, list[str] | list[float]]:
+    truth = [_CLASSES[i % 3] for i in range(_ROWS)]
+    shares = np.array([[0.7, 0.2, 0.1], [0.25, 0.5, 0.25], [0, 0, 1]])
+    columns = {f"proba_{name}": [float(shares[i % 3, j]) for i in range(_ROWS)] for j, name in enumerate(_CLASSES)}
+    return {"y_true": truth, **columns}
+
+
+def _csv(_: Path) -> list[bytes]:
+    text = pl.DataFrame(_table()).write_csv()
+    return [text.encode(), text.replace("\n", "\r\n").encode("utf-8-sig"), text.replace("a,", '"a, ""b""",').encode()]
+
+
+def _npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def _npz(**members: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content)
+    return buffer.getvalue()
+
+
+def _proba() -> np.ndarray:
+    return np.array([[0.7, 0.2, 0.1], [0.25, 0.5, 0.25], [0, 0, 1]] * 2)
+
+
+def _archive(_: Path) -> list[bytes]:
+    numbers, names = _npy(np.arange(_ROWS) % 3), _npy(np.array(_CLASSES))
+    texts = _npy(np.array(_CLASSES)[np.arange(_ROWS) % 3])
+    return [_npz(y_true=numbers, y_proba=_npy(_proba())), _npz(y_true=texts, y_proba=_npy(_proba()), classes=names)]
+
+
+def _members(_: Path) -> list[bytes]:
+    return [_npy(_proba()), _npy(_proba().astype(np.float32)), _npy(_proba().astype(">f8")), _npy(_proba().T)]
+
+
+def _labels(_: Path) -> list[bytes]:
+    labels = np.array(_CLASSES)[np.arange(_ROWS) % 3]
+    return [_npy(np.arange(_ROWS) % 3), _npy(labels), _npy(labels.astype("S1")), _npy(np.arange(_ROWS) % 3.0)]
+
+
+def _parquet(_: Path) -> list[bytes]:
+    found = []
+    for compression in ("zstd", "snappy", "uncompressed"):
+        buffer = io.BytesIO()
+        pl.DataFrame(_table()).write_parquet(buffer, compression=compression)
+        found.append(buffer.getvalue())
+    return found
+
+
+def _session(folder: Path) -> list[bytes]:
+    path = folder / "seed.session.jsonl"
+    if not path.exists():
+        study, setting = open_study("traffic-light"), BayesSetting(seed=1, questions=6)
+        with Session.create(study, setting, path, expert="Ada") as session:
+            for reply in ("left", "right", "equal"):
+                session.answer(reply)
+            session.undo()
+            session.stop()
+    old = sorted((Path(__file__).parents[1] / "tests" / "session" / "journal" / "old").glob("*.jsonl"))
+    return [path.read_bytes(), *(one.read_bytes()[:20_000] for one in old[:2])]
+
+
+def _read_session(path: Path) -> None:
+    assert summary(path).path == path
+    new = path.with_name("recovered.session.jsonl")
+    new.unlink(missing_ok=True)
+    try:
+        check_session(path)
+    finally:
+        recover_session(path, new)
+        new.unlink()
+    look_into(path)
+
+
+def _sealed_lines(data: bytes) -> bytes:
+    """Return lines with the digests that they would have, so that what they say is looked at."""
+    digest, lines = "", []
+    for line in data.split(b"\n"):
+        if not line.endswith(b"}"):
+            lines.append(line)
+            continue
+        digest = digest_after(digest, line)
+        lines.append(sealed(line, digest))
+    return b"\n".join(lines)
+
+
+def _bare_lines(folder: Path) -> list[bytes]:
+    return [b"\n".join(unsealed(line)[0] for line in _session(folder)[0].splitlines()) + b"\n"]
+
+
+def _metric(folder: Path) -> list[bytes]:
+    costs = [[0, 0.2, 1], [0.5, 0, 0.1], [0.3, 0.4, 0]]
+    bare = ElicitedMetric.from_cost_matrix(list(_CLASSES), costs).to_json()
+    document = json.loads(bare)
+    document.pop("digest", None)
+    return [bare.encode(), json_text(document).encode()]
+
+
+def _study(folder: Path) -> list[bytes]:
+    made = folder / "study"
+    if not made.exists():
+        (folder / "model.csv").write_bytes(_csv(folder)[0])
+        create_study(made, [folder / "model.csv"], population=100)
+    return [(made / "study.json").read_bytes()]
+
+
+def _read_study(path: Path) -> object:
+    made = path.parent / "study"
+    (made / "study.json").write_bytes(path.read_bytes())
+    return read_folder(made)
+
+
+def _pack(_: Path) -> list[bytes]:
+    return [pack_bytes(packed(open_study("traffic-light"), BayesSetting(seed=1)))]
+
+
+def _repacked(data: bytes) -> bytes:
+    try:
+        fields = json.loads(data)
+        fields.pop("content_digest")
+        text = json.dumps(fields, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return json.dumps(fields | {"content_digest": f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"}).encode()
+    except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
+        return data
+
+
+def _settings(folder: Path) -> list[bytes]:
+    return [json_text({"appearance": "dark", "font_percent": 125, "geometry": "AQID", "folders": ["/a"]}).encode()]
+
+
+def _words(_: Path) -> list[bytes]:
+    return [words_csv(open_study("traffic-light")).encode("utf-8-sig")]
+
+
+def _practice(_: Path) -> list[bytes]:
+    return [b",a,b,c\na,5,1,0\nb,1,0.5,0\nc,0,0,7\n"]
+
+
+READERS = {
+    "predictions-csv": Reader(".csv", read_predictions, _csv),
+    "predictions-npz": Reader(".npz", read_predictions, _archive),
+    "npz-probabilities": Reader(
+        ".npz", read_predictions, _members, lambda data: _npz(y_true=_npy(np.arange(_ROWS) % 3), y_proba=data)
+    ),
+    "npz-labels": Reader(".npz", read_predictions, _labels, lambda data: _npz(y_true=data, y_proba=_npy(_proba()))),
+    "predictions-parquet": Reader(".parquet", read_predictions, _parquet),
+    "session": Reader(".session.jsonl", _read_session, _session),
+    "session-lines": Reader(".session.jsonl", _read_session, _bare_lines, _sealed_lines),
+    "metric": Reader(".metric.json", ElicitedMetric.load, _metric),
+    "study": Reader(".json", _read_study, _study),
+    "pack": Reader(".elicit", read_pack, _pack, _repacked),
+    "settings": Reader(".settings", lambda path: isinstance(load_settings(path), Settings), _settings),
+    "words": Reader(".csv", lambda path: read_words(open_study("traffic-light"), path), _words),
+    "practice": Reader(".csv", lambda path: read_practice(path, _CLASSES), _practice),
+}

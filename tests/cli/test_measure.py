@@ -1,0 +1,168 @@
+"""Measures of files: the sources' worked figures, what is refused, and the page that describes them."""
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elicit_app.cli.main import run
+from elicit_app.study.measured.registry import COLUMNS, measures
+from metrics import ElicitedMetric
+
+PAGE = Path(__file__).parents[2] / "docs" / "user" / "measures.md"
+
+# The lecture's figures (B. Marlin, COMPSCI 589, lecture 14): classes a, b, c for 0, 1, 2.
+TRUE, PRED, PROBA = (
+    "aaabc",
+    "ababb",
+    [[0.7, 0.2, 0.1], [0.3, 0.5, 0.2], [0.6, 0.3, 0.1], [0.2, 0.6, 0.2], [0.1, 0.5, 0.4]],
+)
+FILES = {
+    "three.csv": "y_true,y_pred,proba_a,proba_b,proba_c\n"
+    + "".join(f"{t},{p},{','.join(map(str, row))}\n" for t, p, row in zip(TRUE, PRED, PROBA, strict=True)),
+    "costs3.csv": ",a,b,c\na,0,1,4\nb,2,0,1\nc,8,3,0\n",
+    "predictions.csv": "y_true,proba_a,proba_b\na,0.9,0.1\na,0.4,0.6\nb,0.2,0.8\nb,0.65,0.35\n",
+    "costs.csv": ",a,b\na,0,1\nb,4,0\n",
+    "numbers.csv": "y_true,mean,std\n1,1.1,0.5\n2,1.5,0.2\n3,3.5,0.4\n4,6,1\n",
+    "densities.csv": "y_true,loc,scale\n0,0,1\n2,1,1\n",
+    "intervals.csv": "y_true,lower,upper\n1,0,2\n2,3,4\n",
+    "labels.csv": "true_x,true_y,true_z,true_w,pred_x,pred_y,pred_z,pred_w\n"
+    "1,0,0,1,1,0,0,0\n0,0,1,0,0,1,1,0\n1,1,0,0,0,0,0,0\n",
+    "contexts.csv": "y_true,y_pred,context_room\nLA,LA,c\nLB,LC,c\nLC,LA,c\nLA,LB,c\nLB,LB,c\n",
+    "reference.csv": "y_true,y_pred,context_room\n" + "".join(f"{x},LA,c\n" for x in ["LA", "LA", "LB", "LB", "LC"]),
+}
+
+
+@pytest.fixture
+def elicit(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    ElicitedMetric.from_cost_matrix(["b", "a"], [[0, 4], [1, 0]]).save(tmp_path / "ab.metric.json")
+
+    def call(command, code=0):
+        monkeypatch.setattr(sys, "argv", ["elicit", "measure", *shlex.split(command)])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        out, err = capsys.readouterr()
+        assert (ended.value.code or 0) == code, err
+        return out if code == 0 else " ".join(err.replace("│", " ").split())
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("command", "value"),
+    [
+        ("error three.csv", 0.4),
+        ("balanced-error three.csv", 0.4444444444),
+        ("class-weighted-error three.csv --class-weight a=1,b=2,c=5", 0.6),
+        ("misclassification-cost three.csv --costs costs3.csv", 0.8),
+        ("nll three.csv", 0.6997179455),
+        ("class-weighted-nll three.csv --class-weight b=2,c=5", 0.7674578279),
+        ("expected-cost three.csv --costs costs3.csv", 1.1),
+        ("misclassification-cost predictions.csv --metric ab.metric.json", (1 + 4) / 4 / 4),
+        ("true-positive-rate predictions.csv --threshold 0.35", 1),
+        ("false-positive-rate predictions.csv --threshold 0.35 --positive b", 0.5),
+        ("auc predictions.csv", 0.75),
+        ("recall predictions.csv --positive a", 0.5),
+        ("error predictions.csv --prevalence b=0", 0.5),
+        ("mse numbers.csv", 1.1275),
+        ("rmse numbers.csv", 1.06183802908),
+        ("mae numbers.csv", 0.775),
+        ("r2 numbers.csv", 0.098),
+        ("gaussian-nll numbers.csv", 1.59578207699),
+        ("coverage numbers.csv", 0.5),
+        ("coverage intervals.csv", 0.5),
+        ("density-nll densities.csv --distribution laplace", np.log(2) + 0.5),
+        ("label-accuracy labels.csv", 8 / 12),
+        ("multilabel labels.csv --false-negative-penalty 5", -0.6666666667),
+        ("relevance contexts.csv --reference reference.csv", 94.6666666667),
+        ("relevance contexts.csv --reference reference.csv --alpha 1 --beta 2", 93.3333333333),
+    ],
+)
+def test_worked_figures_of_the_sources(elicit, command, value):
+    printed = json.loads(elicit(f"{command} --json"))
+    assert printed["files"][0]["value"] == pytest.approx(value, abs=1e-9)
+
+
+def test_mpcs_plain_and_by_class_weight(elicit):
+    rows = "".join("a,0.99,0.01\n" for _ in range(99)) + "a,0.49,0.51\n"
+    Path("binary.csv").write_text(f"y_true,proba_a,proba_b\n{rows}b,0.5,0.5\n")
+    plain = json.loads(elicit("mpcs binary.csv --metric ab.metric.json --json"))["files"][0]["value"]
+    weighted = json.loads(elicit("mpcs-by-class-weight binary.csv --metric ab.metric.json --json"))["files"][0]
+    last = -np.log(25 / 49) / 2 - np.log(24 / 49) / 2
+    hundred = 100 * 0.007137664678
+    assert plain == pytest.approx((hundred + last) / 101, abs=1e-9)
+    assert weighted["value"] == pytest.approx((0.4 * hundred + 1.6 * last) / (0.4 * 100 + 1.6), abs=1e-9)
+
+
+def test_a_row_a_file_details_in_words_and_a_picture(elicit):
+    shown = elicit("relevance contexts.csv reference.csv --plot both.png")
+    assert [line.split()[0] for line in shown.splitlines()[2:4]] == ["contexts.csv", "reference.csv"]
+    assert "alpha_only" in shown
+    assert Path("both.png").read_bytes()[1:4] == b"PNG"
+
+
+@pytest.mark.parametrize("name", ["accuracy", "auc", "nll", "mpcs", "mae", "multilabel", "density-nll", "coverage"])
+def test_every_kind_of_plot(elicit, name):
+    files = {"decisions": "predictions.csv", "probabilities": "predictions.csv", "numbers": "numbers.csv"}
+    file = {"density-nll": "densities.csv --distribution norm", "coverage": "intervals.csv"}.get(name)
+    elicit(f"{name} {file or files.get(measures()[name].needs, 'labels.csv')} --plot it.svg")
+    assert Path("it.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("gaussian-nll intervals.csv", 1, "There is no column mean"),
+        ("relevance three.csv", 1, "There is no column context or context_<feature>"),
+        ("multilabel three.csv", 1, "There is no column true_<label>"),
+        ("accuracy numbers.csv", 1, "There is no column y_pred, and none proba_<class>"),
+        ("mse three.csv", 1, "Row 1 has “a” in the column y_true (A number is expected)"),
+        ("density-nll densities.csv --distribution t", 1, "There is no column df (It is a parameter of t)"),
+        ("density-nll densities.csv --distribution nothing", 2, "scipy.stats has no distribution 'nothing'"),
+        ("accuracy gone.csv", 1, "There is no file gone.csv"),
+        ("acuracy three.csv", 2, "did you mean accuracy?"),
+        ("accuracy three.csv --alpha 2", 2, "--alpha says nothing to the measure accuracy"),
+        ("misclassification-cost three.csv", 2, "state them by --metric or --costs"),
+        ("auc three.csv --positive d", 2, "'d' is none of a, b, c"),
+        ("class-weighted-error three.csv --class-weight d=1", 2, "none of the classes a, b, c"),
+        ("error predictions.csv --prevalence a=0.2,b=0.2", 2, "the rates add up to 0.4, not 1"),
+        ("accuracy", 2, "a measure and at least one file are needed"),
+        ("misclassification-cost three.csv --metric ab.metric.json", 1, "classes that the metric does not know"),
+        ("accuracy three.csv --plot it.txt", 2, "ends in .png, .svg or .pdf"),
+    ],
+)
+def test_what_is_refused(elicit, command, code, said):
+    assert said in elicit(command, code)
+
+
+def test_cells_that_cannot_be_are_named_by_row(elicit):
+    Path("bad.csv").write_text("y_true,mean\n1,2\n3,x\n")
+    assert "Row 2 has “x” in the column mean" in elicit("mse bad.csv", 1)
+    Path("bad.csv").write_text("true_a,pred_a\n1,1\n1,2\n")
+    assert "Row 2 has 2 in the column pred_a (0 or 1 is expected)" in elicit("multilabel bad.csv", 1)
+
+
+def test_the_list_names_every_measure_with_its_columns(elicit):
+    listed, found = elicit("--list"), json.loads(elicit("--list --json"))
+    assert [one["name"] for one in found] == [*measures()]
+    for one in measures().values():
+        assert f"  {one.name} " in listed
+    assert all(columns in listed for columns in COLUMNS.values())
+
+
+def test_the_page_has_a_section_with_an_example_for_every_measure(elicit):
+    sections = re.findall(r"^### `([\w-]+)`\n\n(.*?)(?=^##|\Z)", PAGE.read_text(encoding="utf-8"), re.S | re.M)
+    assert [name for name, _ in sections] == [*measures()]
+    for name, text in sections:
+        assert "**Formula:**" in text
+        assert "**Use it when:**" in text
+        example = re.search(rf"`elicit measure ({name} [^`]+)`", text)
+        assert example is not None, name
+        assert measures()[name].title in elicit(example[1])

@@ -1,0 +1,101 @@
+"""What a file holds is text to the terminal: no command prints an escape sequence, a turned direction or markup."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from rich.table import Table
+
+import elicit_app.cli
+from elicit_app.cli import output
+from elicit_app.cli.main import run
+from metrics import ElicitedMetric
+
+CLI = Path(elicit_app.cli.__file__).parent
+NAMES = ("\x1b]0;OWNED\x07\x1b[31m", "[red]benign[/red]", "\u202egnol", "סרטן")
+UNWANTED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066\u2067\u200e\u200f]")
+
+
+@pytest.fixture
+def elicit(monkeypatch, capfd):
+    """Run a command as from a shell, in this process; returns what it printed and its exit code."""
+
+    def command(*arguments):
+        out, err = io.StringIO(), io.StringIO()
+        monkeypatch.setattr(sys, "argv", ["elicit", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr(sys, "stderr", err)
+        with pytest.raises(SystemExit) as ended:
+            run()
+        return out.getvalue(), err.getvalue(), ended.value.code
+
+    return command
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """A predictions file and a metric file of classes with hostile names."""
+    k = len(NAMES)
+    rows = [[0.7 if j == i % k else 0.1 for j in range(k)] for i in range(40)]
+    truth = [NAMES[i % k] if i % 3 else NAMES[(i + 1) % k] for i in range(40)]
+    table = {"y_true": truth, **{f"proba_{name}": [row[j] for row in rows] for j, name in enumerate(NAMES)}}
+    predictions = tmp_path / "models.parquet"
+    pl.DataFrame(table).write_parquet(predictions)
+    costs = [[0 if i == j else (1 + i + 2 * j) / 20 for j in range(k)] for i in range(k)]
+    metric = tmp_path / "hostile.metric.json"
+    ElicitedMetric.from_cost_matrix(list(NAMES), costs).save(metric)
+    return predictions, metric
+
+
+def test_no_command_prints_what_a_terminal_obeys(elicit, hostile, tmp_path) -> None:
+    predictions, metric = hostile
+    commands = (
+        ("study", "new", tmp_path / "made", "--predictions", predictions, "--name", NAMES[0]),
+        ("metric", "show", metric),
+        ("score", metric, predictions, "--draws", "0"),
+        ("score", metric, predictions, "--prevalence", f"{NAMES[0]}=2"),
+        ("simulate", tmp_path / "made", "--procedure", "lpm", "--space", "sphere", "--questions", "3"),
+        ("metric", "check", tmp_path / f"none{NAMES[0]}.json"),
+        ("ask", f"nothing {NAMES[2]}"),
+        ("metric", NAMES[0]),
+    )
+    for command in commands:
+        out, err, _ = elicit(*command)
+        assert out + err
+        assert not UNWANTED.search(out + err), command
+    assert "[red]benign[/red]" in elicit("metric", "show", metric)[0].replace("\\", "")
+
+
+def test_json_keeps_every_name_and_shows_none_of_the_characters(elicit, hostile) -> None:
+    predictions, metric = hostile
+    out, _, code = elicit("score", metric, predictions, "--draws", "0", "--json")
+    assert code == 0
+    assert not UNWANTED.search(out)
+    assert set(json.loads(out)["prevalence"]) == set(NAMES)
+
+
+def test_tables_know_no_markup_and_isolate_names(monkeypatch) -> None:
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    output.show_as_text()
+    table = Table("Class")
+    for name in NAMES:
+        table.add_row(name)
+    output.console().print(table, "[bold]not bold[/bold]")
+    shown = out.getvalue()
+    assert "[red]benign[/red]" in shown
+    assert "[bold]not bold[/bold]" in shown
+    assert "\u2068סרטן\u2069" in shown
+    assert not UNWANTED.search(shown)
+
+
+def test_every_command_prints_through_the_one_sink() -> None:
+    bare = re.compile(r"\bConsole\(|print\(json|sys\.__std")
+    users = {path.name for path in CLI.glob("*.py") if bare.search(path.read_text("utf-8"))}
+    assert not users, "print tables on output.console(), JSON by output.print_json()"

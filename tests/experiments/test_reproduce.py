@@ -1,0 +1,170 @@
+"""`elicit reproduce`: every name is listed, records are the same bytes twice, and a killed run goes on."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from typer.testing import CliRunner
+
+from elicit_app.cli.main import app
+from elicit_app.experiments.reproduce.page import cells, page_text
+from elicit_app.experiments.reproduce.registry import experiment_named, experiments
+from elicit_app.experiments.reproduce.running import record_of, reproduce
+from elicit_app.experiments.reproduce.shape import Experiment, Findings, Options, Part, Row
+from elicit_app.problem import Problem, WrongOption
+
+QUICK = Options(quick=True)
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, ["reproduce", *arguments])
+
+
+def ran(tmp_path, name: str) -> dict:
+    result = run(name, "--quick", "--json", "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def row(record: dict, start: str) -> dict:
+    return next(one for one in record["rows"] if one["quantity"].startswith(start))
+
+
+def test_list_names_every_experiment_with_its_source():
+    listed = run("--list").stdout.splitlines()
+    assert [line.split()[0] for line in listed] == [*experiments()]
+    assert json.loads(run("--list", "--json").stdout)[0]["name"] == "table2"
+
+
+def test_every_experiment_has_parts_of_different_names_and_tells_quick_from_long():
+    for experiment in experiments().values():
+        for quick in (True, False):
+            keys = [part.key for part in experiment.parts(Options(quick=quick))]
+            assert keys
+            assert len(keys) == len(set(keys)), experiment.name
+
+
+def test_table_2_as_printed_and_what_cannot_be_told(tmp_path):
+    record = ran(tmp_path, "table2")
+    first = row(record, "(0.21, 0.59, 0.20), law paper-3: elicited")
+    assert first["ours"] == pytest.approx([0.2094, 0.5908, 0.1998], abs=2e-4)
+    assert row(record, "(0.58, 0.17, 0.08, 0.18), law softmax-4: questions")["ours"] == 84
+    bounded = [one for one in record["rows"] if one["cause"].startswith("Cannot be had")]
+    assert len(bounded) == 3
+    assert all("law paper" in one["quantity"] for one in bounded)
+    assert (tmp_path / "table2.png").stat().st_size > 5_000
+
+
+def test_a_record_is_the_same_bytes_twice_and_leaves_nothing_else(tmp_path):
+    for folder in ("one", "other"):
+        ran(tmp_path / folder, "lecture")
+    one, other = ((tmp_path / folder / "lecture.json").read_bytes() for folder in ("one", "other"))
+    assert one == other
+    assert sorted(path.name for path in (tmp_path / "one").iterdir()) == ["lecture.json", "lecture.png"]
+
+
+def _square(x: float) -> float:
+    return x * x / 3
+
+
+def _toy(broken_at: int | None = None) -> Experiment:
+    def parts(options):
+        return [Part(str(x), _interrupted if x == broken_at else _square, (x,)) for x in range(5)]
+
+    def report(options, results):
+        return Findings((Row("sum", 10.0, sum(results.values()), "a toy"),))
+
+    return Experiment("toy", "A toy", "no source", parts, report)
+
+
+def _interrupted(x: float) -> float:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_run_goes_on_and_writes_the_same_record(tmp_path):
+    whole = tmp_path / "whole"
+    reproduce(_toy(), QUICK, whole)
+    cut = tmp_path / "cut"
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(_toy(broken_at=3), QUICK, cut)
+    kept = cut / "toy.parts.jsonl"
+    assert not (cut / "toy.json").exists()
+    # A kill in the middle of a line.
+    kept.write_text(kept.read_text() + '{"key": "3", "res')
+    told = []
+    reproduce(_toy(), QUICK, cut, begun=lambda done, total: told.append((done, total)))
+    assert told == [(3, 5), (4, 5), (5, 5)]
+    assert (cut / "toy.json").read_bytes() == (whole / "toy.json").read_bytes()
+    assert not kept.exists()
+
+
+def test_parts_can_be_kept_for_a_run_of_several_experiments(tmp_path):
+    reproduce(_toy(), QUICK, tmp_path, keep_parts=True)
+    told = []
+    reproduce(_toy(), QUICK, tmp_path, begun=lambda done, total: told.append(done))
+    assert told == [5]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.json"]
+
+
+def test_parts_of_other_options_are_begun_anew(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(_toy(broken_at=3), QUICK, tmp_path)
+    told = []
+    reproduce(_toy(), Options(quick=True, seed=1), tmp_path, begun=lambda done, total: told.append(done))
+    assert told[0] == 0
+
+
+def test_difference_and_cause_of_a_row():
+    assert Row("x", 0.6, 0.5908, "as printed").difference == pytest.approx(-0.0092)
+    assert Row("x", (1.0, 2.0), (1.1, 1.7)).difference == pytest.approx(-0.3)
+    assert Row("x", 0.59, 0.5908).agrees
+    assert not Row("x", 0.60, 0.5908).agrees
+    assert Row("x", None, 3.0).difference is None
+    assert Row("x", "A", "A").explanation == "Agrees to the printed digits."
+
+
+def test_times_stay_out_of_the_record():
+    timed = Experiment("t", "T", "s", lambda o: [], lambda o, r: Findings((Row("s", 1.0, 2.0, "c"),)), times=True)
+    record = record_of(timed, QUICK, timed.report(QUICK, {}))
+    assert record["rows"][0]["ours"] == "see the plot"
+    assert record["panels"] == []
+
+
+def test_the_page_has_a_section_for_every_name_and_says_what_was_not_run(tmp_path):
+    ran(tmp_path, "post")
+    text = page_text(tmp_path, tmp_path / "page.md")
+    places = [text.index(f"(`{name}`)") for name in experiments()]
+    assert all(one < other for one, other in pairwise(places))
+    assert "![The multi-label score](post.png)" in text
+    assert "Not run here: `elicit reproduce table2`" in text
+
+
+def test_cells_of_a_row():
+    shown = cells(Row("q", 0.6, 0.59081, "why").as_json())
+    assert shown == ("q", "0.60", "0.5908", "-0.0092", "why")
+    assert cells(Row("q", None, None).as_json())[1:4] == ("not published", "not run", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["table9"], "There is no experiment table9"),
+        ([], "name an experiment"),
+        (["post", "--page", "x.md"], "goes with the name all"),
+    ],
+)
+def test_wrong_usage_is_said(arguments, words):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert words in " ".join(result.output.replace("│", " ").split())
+
+
+def test_a_folder_that_cannot_be_made_and_a_record_that_is_none(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(Problem, match="cannot be made"):
+        reproduce(experiment_named("post"), QUICK, tmp_path / "file")
+    (tmp_path / "post.json").write_text("{}")
+    with pytest.raises(Problem, match="not a record"):
+        page_text(tmp_path, tmp_path / "page.md")
+    with pytest.raises(WrongOption):
+        experiment_named("nothing")

@@ -1,0 +1,107 @@
+"""A study sent from one window, answered in another by keys alone, and filed again in the first."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtTest import QTest
+
+from elicit_app.registry import setting_of
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.session.experts.packing import packed, save_answers, write_pack
+from elicit_app.session.session import Session
+from elicit_app.study import open_study
+from elicit_app.study.folder import write_folder
+
+PLAIN, CTRL = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def study(tmp_path):
+    return write_folder(tmp_path / "breast", open_study("breast-cancer"))
+
+
+@pytest.fixture
+def pack(study, tmp_path):
+    return write_pack(packed(study, setting_of("bayes", purpose="costs", questions=5)), tmp_path / "sent.elicit")
+
+
+def on(qtbot, window, name):
+    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name), timeout=20_000)
+    return getattr(window.pages, name)
+
+
+def drop(page, *paths):
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    page.dropEvent(QDropEvent(QPoint(50, 50), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, PLAIN))
+
+
+def answered(pack, home, expert, seed):
+    """Return the answers of an expert who minds missed cancers, as they were saved to be sent back."""
+    study, costs = open_study(str(pack)), np.array([[0, 8.0], [1.0, 0]])
+    with Session.create(study, BayesSetting(seed=seed), home / "a.session.jsonl", expert=expert) as session:
+        while (asking := session.asking()) is not None:
+            gain = ((np.array(asking.pair.first) - np.array(asking.pair.second)) * costs).sum()
+            session.answer("left" if (gain < 0) == (asking.left == "first") else "right")
+        session.finish()
+        return save_answers(session, home / "answers")
+
+
+def test_a_study_is_sent_as_it_is_set_on_the_page(qtbot, window, dialogs, study, tmp_path):
+    window.flow.open(str(study.folder))
+    page = on(qtbot, window, "begin")
+    page.purpose.rows["costs"].radio.click()
+    page.asking.questions.setValue(7)
+    dialogs.save_as = tmp_path / "for-the-expert"
+    page.elsewhere.send.click()
+    qtbot.waitUntil(lambda: "for-the-expert.elicit" in page.notice.sentence, timeout=20_000)
+    sent = open_study(str(tmp_path / "for-the-expert.elicit"))
+    assert (sent.pack.setting["purpose"], sent.pack.setting["questions"]) == ("costs", 7)
+    assert dialogs.asked[-1].name == "breast-lumps.elicit"
+
+
+def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, dialogs, pack, tmp_path, monkeypatch):
+    monkeypatch.setattr("elicit_app.gui.question.page.LOCK_MS", 20)
+    drop(window.pages.start, pack)
+    page = on(qtbot, window, "begin")
+    assert page.expert.text().startswith("Expert ")
+    assert not any(part.isVisible() for part in (page.purpose, page.settings, page.elsewhere, page.words))
+    QTest.keyClick(page.expert, Qt.Key.Key_Return, CTRL)
+    on(qtbot, window, "practice").skip.click()
+    question = on(qtbot, window, "question")
+    for _ in range(12):
+        qtbot.waitUntil(lambda: window.pages.shown is not question or not question.locked, timeout=20_000)
+        if window.pages.shown is not question:
+            break
+        view = question._question
+        if question.moving:
+            QTest.keyClick(question.card.field, Qt.Key.Key_Escape)
+        QTest.keyClick(question.card, Qt.Key.Key_Left)
+        qtbot.waitUntil(lambda view=view: question._question is not view or not question.isVisible(), timeout=20_000)
+    QTest.keyClick(on(qtbot, window, "sitting_over").stop, Qt.Key.Key_Space)
+    QTest.keyClick(on(qtbot, window, "review").finish, Qt.Key.Key_Space)
+    results = on(qtbot, window, "results")
+    shown = [results.tabs.tabText(tab) for tab in range(results.tabs.count()) if results.tabs.isTabVisible(tab)]
+    assert shown == ["What you told us", "Costs and files"]
+    dialogs.save_as = tmp_path / "mine"
+    QTest.keyClick(results.save, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: "Send this file back" in results.notice.sentence, timeout=20_000)
+    assert (tmp_path / "mine-answers.session.jsonl").is_file()
+
+
+def test_answers_are_dropped_on_the_study_and_compared(qtbot, window, study, pack, tmp_path):
+    files = []
+    for seed, name in enumerate(("Ada", "Ben")):
+        home = tmp_path / name
+        home.mkdir()
+        files.append(answered(pack, home, name, seed))
+    window.flow.open(str(study.folder))
+    page = on(qtbot, window, "begin")
+    drop(page, *files)
+    qtbot.waitUntil(lambda: "of Ada" in page.notice.sentence and "of Ben" in page.notice.sentence, timeout=20_000)
+    assert "Compare the 2 experts" in page.compare.text()
+    page.compare.click()
+    compare = on(qtbot, window, "compare")
+    assert compare.header.line.text() == "Ada and Ben"
+    assert not compare.trusted.isVisible()

@@ -1,0 +1,95 @@
+"""The laboratory: people are simulated behind the page, shown as they come, stopped, and saved."""
+
+import csv
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+
+from elicit_app.experiments.simulation import Experts, simulate
+from elicit_app.experiments.watching import Wish, questions_text, watch
+from elicit_app.registry import setting_of
+from elicit_app.study import open_study
+
+
+@pytest.fixture(scope="module")
+def person():
+    (found,) = watch(Wish(study="breast-cancer", questions=8, people=1, noise="none"))
+    return found
+
+
+@pytest.fixture
+def page(window, qtbot):
+    qtbot.mouseClick(window.pages.start.laboratory, Qt.MouseButton.LeftButton)
+    shown = window.pages.laboratory
+    assert window.pages.shown is shown
+    shown.procedure.setCurrentText("dlpm")
+    shown.noise.setCurrentText("none")
+    return shown
+
+
+def test_what_was_known_on_the_way_ends_in_what_the_command_finds(person):
+    setting = setting_of("bayes", questions=8, answers="choice", seed=1)
+    (run,) = simulate(open_study("breast-cancer"), setting, Experts.stated()).runs
+    assert [look.answers for look in person.looks] == [4, 8]
+    assert person.looks[-1].otherwise == pytest.approx(1 - run.agreement)
+    assert person.looks[-1].range_factor == pytest.approx(run.range_factor)
+    assert person.looks[0].range_factor > person.looks[1].range_factor
+    assert person.wish.command == ("elicit simulate breast-cancer --answers choice --questions 8 --runs 1 --seed 1")
+
+
+def test_the_questions_are_told_in_words(person):
+    lines = questions_text(person).splitlines()[2:]
+    assert [line.split(".")[0] for line in lines] == [str(number) for number in range(1, 9)]
+    assert all("fewer" in line or "equal" in line.lower() for line in lines)
+
+
+def test_people_come_one_by_one_and_both_procedures_in_turn(page, qtbot):
+    page.compared.setCurrentText("lpm")
+    page.n_people.setValue(2)
+    assert page.command.text().splitlines() == [
+        "elicit simulate wine --procedure dlpm --runs 2 --seed 1",
+        "elicit simulate wine --procedure lpm --runs 2 --seed 1",
+    ]
+    page.go.click()
+    assert page.go.text() == "Stop"
+    qtbot.waitUntil(lambda: page.go.text() == "Run", timeout=30_000)
+    assert [one.wish.procedure for one in page.people] == ["dlpm", "lpm", "dlpm", "lpm"]
+    assert [row[1] for row in page.rows.rows] == ["lpm", "dlpm", "lpm"]
+    assert page.said.text().startswith("With ")
+
+
+def test_stop_lets_nobody_more_in(page, qtbot):
+    page.n_people.setValue(500)
+    page.go.click()
+    qtbot.waitUntil(lambda: len(page.people) > 1, timeout=30_000)
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    shown = len(page.people)
+    assert page.go.text() == "Run"
+    qtbot.wait(200)
+    assert len(page.people) == shown < 500
+
+
+def test_what_cannot_be_simulated_is_said(page, qtbot):
+    page.procedure.setCurrentText("dlfpm")
+    page.person.setCurrentText("minimax")
+    page.go.click()
+    qtbot.waitUntil(lambda: page.go.text() == "Run", timeout=30_000)
+    assert "goes with the families dlpm and lpm" in page.notice.sentence
+
+
+def test_rows_questions_and_command_can_be_taken_away(page, qtbot, dialogs, tmp_path, person):
+    assert not page.save_rows.isEnabled()
+    page.begin(1)
+    page.add(person)
+    page.end()
+    dialogs.save_as = tmp_path / "rows.csv"
+    page.save_rows.click()
+    rows = list(csv.DictReader(dialogs.save_as.read_text().splitlines()))
+    assert [row["answers"] for row in rows] == ["4", "8"]
+    assert float(rows[-1]["otherwise"]) == person.looks[-1].otherwise
+    dialogs.save_as = tmp_path / "picture.png"
+    page.picture.click()
+    assert dialogs.save_as.read_bytes().startswith(b"\x89PNG")
+    page.copy.click()
+    assert QGuiApplication.clipboard().text() == page.command.text()

@@ -1,0 +1,31 @@
+"""CSV that no spreadsheet runs."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from metrics import ElicitedMetric
+from metrics.exports import export
+from metrics.files import cell_text, csv_cell
+
+FORMULAS = ("=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-2", "\t=1", "'=1")
+
+
+@given(st.one_of(st.text(), st.sampled_from(FORMULAS)))
+def test_a_cell_is_never_a_formula_and_reads_back(text: str) -> None:
+    cell = csv_cell(text)
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert cell_text(cell) == text
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_no_cell_of_an_export_is_a_formula(name: str) -> None:
+    metric = ElicitedMetric.from_cost_matrix([name, "b"], [[0, 1], [0.5, 0]])
+    rows = list(csv.DictReader(io.StringIO(str(export(metric, "csv")))))
+    assert [cell_text(row["true_class"]) for row in rows] == [name.strip(), name.strip(), "b", "b"]
+    assert not any(cell.startswith(("=", "+", "@", "\t")) for row in rows for cell in row.values())

@@ -1,0 +1,226 @@
+"""A study sent to experts elsewhere: what the file holds, the questions it gives, and the answers that come back."""
+
+import getpass
+import json
+import re
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from elicit_app.problem import Problem
+from elicit_app.registry import for_person, procedure_for, setting_of
+from elicit_app.registry.bayes import BayesSetting
+from elicit_app.session.experts.comparing import compare_study
+from elicit_app.session.experts.packing import collect, packed, save_answers, write_pack
+from elicit_app.session.header import study_of
+from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
+from elicit_app.session.journal.reading import read
+from elicit_app.session.report import pooled_report, save_report
+from elicit_app.session.results.result import result_view
+from elicit_app.session.session import Session
+from elicit_app.study import open_study
+from elicit_app.study.folder import write_folder
+from elicit_app.study.packs import pack_bytes, parse_pack, read_pack
+
+COSTS = setting_of("bayes", purpose="costs", questions=5)
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return open_study("wine")
+
+
+@pytest.fixture(scope="module")
+def pack(wine):
+    return packed(wine, COSTS)
+
+
+def answer(study, path, worst, *, expert="Ada", seed=1, simulated=False, most=99):
+    """Let somebody answer who minds one true class `worst` times as much as the others, and return the session file."""
+    costs = np.ones((study.n_classes, study.n_classes))
+    costs[0] = worst
+    with Session.create(study, BayesSetting(seed=seed), path, expert=expert, simulated=simulated) as session:
+        for _ in range(most):
+            asking = session.asking()
+            if asking is None:
+                break
+            gain = (np.array(asking.pair.first) - np.array(asking.pair.second)) * costs * (1 - np.eye(len(costs)))
+            session.answer("left" if (gain.sum() < 0) == (asking.left == "first") else "right")
+        session.finish()
+    return path
+
+
+@pytest.fixture(scope="module")
+def experts(pack, tmp_path_factory):
+    """Return answer files of three people and a program, each from a home of its own."""
+    files = []
+    for seed, (who, worst, simulated) in enumerate(
+        (("Ada", 6.0, False), ("Ben", 0.5, False), ("expert 4821", 3.0, False), ("Dr Eva", 2.0, True))
+    ):
+        home = tmp_path_factory.mktemp(f"home{seed}")
+        elsewhere = read_pack(write_pack(pack, home / "wine"))
+        path = answer(elsewhere, home / "a.session.jsonl", worst, expert=who, seed=seed, simulated=simulated)
+        files.append(save_answers(Session.look(path), home / f"answers{seed}"))
+    return files
+
+
+@pytest.fixture
+def folder(wine, tmp_path):
+    return write_folder(tmp_path / "wine", wine)
+
+
+def test_the_questions_are_those_that_the_cases_give(wine, pack):
+    setting = for_person(setting_of("bayes", purpose="costs", seed=4))
+    here, there = (procedure_for(study, setting).begin() for study in (wine, pack))
+    first, second = next(here), next(there)
+    assert first.question.same_as(second.question, tolerance=0)
+    np.testing.assert_array_equal(pack.usual_counts, wine.usual_counts)
+    np.testing.assert_array_equal(pack.prevalence, wine.prevalence)
+    assert (pack.n_cases, pack.model_names) == (wine.n_cases, wine.model_names)
+
+
+def test_with_a_stated_prevalence_the_rates_are_those_of_the_cases_too(wine):
+    from dataclasses import replace
+
+    stated = replace(wine, stated_prevalence=(0.2, 0.5, 0.3))
+    there = packed(stated, COSTS)
+    setting = for_person(setting_of("bayes", seed=4))
+    here, there = (procedure_for(study, setting) for study in (stated, there))
+    np.testing.assert_allclose(here.source.pool.typical, there.source.pool.typical, atol=1e-12)
+
+
+def test_a_pack_is_read_back_as_it_was_written(pack, tmp_path):
+    path = write_pack(pack, tmp_path / "wine")
+    assert path.name == "wine.elicit"
+    again = open_study(str(path))
+    assert pack_bytes(again) == path.read_bytes() == pack_bytes(pack)
+    assert (again.wording, again.digest, again.yardstick) == (pack.wording, pack.digest, pack.yardstick)
+    assert again.pack.setting["purpose"] == "costs"
+
+
+def test_no_case_is_in_it(wine, pack):
+    document = json.loads(pack_bytes(pack))
+    assert "y_true" not in json.dumps(document)
+    numbers = [value for model in document["models"] for row in model["decided"] for value in row]
+    assert all(isinstance(value, int) for value in numbers)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda d: d.update(title="Beer"), "was changed since it was made"),
+        (lambda d: d.update(version=2), "newer elicit"),
+        (lambda d: d.update(format="elicit-study"), "is not a study to answer"),
+        (lambda d: d["models"][0]["usual"].pop(), "was changed|do not have"),
+        (lambda d: d.pop("setting"), "setting"),
+    ],
+)
+def test_a_pack_that_is_not_as_it_was_made_is_refused_in_words(pack, change, said):
+    document = json.loads(pack_bytes(pack))
+    change(document)
+    with pytest.raises(Problem, match=said):
+        parse_pack(Path("wine.elicit"), json.dumps(document).encode())
+
+
+def test_what_needs_cases_is_left_to_the_coordinator(pack, experts):
+    with pytest.raises(Problem, match="computes decisions from the cases"):
+        procedure_for(pack, for_person(setting_of("lpm")))
+    with pytest.raises(Problem, match="no predictions"):
+        packed(pack, COSTS)
+    with pytest.raises(Problem, match="procedure bayes"):
+        packed(open_study("wine"), setting_of("dlpm"))
+    assert read(experts[0]).begun.setting["questions"] == 5  # the coordinator's, not the expert's
+
+
+def test_answers_come_back_once_and_only_to_their_own_study(folder, experts, tmp_path):
+    filed = collect(folder, experts[:2])
+    assert [one.new for one in filed] == [True, True]
+    assert "of Ada" in filed[0].sentence
+    again = collect(folder, experts[:1])
+    assert (again[0].new, "not again" in again[0].sentence) == (False, True)
+    assert len(list(sessions_folder(folder).glob("*.jsonl"))) == 2
+    other = write_folder(tmp_path / "traffic", open_study("traffic-light"))
+    with pytest.raises(Problem, match="about the classes"):
+        collect(other, experts[:1])
+    broken = tmp_path / "broken.session.jsonl"
+    broken.write_bytes(experts[2].read_bytes().replace(b'"Ada"', b'"Eve"').replace(b"expert 4821", b"expert 4822"))
+    with pytest.raises(Problem, match="damaged"):
+        collect(folder, [experts[2], broken])
+    assert len(list(sessions_folder(folder).glob("*.jsonl"))) == 2, "nothing is filed where one file is refused"
+
+
+def test_who_went_on_answering_is_filed_as_the_same_session(folder, pack, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    path = answer(pack, home / "a.session.jsonl", 3.0, most=3)
+    early = save_answers(Session.look(path), home / "early")
+    with Session.open(path) as session:
+        session.more()
+        session.answer("left")
+        session.finish()
+    late = save_answers(Session.look(path), home / "late")
+    assert collect(folder, [early])[0].new
+    assert "Added what is new" in collect(folder, [late])[0].sentence
+    assert "not again" in collect(folder, [early])[0].sentence
+    (filed,) = sessions_of(sessions_folder(folder), folder.digest)
+    assert filed.answers == 4
+
+
+def test_the_copy_beside_a_session_is_enough_to_go_on(pack, tmp_path):
+    path = answer(pack, tmp_path / "home" / "a.session.jsonl", 3.0, most=2)
+    assert study_of(read(path).begun.study, path).digest == pack.digest
+    for copy in path.parent.glob("*.elicit"):
+        copy.unlink()
+    with pytest.raises(Problem, match="Open the study"):
+        Session.open(path)
+
+
+def test_programs_are_marked_for_good_and_never_counted_among_people(folder, experts):
+    collect(folder, experts)
+    found = sessions_of(sessions_folder(folder), folder.digest)
+    assert sorted(one.expert for one in finished_experts(found)) == ["Ada", "Ben", "expert 4821"]
+    program = next(one for one in found if one.simulated)
+    assert program.expert == "Dr Eva (simulated)"
+    metric = result_view(Session.look(program.path)).metric
+    assert metric.quality.simulated
+    assert (metric.provenance.expert, metric.name) == ("Dr Eva (simulated)", "Italian wines, Dr Eva (simulated)")
+    view = compare_study(folder)
+    assert view.names == ("Ada", "Ben", "expert 4821")
+    assert "Left out: Dr Eva (simulated), whose answers a program gave." in view.notes
+
+
+def test_from_three_homes_to_one_report_and_nothing_private_in_any_file(wine, folder, pack, experts, tmp_path):
+    collect(folder, experts[:3])
+    view = compare_study(folder)
+    assert "Kendall's W" in view.agreement
+    out = tmp_path / "out"
+    out.mkdir()
+    page = pooled_report(view)
+    for name in ("report.pdf", "report.html", "report.md"):
+        save_report(page, view.pooled, out / name)
+    assert view.agreement in (out / "report.md").read_text()
+    write_pack(pack, out / "wine.elicit")
+    view.pooled.save(out / "pooled.metric.json")
+    produced = [*out.iterdir(), *experts, *sessions_folder(folder).rglob("*.jsonl")]
+    private = {str(Path.home()), str(tmp_path), str(folder.folder), str(experts[0].parent)}
+    if getpass.getuser() != "root":
+        private.add(getpass.getuser())
+    probabilities = {repr(float(value)) for model in wine.models for value in model.y_proba.ravel()}
+    probabilities = {text for text in probabilities if len(text) > 6}
+    for path in produced:
+        text = "".join(part.decode("latin-1") for part in parts_of(path.read_bytes()))
+        assert not [word for word in private if word in text], path
+        assert not probabilities & set(re.findall(r"\d+\.\d+(?:e-\d+)?", text)), path
+
+
+def parts_of(content):
+    """Return a file's bytes, and what its compressed streams hold."""
+    parts = [content]
+    for stream in re.findall(rb"stream\r?\n(.*?)endstream", content, re.DOTALL):
+        try:
+            parts.append(zlib.decompress(stream))
+        except zlib.error:
+            continue
+    return parts
