@@ -91,7 +91,9 @@ class Linearity:
         return {"linear": float(1.0 / total), **{name: float(value / total) for name, value in odds.items()}}
 
     def bits_over_chance(self, linear: float) -> float:
-        """Return the bits by which linear costs or a rival foretell the answers better than chance does.
+        """Return the bits by which linear costs or rivals foretell the answers better than chance does.
+
+        All of them mixed as they are thought probable beforehand; a rival that is named stands for itself.
 
         Parameters
         ----------
@@ -99,11 +101,12 @@ class Linearity:
             Those of linear costs, answer by answer.
         """
         share = (1.0 - PRIOR_OF_LINEAR) / len(self.log_bayes_factors)
-        logs = [np.log(PRIOR_OF_LINEAR) + linear * np.log(2.0)]
+        logs = {"linear": np.log(PRIOR_OF_LINEAR) + linear * np.log(2.0)}
         for name, factor in self.log_bayes_factors.items():
             # Felt counts are compared on the same answers, the others on a rougher reading of equal points.
-            logs.append(np.log(share) + self.over_chance.get(name, linear * np.log(2.0) + factor))
-        return float(logsumexp(logs) / np.log(2.0))
+            of_rival = self.over_chance.get(name, linear * np.log(2.0) + factor)
+            logs[name] = of_rival if name == self.rival else np.log(share) + of_rival
+        return float(logsumexp(list(logs.values())) / np.log(2.0))
 
     def probability_best(self, of_linear: Matrix) -> Matrix:
         """Return the probability of each model to be the best, given that under linear costs, shape (models,)."""
