@@ -63,9 +63,8 @@ class Sound:
     def __init__(self, folder: Path, answers: int = ANSWERS) -> None:
         self.path = folder / "sound.session.jsonl"
         rng = random.Random(1)
-        with Session.create(
-            open_study("breast-cancer"), BayesSetting(seed=1, questions=max(answers, 6)), self.path
-        ) as session:
+        setting = BayesSetting(seed=1, questions=max(answers, 6))
+        with Session.create(open_study("breast-cancer"), setting, self.path) as session:
             while len(session.state.entries) < answers:
                 if session.asking() is None:
                     session.more()
@@ -319,7 +318,8 @@ def clocks(sound: Sound, _: int) -> Iterator[Row]:
         listed = list_sessions(data=data)
         row.tried += 1
         row.silent += len(listed) != 4
-        row.lost += sum(one.answers == sound.answers and not one.problem for one in listed) != 1
+        found = [(one.path.name, one.answers, one.problem) for one in listed]
+        row.lost += (sound.path.name, sound.answers, "") not in found
         odd = examine((folder / "odd.session.jsonl").read_bytes(), folder)
         row.lost += answers_of(odd.events) != answers_of(tuple(events))
     yield row
