@@ -29,7 +29,6 @@ _USUAL = 60  # of the most frequent good or bad amount, so many are shown: two d
 _ROOM = 4.0  # rows hold so many times what the models do, so that amounts can differ either way
 _FEWEST_POSSIBLE = 100
 _BATCHES = 360
-_SMALLEST_BATCH, _LARGEST_BATCH = 0.5, 1.5
 _SEED = 22
 _POINTS = (10, 20, 25, 30, 40, 50, 60, 70, 80, 90)  # sizes of a step between frequencies, in per cent
 
@@ -158,12 +157,11 @@ def _tallied(read: Read, good: NDArray[np.bool_], population: int | None) -> tup
     tallied = []
     for place, model in enumerate(read.models):
         own = np.arange(place, _BATCHES, len(read.models))
-        shares = rng.uniform(_SMALLEST_BATCH, _LARGEST_BATCH, len(own))
         size = min(len(model.amounts), max(1, round(items)))
         batches = np.array(
             [model.amounts[rng.choice(len(model.amounts), size, replace=False)].mean(axis=0) for _ in own]
         )
-        outcomes = np.concatenate([usual[[place]], shares[:, None] * items * batches])
+        outcomes = np.concatenate([usual[[place]], items * batches])
         matrices = np.array([_matrix(np.rint(one), possible, good) for one in outcomes])
         tallied.append(TalliedModel(model.name, matrices[0], matrices[1:], own.astype(np.int64)))
     return tuple(tallied), possible
@@ -190,8 +188,8 @@ def _words(read: Read, noun: tuple[str, str]) -> Wording:
         told = ("", "It is there, and was not given.", "It was given, and is not there.")
     else:
         points = f"{100 * read.step:.0f} in 100"
-        names = ("unusual suggestion", "suggestion beside what happened")
-        several = ("unusual suggestions", "suggestions beside what happened")
+        names = ("unusual suggestion", "suggestion off the mark")
+        several = ("unusual suggestions", "suggestions off the mark")
         told = (f"{points} fewer do so than the usual.", f"{points} apart from what then happened.")
     amounts = tuple(
         Mistake(plural[:1].upper() + plural[1:], single, plural, consequence)
