@@ -204,10 +204,7 @@ def _conclusion(judgement: Judgement) -> list[Section]:
     sections = [Section("What one can do", _policies(judgement))]
     texts = information_texts(judgement)
     if texts is not None:
-        sentence = f"{texts.advice}. {texts.loss}"
-        if texts.more:
-            sentence += f" {_sentence('; '.join(f'{one.number} would {one.spares}' for one in texts.more))}"
-        sections.append(Section("How sure, and what would help", (Paragraph(sentence),)))
+        sections.append(Section("How sure, and what would help", (Paragraph(texts.in_words),)))
         doubts = _doubts(judgement)
         sections += [Section(head, (Paragraph(text),), half=True, level=3) for head, text in doubts]
     changes = Bullets(what_would_change(judgement))
@@ -426,10 +423,6 @@ def _shown(session: Session) -> str:
 
 def _plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _start(digest: str | None) -> str:
