@@ -390,6 +390,8 @@ def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str
 def _about(study: Study) -> str:
     if not study.n_cases:
         return f"{study.title}, a synthetic study"
+    if study.wording.priced:
+        return study.description
     cases = f"{study.n_cases:,} {study.wording.cases}"
     return f"{cases}, {_plural(len(study.model_names), 'model')}"
 
@@ -397,7 +399,8 @@ def _about(study: Study) -> str:
 def _how(answers: Sequence[AnsweredView], study: Study) -> str:
     moved = sum(one.moved is not None for one in answers)
     chosen = len(answers) - moved
-    text = f"{_plural(len(answers), 'pair')} of results for {study.population:,} {study.wording.cases} were compared"
+    what = "batches of items" if study.wording.priced else f"{study.population:,} {study.wording.cases}"
+    text = f"{_plural(len(answers), 'pair')} of results for {what} were compared"
     if not moved:
         return f"{text} by choosing."
     mixed = "Choosing and matching are mixed because they differ (Tversky, Sattath and Slovic 1988)."
