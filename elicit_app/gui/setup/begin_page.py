@@ -98,15 +98,18 @@ def _breakable(folder: str) -> str:
 
 def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
     wording = study.wording
+    on = "a batch of items" if wording.priced else f"{study.population:,} {wording.cases}"
+    told = "How much each amount counts, by your answers, and how sure that is."
+    if not wording.priced:
+        told = "How your answers rate these models, and how sure that is."
     steps = [
         ("Practice", "Three questions that do not count."),
         (
             "Pairs of results",
-            f"Two ways a model could do on {study.population:,} {wording.cases}. You say which you would rather have. "
-            "There is no right answer.",
+            f"Two ways a model could do on {on}. You say which you would rather have. There is no right answer.",
         ),
         ("Now and then a number", "You move one number until both results are equally bad."),
-        ("What to do", "How your answers rate these models, and how sure that is."),
+        ("What you told us" if wording.priced else "What to do", told),
     ]
     if piles:
         steps.insert(0, ("Piles", "You put mistakes that are about as bad together; or you skip that."))
@@ -115,10 +118,16 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
 
 def _good_to_know(study: Study) -> tuple[str, ...]:
     case, cases = study.wording.case, study.wording.cases
+    model = f"A model is a program that says what each {case} is; how it works does not matter here."
+    used = "Whoever runs this study chooses a model, and how to use it, by your answers."
+    if study.wording.priced:
+        gives = "gives labels to items" if study.wording.priced == "multilabel" else "suggests what to do next"
+        model = f"A model is a program that {gives}; how it works does not matter here."
+        used = "The two batches of a question need not be of the same items: go by what is counted."
     return (
         f"It is about many {cases}, never about one.",
-        f"A model is a program that says what each {case} is; how it works does not matter here.",
-        "Whoever runs this study chooses a model, and how to use it, by your answers.",
+        model,
+        used,
         "Go by what follows from a mistake, not by how the numbers look.",
         "Take back any answer with Ctrl+Z. Stop when you like.",
     )
@@ -372,7 +381,8 @@ class BeginPage(ScrolledPage):
         parts.append(f"at most {questions} questions" if questions else f"{entry.label}")
         self.settings.say("; ".join(parts))
         models = "1 model" if len(study.model_names) == 1 else f"{len(study.model_names)} models"
-        rows = f"{study.n_cases:,} {study.wording.cases}, " if study.n_cases else ""
+        counted = study.n_cases and study.wording.priced is None
+        rows = f"{study.n_cases:,} {study.wording.cases}, " if counted else ""
         time = f"About {self.asking.minutes} minutes; e" if questions else "E"
         self.header.say(study.title, f"{rows}{models}. {time}very answer is kept.")
         self.briefing.show_study(study, self._folder, piles=self._beginning_piles())
