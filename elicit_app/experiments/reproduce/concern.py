@@ -187,7 +187,7 @@ def _wanted() -> dict[tuple[str, str], str]:
 
 
 def _table2_parts(options: Options) -> list[Part]:
-    turns, runs = (40, 2) if options.quick else (150, 10)
+    turns, runs = (40, 2) if options.quick else (150, 5)
     return [
         Part(f"{model} {name}, {run}", _correlations, (model, data, options.seed + run, turns))
         for (model, name), data in _wanted().items()

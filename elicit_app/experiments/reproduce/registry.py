@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from elicit_app.experiments.reproduce import (
+    binary,
     concern,
     concern_case,
     figure3,
@@ -17,7 +18,7 @@ from elicit_app.experiments.reproduce import (
 from elicit_app.experiments.reproduce.shape import Experiment
 from elicit_app.problem import WrongOption
 
-_MODULES = (tables, figure3, theory, user_study, concern, concern_case, relevance, worked)
+_MODULES = (tables, figure3, theory, binary, user_study, concern, concern_case, relevance, worked)
 
 
 @cache
