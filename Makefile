@@ -1,5 +1,7 @@
 # `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
-.PHONY: run test lint types imports tests docs reproduced screenshots bench attack fuzz soak clean
+.PHONY: run test lint types imports tests docs notebooks reproduced screenshots bench dist sbom audit attack fuzz soak clean
+
+UV := $(shell command -v uv || echo .tools/bin/uv)
 
 run:
 	@tools/prepare.sh run
@@ -33,9 +35,25 @@ reproduced:
 screenshots:
 	.venv/bin/elicit screenshots docs/pictures/pages
 
+notebooks:
+	.venv/bin/python tools/notebooks.py
+
 bench:
 	.venv/bin/python benchmarks/measures.py
 	.venv/bin/python benchmarks/elicitation.py
+
+dist: # wheel and sdist, the same bytes wherever they are built
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(UV) build --build-constraints tools/build.txt --require-hashes
+
+sbom: # what is installed with everything, as CycloneDX
+	@mkdir -p dist
+	$(UV) export --quiet --locked --no-dev --all-extras --format cyclonedx1.5 --output-file dist/elicit.cdx.json
+	@echo "Wrote dist/elicit.cdx.json"
+
+audit: # known vulnerabilities of what is locked; asks the PyPI advisory database about every package
+	@mkdir -p dist
+	$(UV) export --quiet --locked --all-extras --no-emit-project --format requirements.txt --output-file dist/locked.txt
+	$(UV) tool run pip-audit==2.10.1 --requirement dist/locked.txt --require-hashes --disable-pip
 
 attack: # what happens to answers when files, disks and processes fail; an hour and more
 	.venv/bin/python reliability/attack.py

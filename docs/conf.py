@@ -7,7 +7,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 project = "elicit"
 author = "the elicit contributors"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+nb_execution_mode = "off"  # notebooks hold what they showed when `make notebooks` ran them
 html_theme = "furo"
 html_title = "elicit"
 exclude_patterns = ["_build", "tutorial/*.py"]

@@ -40,6 +40,7 @@ ANSWERS = 30
 ELICIT = [sys.executable, "-c", "from elicit_app.cli.main import run; run()"]
 REPLIES = {"left": "1", "right": "2", "equal": "0"}
 _PATIENCE = 120.0
+_WINDOW_SESSION = "window.session.jsonl"
 
 
 @dataclass
@@ -432,6 +433,49 @@ def window_kills(folder: Path, number: int) -> Iterator[Row]:
     yield row
 
 
+def leaving(folder: Path) -> Iterator[Row]:
+    """Leave the window while a question of ten classes is computed: by its keys, Ctrl+C and SIGTERM."""
+    row = Row("window left while it computes: Ctrl+Q, Ctrl+C, SIGTERM")
+    if any(shutil.which(name) is None for name in ("Xvfb", "xdotool")):
+        row.note = "Xvfb or xdotool not installed"
+        yield row
+        return
+    took = []
+    with _Display() as display:
+        for way in ("ctrl+q", signal.SIGINT, signal.SIGTERM):
+            hidden, ended = _left(folder / f"leaving-{way}", display, way)
+            row.tried += 1
+            row.silent += ended is None
+            row.lost += read(folder / f"leaving-{way}" / _WINDOW_SESSION).sound_answers < 1
+            took.append(f"{hidden:.1f} / {ended or float('nan'):.1f}")
+    row.note = f"hidden / ended after {', '.join(took)} s"
+    yield row
+
+
+def _left(home: Path, display: str, way: str | signal.Signals) -> tuple[float, float | None]:
+    """Leave a window while it computes; return after how many seconds it was hidden, and had ended."""
+    real = _real_window()
+    home.mkdir()
+    with Session.create(open_study("digits"), BayesSetting(seed=3), home / _WINDOW_SESSION) as begun:
+        begun.answer("left")
+    desk = real.Desk(home, display)
+    desk.start("open", str(home / _WINDOW_SESSION))
+    desk.press_until(("Return",), desk.on("Question"), "the question")
+    time.sleep(real.THOUGHT)
+    desk.press("Left")
+    began = time.monotonic()
+    desk.press(way) if isinstance(way, str) else desk.app.send_signal(way)
+    hidden = None
+    while desk.app.poll() is None and time.monotonic() < began + _PATIENCE:
+        if hidden is None and not desk.windows("[-] elicit$"):
+            hidden = time.monotonic() - began
+    ended = time.monotonic() - began
+    alive = desk.app.poll() is None
+    desk.app.kill()
+    desk.app.wait(10)
+    return hidden or ended, None if alive else ended
+
+
 def _real_window():
     """Return the module that drives the window by keys, which is a test."""
     place = Path(__file__).parents[1] / "tests" / "gui" / "test_real_window.py"
@@ -509,9 +553,9 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a sample of every row")
     parser.add_argument("--kills", type=int, help="of the real command (default 1,000; quick: 5)")
     parser.add_argument("--window-kills", type=int, help="of the real window (default 200; quick: 1)")
-    parser.add_argument("--rows", nargs="+", choices=(*PARTS, "kills", "window"), help="only these parts")
+    parser.add_argument("--rows", nargs="+", choices=(*PARTS, "kills", "window", "leaving"), help="only these parts")
     given = parser.parse_args()
-    wanted = given.rows or (*PARTS, "kills", "window")
+    wanted = given.rows or (*PARTS, "kills", "leaving", "window")
     step = 97 if given.quick else 1
     number = given.kills if given.kills is not None else 5 if given.quick else 1_000
     windows = given.window_kills if given.window_kills is not None else 1 if given.quick else 200
@@ -522,6 +566,7 @@ def main() -> int:
         sound = Sound(folder)
         rows = [part(sound, step) for name, part in PARTS.items() if name in wanted]
         rows += [kills(folder, number)] if "kills" in wanted else []
+        rows += [leaving(folder)] if "leaving" in wanted else []
         rows += [window_kills(folder, windows)] if "window" in wanted else []
         for part in rows:
             for row in part:

@@ -5,8 +5,8 @@ python reliability/fuzz.py [--minutes M] [--engine all|mutators|atheris] [--keep
 Two engines. The mutators turn bits, cut, double and exchange parts of bytes, lines, numbers and JSON values; an input
 that makes a reader say something new is mutated further. atheris (https://github.com/google/atheris, no dependency of
 ours: `uv run --with atheris python reliability/fuzz.py`) is guided by which branches of ours are reached. Every reader
-runs in a process of its own that may take 1 GiB more than at its start; what takes longer than 5 s is a hang. What is
-found is kept in DIR, to be mended and then to be put into tests/corpus.
+runs in a process of its own that may take 1 GiB more than at its start. What takes more than 5 s of processor time, or
+20 s, is a hang. What is found is kept in DIR, to be mended and then to be put into tests/corpus.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Attempts:
     def give(self, data: bytes) -> bool:
         """Read one input; return whether something new was said."""
         self._path.write_bytes(self._reader.dressed(data))
-        began = time.perf_counter()
+        began = time.process_time()
         faulthandler.dump_traceback_later(4 * LONGEST, exit=True)
         try:
             self._reader.read(self._path)
@@ -150,7 +150,7 @@ class Attempts:
             said = "uncaught"
         finally:
             faulthandler.cancel_dump_traceback_later()
-        took = time.perf_counter() - began
+        took = time.process_time() - began
         self.longest = max(self.longest, took)
         if took > LONGEST:
             self._save(f"slow-{self.tried}")

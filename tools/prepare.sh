@@ -34,7 +34,7 @@ if command -v uv >/dev/null 2>&1; then
 else
     if [ ! -x .tools/bin/uv ]; then
         python3 -m venv .tools || { echo "Python cannot make a virtual environment: install python3-venv, then try again." >&2; exit 1; }
-        .tools/bin/python -m pip install --quiet --disable-pip-version-check uv
+        .tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tools/uv.txt
     fi
     uv=.tools/bin/uv
 fi

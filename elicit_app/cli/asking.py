@@ -95,7 +95,7 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     read = (
         lines
         if options.simulate is None
-        else simulated(session, options.simulate, console, ends=scratch is None or study.pack is not None)
+        else simulated(session, options.simulate, console, ends=scratch is None or study.answered_elsewhere)
     )
     try:
         view = Terminal(session, console, read, waits=options.simulate is None and sys.stdin.isatty()).run()
@@ -106,7 +106,7 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
         _tell(console, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
         return None
     print_result(output.console(), view, study)
-    if study.pack is not None:
+    if study.answered_elsewhere:
         _give_back(options, session, console)
         return view
     out = options.out or (path.with_name(path.name.removesuffix(SUFFIX) + ".metric.json") if scratch is None else None)
@@ -192,7 +192,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         expert_weights(options.simulate, setting, study)
     guesses = ask_guesses(study, setting.family, console) if person else ()
     expert = options.expert or ("simulated expert" if options.simulate is not None else None)
-    if study.pack is not None and expert is None:
+    if study.answered_elsewhere and expert is None:
         expert = pseudonym()
         _tell(console, f"Your answers go under the name “{expert}”; --expert takes another.")
     session = Session.create(

@@ -48,12 +48,12 @@ def _ratios(console: Console, view: ResultView, study: Study) -> None:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2), show_edge=False)
-    table.add_column("Mistake")
+    table.add_column("Amount" if study.wording.priced else "Mistake")
     table.add_column("counts as", justify="right")
     table.add_column("plausible (90 %)")
     for ratio in view.ratios:
-        flow = called(study.wording.class_one, ratio.key)
-        table.add_row(f"{ratio.mistake.name} ({flow})", *ratio.columns())
+        flow = "" if study.wording.priced else f" ({called(study.wording.class_one, ratio.key)})"
+        table.add_row(f"{ratio.mistake.name}{flow}", *ratio.columns())
     console.print(table)
 
 

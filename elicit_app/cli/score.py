@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from metrics.policies.judgement import JudgedPolicy, Judgement
 
 _WORSE = 3
+_AS_USUAL = (50, "sum", "graded", "local")  # of the options about classes
 
 
 def register(app: typer.Typer) -> None:
@@ -85,6 +86,12 @@ def score(
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
     loaded = load_metric(metric)
+    if loaded.kind != "confusion":
+        about_classes = (prevalence, practice, top_k, fail_if_worse_than, scheduler)
+        if any(one is not None for one in about_classes) or (intervals, true_concern, release, engine) != _AS_USUAL:
+            raise typer.BadParameter(f"a metric of kind {loaded.kind} is scored with --draws, --seed and --json only.")
+        _score_priced(loaded, predictions, draws, seed, as_json)
+        return
     typed = None if practice is None else read_practice(practice, loaded.classes)
     stated = None if prevalence is None else _stated(prevalence, loaded.classes)
     if top_k is not None and top_k > len(loaded.classes):
@@ -99,6 +106,37 @@ def score(
     output.print_json(_as_json(loaded, scores)) if as_json else _print(loaded, scores)
     if gate is not None:
         _demand_better(scores.judgement, gate)
+
+
+def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: int, as_json: bool) -> None:
+    """Score models of several labels, or of suggestions in contexts."""
+    from dataclasses import asdict
+
+    from rich.table import Table
+
+    from elicit_app.study.making import distinct_names
+    from elicit_app.study.priced_scoring import priced_scores
+    from metrics.display.numbers import probability
+
+    scores = priced_scores(metric, files, distinct_names(files), draws=draws, seed=seed)
+    if as_json:
+        prices = metric.penalties()._asdict() if metric.kind == "multilabel" else {"alpha_share": metric.alpha_share()}
+        models = [asdict(one) for one in scores]
+        output.print_json({"metric": metric.name, "kind": metric.kind, "prices": prices, "models": models})
+        return
+    console, table = output.console(), Table(box=None, padding=(0, 2), show_edge=False)
+    console.print(metric.name, style="dim")
+    if metric.quality.caveat:
+        console.print(metric.quality.caveat, soft_wrap=True)
+    headings = [f"{name} an item" for name in scores[0].amounts]
+    for heading in ("Rank", "Model", *headings, "score", "plausible (90 %)", "best"):
+        table.add_column(heading, justify="left" if heading == "Model" else "right")
+    for one in sorted(scores, key=lambda score: score.rank):
+        amounts = [f"{amount:.3g}" for amount in one.amounts.values()]
+        ends = "" if one.interval is None else "{:.3f} to {:.3f}".format(*one.interval)
+        best = "" if one.probability_best is None else probability(one.probability_best)
+        table.add_row(str(one.rank), one.name, *amounts, f"{one.score:.3f}", ends, best)
+    console.print(table)
 
 
 def scores_from_files(metric: ElicitedMetric, predictions: list[Path]) -> Scores:

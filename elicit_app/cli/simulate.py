@@ -122,7 +122,7 @@ def simulate(
     from elicit_app.experiments.simulation import simulate as run
     from elicit_app.problem import WrongOption
     from elicit_app.registry import setting_of
-    from elicit_app.registry.entries import read_orders
+    from elicit_app.registry.entries import as_packed, read_orders
     from elicit_app.session.results.result import save_metric
     from elicit_app.study.making import open_study
     from elicit_app.study.writing import require_writable
@@ -152,6 +152,7 @@ def simulate(
             model=model,
             seed=seed,
         )
+        setting = as_packed(opened, setting)
         if out is not None:
             check_has_costs(setting.family)
             require_writable(out)

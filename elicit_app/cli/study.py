@@ -36,7 +36,8 @@ def new(
             "--predictions",
             metavar="FILE [FILE ...]",
             help="Predictions of one model a file: CSV or Parquet with columns y_true and proba_<class>, "
-            "or NPZ with arrays y_true, y_proba and optionally classes.",
+            "or NPZ with arrays y_true, y_proba and optionally classes; or with columns true_<label> and "
+            "pred_<label>; or with y_true, y_pred and context_<feature>.",
         ),
     ],
     more: Annotated[list[Path] | None, typer.Argument(metavar="[FILE ...]", help="More predictions files.")] = None,
@@ -48,6 +49,10 @@ def new(
     population: Annotated[
         int | None, typer.Option(help="Show results for this many cases; by default 1,000, more for rare classes.")
     ] = None,
+    noun: Annotated[
+        str | None,
+        typer.Option(metavar="ONE,MANY", help="Of several labels: what one is called, and many: mood,moods."),
+    ] = None,
     purpose: Annotated[
         Literal["choose", "costs", "both"] | None,
         typer.Option(
@@ -58,7 +63,13 @@ def new(
 ) -> None:
     """Make a study folder from predictions files of one or several models of the same cases."""
     from elicit_app.study import create_study
+    from elicit_app.study.amounts import is_of_amounts
 
+    if is_of_amounts(predictions[0]):
+        _new_of_amounts(folder, [*predictions, *(more or [])], name, labels, population, noun)
+        return
+    if noun is not None:
+        raise typer.BadParameter("it is about files of several labels.", param_hint="--noun")
     made = create_study(
         folder,
         [*predictions, *(more or [])],
@@ -71,6 +82,24 @@ def new(
         print(note, file=sys.stderr)
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
     print(f"Next: elicit open {folder}")
+
+
+def _new_of_amounts(
+    folder: Path, files: list[Path], name: str | None, labels: str | None, population: int | None, noun: str | None
+) -> None:
+    """Make a study of several labels, or of outcomes in contexts."""
+    from elicit_app.study.making import create_amounts_study
+
+    if labels is not None:
+        raise typer.BadParameter("these files name their labels themselves.", param_hint="--labels")
+    words = None if noun is None else [part.strip() for part in noun.split(",")]
+    if words is not None and (len(words) != 2 or not all(words)):
+        raise typer.BadParameter("two words with a comma were expected, such as mood,moods.", param_hint="--noun")
+    made = create_amounts_study(
+        folder, files, name=name, noun=None if words is None else (words[0], words[1]), population=population
+    )
+    print(f"Made the study “{made.title}” in {folder}: {made.description}.")
+    print(f"Next: elicit ask {folder}")
 
 
 def show_list(

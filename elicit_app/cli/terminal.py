@@ -15,7 +15,15 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
-from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, ReviewView, SittingOverView, UnsavedView
+from elicit_app.session.views.asked import (
+    AnsweredView,
+    QuestionView,
+    Reply,
+    ReviewView,
+    Side,
+    SittingOverView,
+    UnsavedView,
+)
 from elicit_app.session.views.result import ProblemView, ResultView, View
 from elicit_app.session.words.ledger import branches, ledger
 from elicit_app.session.words.sentences import mark_words, preference_of, progress_words
@@ -42,6 +50,8 @@ _COMMANDS: dict[str, Command] = {"u": "undo", "r": "redo", "q": "stop", "f": "fu
 # "=40": equally bad with 40 of what may be moved; "1=40", "2=40": A, or B, is better even then.
 _MOVED = re.compile(r"([12ab]?)=([\d,]{1,12})")
 _STRENGTHS = {"+": Strength.CLEARLY, "-": Strength.SLIGHTLY}
+
+_SIDES: tuple[Side, Side] = ("left", "right")
 
 LINE = "1 A   2 B   0 about equal   s cannot say, ask later   u undo   q stop and see the result   ? more keys"
 HELP = (
@@ -307,11 +317,13 @@ def print_question(
     table.add_column("What differs", justify="center")
     table.add_column("Result B")
     for row in words.rows:
-        rates = row.rates
-        a = f"{row.left:,} ({rates[0]})" + (f"  {row.surplus_words}" if row.larger == "left" else "")
-        b = f"{row.right:,} ({rates[1]})" + (f"  {row.surplus_words}" if row.larger == "right" else "")
+        a, b = (
+            f"{row.count(side):,}{f' ({rate})' if rate else ''}"
+            + (f"  {row.surplus_words}" if row.larger == side else "")
+            for side, rate in zip(_SIDES, row.rates, strict=True)
+        )
         told = f"\n{row.mistake.consequence}" if row.mistake.consequence else ""
-        table.add_row(a, f"{row.mistake.name}, {row.flow}{told}", b)
+        table.add_row(a, f"{', '.join(filter(None, (row.mistake.name, row.flow)))}{told}", b)
     if full_picture:
         for branch in branches(view.left, view.right, wording):
             for leaf in branch.leaves:

@@ -152,6 +152,8 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
     weights = np.stack([_weight_index(belief, true[:, c], predicted[:, c]) for c in (0, 1)], axis=1)
     graver = np.median(belief.log_weights, axis=0)[weights].argmax(axis=1)
     each, moved = np.arange(len(two)), graver if row == "grave" else 1 - graver
+    if region.fixed is not None:
+        moved = np.where(region.fixed[true[each, moved]], 1 - moved, moved)
     i, j = true[each, moved], predicted[each, moved]
     on_first = apart[two, i, j] > 0
     side = np.where(on_first[:, None, None], first[two], second[two])

@@ -220,12 +220,15 @@ class Tally:
         The number of each of these draws among those of all models of the study.
     stated : sequence of k numbers, optional
         Stated prevalence, which the rows are brought to.
+    good : tuple of bool, optional
+        Where the rows are no true classes but amounts of anything: whether more of each is better.
     """
 
     most_probable: NDArray[np.int64]
     decided: NDArray[np.int64]
     places: NDArray[np.int64]
     stated: tuple[float, ...] | None = None
+    good: tuple[bool, ...] | None = None
 
     @property
     def n_classes(self) -> int:

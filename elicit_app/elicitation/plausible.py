@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.laws import Decider
+from elicit_app.elicitation.laws import Decider, Tally
 from elicit_app.elicitation.pairs import FrontierPairs, PairSet
 from elicit_app.elicitation.pool import POOL_SEED, SAME, Pool, as_they_are
 from elicit_app.elicitation.prior import WeightPrior
@@ -31,6 +31,7 @@ _READING = 4.0  # effort of reading a question, in mistakes that differ: people 
 _FAR = 1 / 3  # share of pairs that may go beyond what is near
 _USED = 0.5  # share of the mistakes that are drawn by how much the models' decisions differ in them
 _LOOKED_AT = 4_000_000  # numbers computed to find plausible pairs among the models' own decisions
+_DRAWN_TIMES = 8  # so many pairs of batches for one in which each side is better in something
 _POOLS = 8  # studies whose pairs are kept
 _REDRAWN = 20  # rounds in which mistakes that were drawn twice are drawn again
 _MOST, _NUMBERS = 2_400, 3e6  # pairs drawn for a question, and the numbers that they may take
@@ -91,7 +92,11 @@ class PlausiblePairs:
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
         """Return the gains of random pairs of achievable matrices, shape (<= n, m)."""
-        return self.pool.random_gains(self.prior, n, rng)
+        if self.region.fixed is None:
+            return self.pool.random_gains(self.prior, n, rng)
+        # Batches may be better than others in everything, which says nothing about what a person values.
+        gains = self.pool.random_gains(self.prior, _DRAWN_TIMES * n, rng)
+        return gains[(gains > SAME).any(axis=1) & (gains < -SAME).any(axis=1)][:n]
 
     def _usage(self) -> Matrix:
         """Return how likely each weighed mistake is to be traded, shape (m,); 0 where it cannot be."""
@@ -240,7 +245,8 @@ def _made(asked: _Asked) -> FrontierPairs | PlausiblePairs:
     if population is None:
         return FrontierPairs(Pool.of(cases, None, rng), prior, asked.max_cells)
     models = np.rint(as_they_are(cases, population) * population).astype(np.int64)
-    region = Region.around(models, asked.worst_error)
+    good = next((one.good for one in cases if isinstance(one, Tally)), None)
+    region = Region.around(models, asked.worst_error, None if good is None else np.array(good))
     if asked.worst_error == 1:
         return FrontierPairs(Pool.of(cases, population, rng), prior, asked.max_cells, region)
     return PlausiblePairs(Pool.of(cases, population, rng, mixable=False), prior, region, models, asked.max_cells)

@@ -37,6 +37,8 @@ class Region:
         The most that one kind of mistake may make up of them.
     near : ndarray of int, shape (k, k)
         How frequent a mistake may be near the models.
+    fixed : ndarray of bool, shape (k,), or None
+        Rows in which the person moves no count, because what is shown of them is what is good.
     """
 
     bases: Counts
@@ -44,9 +46,10 @@ class Region:
     most: Counts
     most_of_one: Counts
     near: Counts
+    fixed: NDArray[np.bool_] | None = None
 
     @classmethod
-    def around(cls, models: Counts, worst_error: float) -> Region:
+    def around(cls, models: Counts, worst_error: float, fixed: NDArray[np.bool_] | None = None) -> Region:
         """Return the region around what models do.
 
         Parameters
@@ -55,6 +58,8 @@ class Region:
             Counts of the models' most probable classes, of equal row sums.
         worst_error : float
             In (0, 1]: on both sides of a pair every class is wrong less often.
+        fixed : ndarray of bool, shape (k,), optional
+            See the class.
 
         Raises
         ------
@@ -74,7 +79,7 @@ class Region:
         most_of_one = np.floor(np.minimum(most, _ONE_MISTAKE * worst_error * sizes)).astype(np.int64)
         near = np.maximum(_NEAR_TIMES * errors.max(axis=0), _NEAR_SHARE * sizes[:, None])
         most_of_one = np.repeat(most_of_one[:, None], len(sizes), axis=1)
-        return cls(bases, bad, most, most_of_one, np.minimum(np.ceil(near).astype(np.int64), most_of_one))
+        return cls(bases, bad, most, most_of_one, np.minimum(np.ceil(near).astype(np.int64), most_of_one), fixed)
 
     def contains(self, counts: Counts) -> NDArray[np.bool_]:
         """Tell which results, shape (..., k, k), have no class wrong too often; shape (...)."""

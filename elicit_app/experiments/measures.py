@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.laws import Cases, Tally
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.sphere import Sphere
 from elicit_app.experiments.truths import Metric, Values
@@ -149,6 +149,35 @@ class ModelDecisions:
                 some = costs[chosen]
                 matrices[chosen] = least_costs(cases, some) if stretches is None else stretches.least_costs(some)
         return matrices
+
+
+class CountedOutcomes:
+    """Outcomes of random batches of a study's own items, as they were counted when the study was made.
+
+    A pair is of two batches neither of which is better in everything: others say nothing about what a person values.
+
+    Parameters
+    ----------
+    tallies : sequence of Tally
+        One per model, of amounts.
+    """
+
+    def __init__(self, tallies: Sequence[Tally]) -> None:
+        self.outcomes = np.concatenate([tally.drawn for tally in tallies])
+
+    def draw(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return n matrices of rates, shape (n, k, k); each two that follow each other are a pair."""
+        kept: list[Matrix] = []
+        missing = n // 2
+        for _ in range(_MOST_DRAWS):
+            pairs = self.outcomes[rng.integers(len(self.outcomes), size=(2 * missing, 2))]
+            better = np.sign(np.diff(np.diagonal(pairs, axis1=2, axis2=3), axis=1)[:, 0])
+            fair = pairs[(better > 0).any(axis=1) & (better < 0).any(axis=1)][:missing]
+            kept.extend(fair.reshape(-1, *self.outcomes.shape[1:]))
+            missing -= len(fair)
+            if missing == 0:
+                return np.array(kept)
+        raise Problem("One batch of these items is better than another in everything: there is nothing to judge.")
 
 
 class LowerBoundary:

@@ -10,10 +10,18 @@ from typing import Literal
 
 import numpy as np
 
+from elicit_app.elicitation.laws import Tally
 from elicit_app.elicitation.oracles import EXACT_MATCHING, MajorityOracle, Matching, Oracle
 from elicit_app.elicitation.oracles import run as drive
 from elicit_app.elicitation.questions import Asked, Matrix, Outcome, Procedure
-from elicit_app.experiments.measures import Achievable, JudgedPairs, LowerBoundary, ModelDecisions, errors
+from elicit_app.experiments.measures import (
+    Achievable,
+    CountedOutcomes,
+    JudgedPairs,
+    LowerBoundary,
+    ModelDecisions,
+    errors,
+)
 from elicit_app.experiments.noise import NO_NOISE, Noise, Voters
 from elicit_app.experiments.simulated import SimulatedRun, Simulation
 from elicit_app.experiments.truths import (
@@ -27,7 +35,7 @@ from elicit_app.experiments.truths import (
 )
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named, procedure_for
-from elicit_app.registry.entries import cases_of, sphere_for
+from elicit_app.registry.entries import cases_of, deciders, sphere_for
 from elicit_app.study.model import Study
 
 # Streams of chance within one run.
@@ -176,12 +184,14 @@ class Laboratory:
         """Return what agreement and regret are judged on: counted decisions of all models, or the sphere."""
         if self.setting.space == "sphere":
             return LowerBoundary(sphere_for(self.study, self.setting))
+        if self.study.wording.priced is not None:
+            return CountedOutcomes([one for one in deciders(self.study, self.setting) if isinstance(one, Tally)])
         models = self.study.models or (None,)
         return ModelDecisions([cases_of(self.study, model) for model in models])
 
     @cached_property
     def _prevalence(self) -> Matrix:
-        return cases_of(self.study, self.study.models[0] if self.study.models else None).prevalence
+        return self.study.prevalence
 
     @cached_property
     def _procedure(self) -> Procedure:

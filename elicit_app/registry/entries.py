@@ -17,6 +17,7 @@ from elicit_app.elicitation.questions import AnswersFor, Family, Procedure
 from elicit_app.elicitation.sphere import Sphere, measure_sphere
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.model import Predictions, Study, TalliedModel
+from metrics.elicited.kinds import PRICED
 
 Space = Literal["frontier", "sphere"]
 
@@ -357,7 +358,9 @@ def deciders(study: Study, setting: Setting) -> tuple[Decider, ...]:
 
 
 def _tally(model: TalliedModel, study: Study) -> Tally:
-    return Tally(model.usual, model.decided, model.places, study.stated_prevalence)
+    priced = study.wording.priced
+    good = None if priced is None else PRICED[priced].good
+    return Tally(model.usual, model.decided, model.places, study.stated_prevalence, good)
 
 
 def models_asked(study: Study, setting: Setting) -> tuple[Predictions | None, ...]:

@@ -19,7 +19,7 @@ from elicit_app.study.counting import normalised_prevalence, population_for, pre
 from elicit_app.study.folder import STUDY_FILE, check_study, read_folder, rewrite_document, write_folder
 from elicit_app.study.model import Study, Wording, default_wording, study_digest
 from elicit_app.study.packs import ENDING as PACK_ENDING
-from elicit_app.study.packs import read_pack
+from elicit_app.study.packs import pack_bytes, read_pack
 from elicit_app.study.reading import Read, open_predictions, read_predictions, require_askable
 from elicit_app.study.synthetic import (
     ETA,
@@ -104,6 +104,55 @@ def create_study(
     )
 
 
+AMOUNTS_FILE = f"study{PACK_ENDING}"
+
+
+def create_amounts_study(
+    folder: str | Path,
+    files: Sequence[str | Path],
+    *,
+    name: str | None = None,
+    noun: tuple[str, str] | None = None,
+    population: int | None = None,
+) -> Study:
+    """Make a study folder from files about several labels, or about outcomes in contexts.
+
+    Parameters
+    ----------
+    folder, files, name
+        As in `create_study`; files as in `study.measured.columns`.
+    noun : tuple of str, optional
+        What one label and several are called: "mood", "moods".
+    population : int, optional
+        So many of each amount at most; by default 100, more where models do more of one.
+
+    Returns
+    -------
+    Study
+        Of counts alone; the folder holds one file, without any item.
+
+    Raises
+    ------
+    Problem
+        What has to be put right; nothing is written then.
+    """
+    from elicit_app.study.amounts import read_amounts, study_of_amounts
+    from elicit_app.study.writing import new_folder, write_whole
+
+    paths = [Path(file) for file in files]
+    read = read_amounts(paths, distinct_names(paths))
+    study = study_of_amounts(
+        read, title=_title(name, Path(folder).resolve().name), noun=noun or ("label", "labels"), population=population
+    )
+    with new_folder(Path(folder)) as temporary:
+        write_whole(temporary / AMOUNTS_FILE, pack_bytes(study))
+    return study
+
+
+def _title(stated: str | None, name: str) -> str:
+    return stated or name.replace("-", " ").replace("_", " ").strip().capitalize() or "Study"
+
+
 def study_of(
     files: Sequence[Path],
     *,
@@ -124,7 +173,7 @@ def study_of(
     stated = None if stated_prevalence is None else normalised_prevalence(stated_prevalence, k)
     study = Study(
         name=name,
-        title=title or name.replace("-", " ").replace("_", " ").strip().capitalize() or "Study",
+        title=_title(title, name),
         classes=classes,
         models=predictions,
         population=population_for(stated or prevalence_of(predictions, None, k)),
@@ -284,6 +333,8 @@ def open_study(ref: str | Path) -> Study:
     if isinstance(ref, str) and is_synthetic(ref):
         return study_of_eta(Path(ref.removeprefix(ETA))) if ref.startswith(ETA) else synthetic_study(ref)
     path = Path(ref)
+    if (path / AMOUNTS_FILE).is_file():
+        return replace(read_pack(path / AMOUNTS_FILE), name=path.resolve().name)
     if path.is_dir():
         return read_folder(path)
     if path.suffix == PACK_ENDING:

@@ -143,6 +143,9 @@ class Wording:
         and empty where nothing is for any class.
     any_mistake : tuple of Mistake
         Per true class: any wrong answer for it (the DLPM family): "Melanoma called something else".
+    priced : {"multilabel", "relevance"} or None
+        Where the study is about amounts instead of mistakes: what is counted, see `metrics.elicited.kinds`. Each class
+        is then an amount, and `any_mistake` has its words.
     """
 
     case: str
@@ -152,6 +155,7 @@ class Wording:
     mistakes: dict[tuple[int, int], Mistake]
     any_mistake: tuple[Mistake, ...]
     class_action: tuple[str, ...] = ()
+    priced: Literal["multilabel", "relevance"] | None = None
 
     @property
     def of_cases(self) -> CaseWords:
@@ -239,6 +243,11 @@ class Study:
     def n_classes(self) -> int:
         """Return the number of classes k."""
         return len(self.classes)
+
+    @property
+    def answered_elsewhere(self) -> bool:
+        """Tell whether the answers go back to a coordinator, who alone has the cases."""
+        return self.pack is not None and self.wording.priced is None
 
     @property
     def model_names(self) -> tuple[str, ...]:

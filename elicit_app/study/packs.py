@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -77,6 +78,9 @@ class PackDocument(Described):
     models: Annotated[list[ModelCounts], Field(min_length=1)]
     round: Annotated[int, Field(ge=1, le=2)] = 1
     others: tuple[OthersSaid, ...] = ()
+    amounts: Literal["multilabel", "relevance"] | None = Field(
+        default=None, description="What is counted in place of mistakes; left out where mistakes are"
+    )
     content_digest: str = ""
 
 
@@ -107,9 +111,16 @@ def pack_bytes(study: Study) -> bytes:
             )
             for said in study.pack.others
         ),
+        amounts=study.wording.priced,
     )
-    fields = document.model_dump(mode="json", exclude={"content_digest"})
+    fields = _content(document)
     return json_text({**fields, "content_digest": _content_digest(fields)}).encode()
+
+
+def _content(document: PackDocument) -> dict[str, Any]:
+    """Return the fields of a pack without its digest; what a pack about mistakes does not have is left out."""
+    left_out = {"content_digest"} if document.amounts else {"content_digest", "amounts"}
+    return document.model_dump(mode="json", exclude=left_out)
 
 
 def _content_digest(fields: dict[str, Any]) -> str:
@@ -180,7 +191,7 @@ def parse_pack(path: Path, content: bytes) -> Study:
     if isinstance(version, int) and version > CURRENT_VERSION:
         raise Problem(f"{path} was made by a newer elicit (version {version}): update elicit to open it.")
     document = validated(path, found, PackDocument, f"a proper study to answer: {{}}. {_REMEDY}")
-    fields = document.model_dump(mode="json", exclude={"content_digest"})
+    fields = _content(document)
     if document.content_digest != _content_digest(fields):
         raise Problem(f"{path} was changed since it was made. {_REMEDY}")
     if not 2 <= len(document.classes) <= MOST_CLASSES:
@@ -192,7 +203,7 @@ def parse_pack(path: Path, content: bytes) -> Study:
         models=(),
         population=document.population,
         stated_prevalence=tuple(document.stated_prevalence) if document.stated_prevalence else None,
-        wording=wording_of(path, document),
+        wording=replace(wording_of(path, document), priced=document.amounts),
         yardstick=yardstick_of(path, document),
         kind="pack",
         description=document.description,

@@ -78,16 +78,24 @@ class MultilabelTally(Accumulator):
         L.
     false_positive_penalty, false_negative_penalty : float
         What a wrongly given and a missed label cost, >= 0, in units of a correct one.
+    true_negative_reward : float
+        What a label rightly left out is worth, >= 0, in units of one rightly given.
     """
 
     def __init__(
-        self, n_labels: int, *, false_positive_penalty: float = 1.0, false_negative_penalty: float = 1.0
+        self,
+        n_labels: int,
+        *,
+        false_positive_penalty: float = 1.0,
+        false_negative_penalty: float = 1.0,
+        true_negative_reward: float = 1.0,
     ) -> None:
         self.n_labels = n_labels
         self.penalty = (
             real_number(false_positive_penalty, "false_positive_penalty", 0),
             real_number(false_negative_penalty, "false_negative_penalty", 0),
         )
+        self.reward = real_number(true_negative_reward, "true_negative_reward", 0)
         super().__init__()
 
     def update(self, y_true: ArrayLike, y_pred: ArrayLike) -> Self:
@@ -128,14 +136,15 @@ class MultilabelTally(Accumulator):
     def per_label_score(self) -> Floats:
         """Return the score of each label under the penalties, shape (L,); their mean is the result."""
         cost = self.penalty[0] * self.value("false_positive") + self.penalty[1] * self.value("false_negative")
-        return np.asarray(self.per_label() - cost / self._items())
+        correct = self.value("true_positive") + self.reward * self.value("true_negative")
+        return np.asarray((correct - cost) / self._items())
 
     def result(self) -> float:
         """Return the mean item score; greater is better."""
         items = self._items()
         hit, rest, false_positive, false_negative = self.counts()
         cost = self.penalty[0] * false_positive + self.penalty[1] * false_negative
-        return (hit + rest - cost) / (items * self.n_labels)
+        return (hit + self.reward * rest - cost) / (items * self.n_labels)
 
     def _items(self) -> float:
         return required_weight(sum(float(np.ravel(self.value(name))[0]) for name in MultilabelCounts._fields))
@@ -147,6 +156,7 @@ def penalized_multilabel_score(
     *,
     false_positive_penalty: float = 1.0,
     false_negative_penalty: float = 1.0,
+    true_negative_reward: float = 1.0,
     labels: Sequence[object] | None = None,
 ) -> PenalizedMultilabelScore:
     """Return the mean over items of (#correct - fp #false positives - fn #false negatives) / L [ML].
@@ -160,6 +170,9 @@ def penalized_multilabel_score(
         1 where the item has the label, 0 where not.
     false_positive_penalty, false_negative_penalty : float
         What a wrongly given and a missed label cost, >= 0, in units of a correct one.
+    true_negative_reward : float
+        What a label rightly left out is worth, >= 0, in units of one rightly given. The source counts both alike (1);
+        with 0 only labels that are there or were given count.
     labels : sequence of L labels, optional
         Names of the labels, for results per label and the plot; by default those of the columns of a frame, or "label
         0", "label 1", ...
@@ -183,9 +196,11 @@ def penalized_multilabel_score(
         true.shape[1],
         false_positive_penalty=false_positive_penalty,
         false_negative_penalty=false_negative_penalty,
+        true_negative_reward=true_negative_reward,
     ).update(true, predicted)
     cost = tally.penalty[0] * (predicted & ~true).sum(axis=1) + tally.penalty[1] * (true & ~predicted).sum(axis=1)
-    per_item = ((true == predicted).sum(axis=1) - cost) / true.shape[1]
+    correct = (true & predicted).sum(axis=1) + tally.reward * (~(true | predicted)).sum(axis=1)
+    per_item = (correct - cost) / true.shape[1]
     return PenalizedMultilabelScore(
         tally.result(),
         counts=tally.counts(),
@@ -215,6 +230,13 @@ def _bits(values: ArrayLike, name: str) -> Bits:
     if array.ndim != 2 or 0 in array.shape:
         raise InputError(f"{name}: a row per item and a column per label were expected, the shape is {array.shape}.")
     return array.astype(bool, copy=False)
+
+
+def label_bits(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[Bits, Bits]:
+    """Return true and predicted labels as booleans of the same shape (n, L); refused as in the score."""
+    true, predicted = _bits(y_true, "y_true"), _bits(y_pred, "y_pred")
+    _same_shape(true, predicted)
+    return true, predicted
 
 
 def _same_shape(true: Bits, predicted: Bits) -> None:

@@ -264,7 +264,9 @@ def plot_decision_curve(curve: NetBenefits, ax: Axes | None = None, shaded: tupl
         curve.thresholds, curve.treat_all, color=QUIET, lw=1.2, ls=":", label=f"everybody called {curve.positive}"
     )
     axes.axhline(0.0, color=INK, lw=1.2, label="nobody")
-    if shaded is not None:
+    if shaded is not None and shaded[0] == shaded[1]:
+        axes.axvline(shaded[0], color=SECOND, lw=1.2, ls="--", label="by the costs")
+    elif shaded is not None:
         axes.axvspan(*shaded, color=LINE, alpha=0.5, lw=0, label="fits the answers")
     axes.set(xlabel="threshold: called from this probability", ylabel="net benefit per case")
     axes.set(ylim=(-0.1 * curve.prevalence, 1.1 * curve.prevalence))

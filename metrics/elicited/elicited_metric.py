@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited import metric_parts as parts
 from metrics.elicited.family import family_of
+from metrics.elicited.kinds import KindName, check_kind
 from metrics.elicited.metric_parts import CaseWords, Consequence, MetricDetails, Provenance, Quality
 from metrics.elicited.scoring import CostsOfCases
 from metrics.errors import InputError
@@ -68,6 +69,8 @@ class ElicitedMetric(CostsOfCases):
         Procedure, settings, seed, number of questions, digests.
     quality : Quality
         Repeats agreed, answers explained, held-out agreement.
+    kind : {"confusion", "multilabel", "relevance"}
+        What is priced: mistakes between classes, or amounts; see `metrics.elicited.kinds`.
     labels : tuple
         The classes as the caller's own objects, which `decide` returns and data are matched with; by default `classes`,
         and not stored in files. See `with_labels`.
@@ -93,10 +96,12 @@ class ElicitedMetric(CostsOfCases):
     yardstick: tuple[str, str] | None = None
     provenance: Provenance = field(default_factory=Provenance)
     quality: Quality = field(default_factory=Quality)
+    kind: KindName = "confusion"
     labels: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         k = len(class_names(self.classes))
+        check_kind(self.kind, self.family, k)
         checked: dict[str, Any] = {"weights": parts.checked_weights(self.weights, self.family, k)}
         checked["cost_matrix"] = parts.checked_costs(self.cost_matrix, checked["weights"], self.family)
         if self.intervals is not None:
@@ -238,6 +243,7 @@ class ElicitedMetric(CostsOfCases):
             yardstick=None if yardstick is None else (label_text(yardstick[0]), label_text(yardstick[1])),
             provenance=details.get("provenance", Provenance()),
             quality=details.get("quality", Quality()),
+            kind=details.get("kind", "confusion"),
             labels=tuple(classes),
         )
 

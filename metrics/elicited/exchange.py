@@ -271,6 +271,11 @@ def called(classes: Sequence[str], key: MistakeKey) -> str:
     return f"{classes[key.true]} called {classes[1 - key.true if key.predicted is None else key.predicted]}"
 
 
+def flow_of(metric: ElicitedMetric, key: MistakeKey) -> str:
+    """Return truth and prediction of a mistake in words; empty where the metric prices amounts instead."""
+    return called(metric.classes, key) if metric.kind == "confusion" else ""
+
+
 def yardstick_of(metric: ElicitedMetric) -> MistakeKey:
     """Return the mistake in whose units others are said: the named one, else the cheapest that costs anything."""
     family = family_of(metric.family)

@@ -15,6 +15,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 
 from metrics.classification.costs import mean_cost
 from metrics.elicited.family import error_cells
+from metrics.elicited.kinds import KindName
 from metrics.elicited.metric_parts import TOLERANCE, CaseWords, Consequence, MetricDetails, Provenance, Quality, frozen
 from metrics.errors import InputError
 from metrics.files import json_text, read_regular_file, strict_json
@@ -62,6 +63,11 @@ class MetricDocument(_Part):
     name: str
     created: AwareDatetime = Field(description="UTC")
     classes: list[str] = Field(min_length=2, description="In the order of the rows and columns of every matrix")
+    kind: KindName = Field(
+        default="confusion",
+        description="What is priced: mistakes between the classes; or amounts, each of which stands for a class, its "
+        "price being the weight. multilabel: labels found, labels missed, false labels; relevance: alpha, beta",
+    )
     family: Literal["dlpm", "lpm"]
     orientation: Literal["rows are true classes, columns are predicted classes"]
     weights: list[float] = Field(
@@ -176,7 +182,9 @@ def metric_text(metric: ElicitedMetric) -> str:
         "yardstick": None if details["yardstick"] is None else list(details["yardstick"]),
         "worked_example": {"counts": counts.tolist(), "mean_cost": mean_cost(counts, metric.cost_matrix)},
     }
-    content = MetricDocument.model_validate(fields).model_dump(mode="json", by_alias=True, exclude={"digest"})
+    # Metrics of the first kind are written as they were before there were others: older programs read them.
+    left_out = {"digest", "kind"} if metric.kind == "confusion" else {"digest"}
+    content = MetricDocument.model_validate(fields).model_dump(mode="json", by_alias=True, exclude=left_out)
     return json_text({**content, "digest": document_digest(content)})
 
 
@@ -316,7 +324,8 @@ def _fields(document: MetricDocument) -> dict[str, Any]:
     """Return the fields of the document that are fields of the metric."""
     fields = {name: getattr(document, name) for name in ("family", "weights", "cost_matrix", "name", "created")}
     fields |= {
-        name: getattr(document, name) for name in ("samples", "prevalence", "population", "provenance", "quality")
+        name: getattr(document, name)
+        for name in ("samples", "prevalence", "population", "provenance", "quality", "kind")
     }
     return {
         **fields,

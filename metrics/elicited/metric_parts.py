@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.family import checked_cost_matrix, family_of
+from metrics.elicited.kinds import KindName
 from metrics.errors import InputError
 
 if TYPE_CHECKING:
@@ -255,6 +256,7 @@ class MetricDetails(TypedDict, total=False):
     yardstick: tuple[object, object] | None
     provenance: Provenance
     quality: Quality
+    kind: KindName
 
 
 def frozen(values: ArrayLike, name: str, shape: tuple[int | None, ...]) -> Floats:

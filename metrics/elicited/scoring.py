@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.alignment import aligned, labelled_table
 from metrics.elicited.family import family_of
+from metrics.elicited.kinds import PricedScores
 from metrics.elicited.release import ReleaseForm, ReleaseList, release_factors, release_list, two_level_factors
 from metrics.errors import InputError
 from metrics.extras import require
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-class CostsOfCases:
+class CostsOfCases(PricedScores):
     """The part of `ElicitedMetric` that takes labels and probabilities of cases."""
 
     if TYPE_CHECKING:
@@ -36,7 +37,14 @@ class CostsOfCases:
 
     @cached_property
     def class_index(self) -> ClassIndex:
-        """Return what says which class a label means: one of `labels`, which by default are the classes."""
+        """Return what says which class a label means: one of `labels`, which by default are the classes.
+
+        Raises
+        ------
+        InputError
+            Where the metric does not price mistakes between classes.
+        """
+        self.require_kind("confusion")
         return ClassIndex(np.fromiter(self.labels, dtype=object, count=len(self.labels)), "labels")
 
     @cached_property

@@ -52,10 +52,12 @@ def export(metric: ElicitedMetric, format: str) -> str | bytes:
     Raises
     ------
     InputError
-        For an unknown format.
+        For an unknown format, or one for tools where the metric prices no mistakes between classes.
     """
     if format not in _MAKERS:
         raise InputError(f"format is {format!r}; one of {', '.join(FORMATS)} was expected.")
     module, name = _MAKERS[format]
+    if module == "tools":
+        metric.require_kind("confusion")
     make: Callable[[ElicitedMetric], str | bytes] = getattr(import_module(f"metrics.exports.{module}"), name)
     return make(metric)

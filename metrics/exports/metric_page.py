@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metrics.display.numbers import cost_text, day, span, two_digits
-from metrics.elicited.exchange import ExchangeRate, called, exchange_rates, headline
+from metrics.elicited.exchange import ExchangeRate, exchange_rates, flow_of, headline
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import ANSWERS_FOR, Floats
 from metrics.elicited.release import factors_within_rows, ranges_of_draws
@@ -26,11 +26,41 @@ def metric_page(metric: ElicitedMetric) -> Page:
     metric : ElicitedMetric
         What the page is about.
     """
-    rates, names = exchange_rates(metric), tuple(map(one_line, metric.classes))
-    k = len(names)
+    rates = exchange_rates(metric)
+    of_costs = metric.kind == "confusion"
     sections = (
         Section("", (Paragraph(headline(metric).in_words(), "lead"),)),
         Section(_rates_question(metric), (RatePlot(rates, tuple(_names(metric, rate) for rate in rates)),)),
+        *(_about_costs(metric) if of_costs else (_about_prices(metric),)),
+        Section(
+            "Where this comes from",
+            (Facts(tuple((what, one_line(value)) for what, value in _provenance(metric))),),
+            half=True,
+        ),
+    )
+    what = "What each mistake costs" if of_costs else "What each amount counts"
+    return Page(one_line(metric.name) or "Elicited metric", f"{what}. {day(metric.created)}", sections)
+
+
+def _about_prices(metric: ElicitedMetric) -> Section:
+    """Return what the prices are in the score that they are for."""
+    if metric.kind == "relevance":
+        share = metric.alpha_share()
+        said = f"alpha : beta is {share:.3g} : {1 - share:.3g}."
+        return Section("In the relevance score", (Paragraph(said),), half=True)
+    false_positive, false_negative = metric.penalties()
+    said = (
+        f"In units of a label found, a false label costs {false_positive:.3g} and a missed one {false_negative:.3g}. "
+        "Labels that were rightly left out do not count."
+    )
+    return Section("In the multi-label score", (Paragraph(said),), half=True)
+
+
+def _about_costs(metric: ElicitedMetric) -> tuple[Section, ...]:
+    """Return costs, release factors and class weights."""
+    names = tuple(map(one_line, metric.classes))
+    k = len(names)
+    return (
         Section(
             "Cost matrix",
             (
@@ -56,17 +86,11 @@ def metric_page(metric: ElicitedMetric) -> Page:
             ),
             half=True,
         ),
-        Section(
-            "Where this comes from",
-            (Facts(tuple((what, one_line(value)) for what, value in _provenance(metric))),),
-            half=True,
-        ),
     )
-    return Page(one_line(metric.name) or "Elicited metric", f"What each mistake costs. {day(metric.created)}", sections)
 
 
 def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
-    name, flow = one_line(rate.mistake.name), one_line(called(metric.classes, rate.key))
+    name, flow = one_line(rate.mistake.name), one_line(flow_of(metric, rate.key))
     return name, "" if name.casefold() == flow.casefold() else flow
 
 
@@ -142,7 +166,7 @@ def _provenance(metric: ElicitedMetric) -> list[tuple[str, str]]:
         ("Made", f"{day(metric.created)}, {metric.created:%H:%M} UTC"),
         ("How", _how(metric)),
         ("Expert", source.expert),
-        ("Rule", family_of(metric.family).rule),
+        ("Rule", family_of(metric.family).rule if metric.kind == "confusion" else None),
         ("Repeats with the same answer", quality.repeats_agreed),
         ("Answers these numbers explain", quality.answers_explained),
         ("Answers kept aside, predicted", quality.held_out_agreement),

@@ -24,7 +24,7 @@ from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, open_ends
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.intervals import IntervalPosterior
-from elicit_app.elicitation.laws import Decider
+from elicit_app.elicitation.laws import Decider, Tally
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
@@ -193,8 +193,12 @@ class Bayes:
     def linearity(self, history: Sequence[Asked]) -> Linearity | None:
         """Return how well rivals of linear costs explain the answers.
 
-        None on the sphere, where more than twenty weights are asked about, and under eight answers.
+        None on the sphere, where more than twenty weights are asked about, where amounts are priced instead of
+        mistakes, and under eight answers.
         """
+        first = self._cases[0]
+        if isinstance(first, Tally) and first.good is not None:
+            return None
         if isinstance(self.source, SpherePairs) or not self._by_particles or n_answered(history) < FEWEST_ANSWERS:
             return None
         key = prefix_digests(history)[-1]

@@ -13,6 +13,7 @@ from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, named
 from elicit_app.gui.elements.page import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.elements.surfaces import Section
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
+from metrics import __version__
 
 KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("Left", "1"), "A is better"),
@@ -54,6 +55,17 @@ _FILE = (
 _EXAMPLE = "y_true,proba_melanoma,proba_naevus,proba_keratosis\nmelanoma,0.71,0.24,0.05\nnaevus,0.08,0.87,0.05"
 
 
+_LICENCES = (
+    "elicit is free software under the MIT licence. Its window is drawn by Qt through PySide6 and shiboken6, which are "
+    "under the GNU Lesser General Public License, version 3. They are packages of their own beside this program, "
+    "unchanged, and you may put your own build in their place: install it into the same Python environment (pip "
+    "install --no-deps YOUR_WHEEL, both of one version) and start elicit again. Their source is at code.qt.io. Reports "
+    "in PDF are set by Typst, under the Apache License 2.0, which can be replaced in the same way. All other parts are "
+    "under licences that ask for their notice alone (BSD, MIT, Apache, Python), but certifi, which is under the "
+    "Mozilla Public License 2.0. Each package has its text in its .dist-info folder among Python's site-packages."
+)
+
+
 class HelpPage(ScrolledPage):
     """Emits `back_requested`."""
 
@@ -71,6 +83,7 @@ class HelpPage(ScrolledPage):
         self._file = _section("What a predictions file looks like", Label(_FILE), _code(_EXAMPLE))
         self.body.addWidget(self._file)
         self.body.addWidget(_section("What is stored", Label(_STORED)))
+        self.body.addWidget(_section(f"About elicit {__version__}", Label(_LICENCES)))
         self.body.addStretch(1)
         self.done.clicked.connect(self.back_requested)
         leave_by_escape(self, self.back_requested.emit)

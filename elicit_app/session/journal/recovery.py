@@ -34,6 +34,9 @@ from elicit_app.session.journal.writing import Journal
 _KEPT = 4096
 # What editors and disks put around lines.
 _BOM = b"\xef\xbb\xbf"
+_MOST_TRIED = 2 * 10**9
+"""Bytes to compute digests of in search of turned bits: some seconds, or one line about fifty classes."""
+
 _SEALED = re.compile(rb',"digest":"[0-9a-f]{64}"}')
 
 
@@ -183,7 +186,7 @@ def _sealed(data: bytes, path: Path) -> _Found:
     kept = [line for copy in backups(path) if copy.is_file() for line in read_bytes(copy).split(b"\n")]
     pool = dict.fromkeys([*bare, *kept])
     taken: set[bytes] = set()
-    digest, start = "", 0
+    digest, start, budget = "", 0, _MOST_TRIED
     while start < len(data):
         end = data.find(b"\n", start) % (len(data) + 1)
         line, step = data[start:end], end + 1 - start
@@ -193,7 +196,9 @@ def _sealed(data: bytes, path: Path) -> _Found:
                 continue
             whole = next((other for other in pool if _follows(other, digest)), None)
             step = 0 if whole else step
-            whole = whole or _unflipped(data[start : data.find(b"\n", end + 1) % (len(data) + 1)], len(line), digest)
+            budget -= 0 if whole else 8 * len(line) ** 2
+            if whole is None and budget > 0:
+                whole = _unflipped(data[start : data.find(b"\n", end + 1) % (len(data) + 1)], len(line), digest)
             if whole is None:
                 # What stands here may be another line or an edited one: nothing proves it.
                 found.gaps += 1
@@ -236,7 +241,7 @@ def _unflipped(data: bytes, length: int, digest: str) -> bytes | None:
     for place in range(min(length + 1, len(data))):
         for bit in range(8):
             turned[place] ^= 1 << bit
-            line = bytes(turned).split(b"\n", 1)[0]
+            line = bytes(turned[: turned.find(b"\n") % (len(turned) + 1)])
             if _follows(line, digest):
                 return line
             turned[place] ^= 1 << bit

@@ -142,8 +142,8 @@ def elicited(
         name=name,
         intervals=cost_intervals(outcome, study.yardstick),
         samples=outcome.samples,
-        prevalence=study.prevalence,
-        population=study.population,
+        prevalence=None if study.wording.priced else study.prevalence,
+        population=None if study.wording.priced else study.population,
         consequences=consequences(study, outcome.family == "dlpm"),
         words=study.wording.of_cases,
         yardstick=(study.classes[true], study.classes[predicted]),
@@ -153,6 +153,7 @@ def elicited(
             study_digest=study.digest.removeprefix("sha256:") or None,
         ),
         quality=quality,
+        kind=study.wording.priced or "confusion",
         **when,
     )
 

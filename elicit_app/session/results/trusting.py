@@ -76,7 +76,7 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     odd = sorted(misfit_numbers(state, report.misfits))
     explained = Tally(report.explained.right, report.explained.total)
     same, repeated = report.repeats.right, report.repeats.total
-    held_out = _held_out(report)
+    held_out = _held_out(report, session.study)
     tested = bool(repeated or report.checks.total or held_out)
     findings = (
         *_repeats_found(report, failed),
@@ -190,11 +190,14 @@ def _fits_found(explained: Tally, odd: Sequence[int]) -> list[TrustView]:
     return found
 
 
-def _held_out(report: TrustReport) -> tuple[HeldOutView, ...]:
+def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:
     kept = report.held_out
     if kept is None:
         return ()
-    rules = (("this result", kept.learned), ("F1 score", kept.f1), ("accuracy", kept.accuracy))
+    rules = [("this result", kept.learned), ("F1 score", kept.f1), ("accuracy", kept.accuracy)]
+    if study.wording.priced is not None:
+        # The diagonal of amounts is what is good of each: adding it up prices all alike, and F1 means nothing here.
+        rules = [("this result", kept.learned), ("equal prices", kept.accuracy)]
     return tuple(HeldOutView(name, right, kept.total) for name, right in rules)
 
 
@@ -245,7 +248,8 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
     if not bounded:
         return []
     told = [
-        f"{_capital(called(study.wording.class_one, rate.key))}: {span(*rate.ninety)}."
+        f"{rate.mistake.name if study.wording.priced else _capital(called(study.wording.class_one, rate.key))}: "
+        f"{span(*rate.ninety)}."
         for rate in bounded[:3]
         if rate.ninety is not None
     ]

@@ -32,21 +32,17 @@ class Balance(NamedTuple):
 def balance_of(rows: tuple[Row, ...]) -> Balance:
     """Return what either side has more of."""
     sides: list[tuple[Letter, list[Row]]] = [
-        ("A", [row for row in rows if row.left > row.right]),
-        ("B", [row for row in rows if row.right > row.left]),
+        ("A", [row for row in rows if row.surplus and row.worse == "left"]),
+        ("B", [row for row in rows if row.surplus and row.worse == "right"]),
     ]
     sides.sort(key=lambda side: sum(row.surplus for row in side[1]))
-    said = [", ".join(_more(row) for row in more) for _, more in sides]
+    said = [", ".join(row.excess for row in more) for _, more in sides]
     (first, few), (second, many) = sides
     ratio = None
     if len(few) == len(many) == 1:
         value = many[0].surplus / few[0].surplus
         ratio = amount(round(value, 1) if value < 10 else round(value))
     return Balance((first, second), (said[0], said[1]), ratio)
-
-
-def _more(row: Row) -> str:
-    return f"{row.surplus:,} more {row.mistake.one if row.surplus == 1 else row.mistake.many}"
 
 
 def moved_ledger(
@@ -71,9 +67,10 @@ def moved_ledger(
     fold = new.fold._replace(
         same_kinds=new.fold.same_kinds - len(level), same_cases=new.fold.same_cases - sum(row.left for row in level)
     )
+    fold_sentence = new.fold_sentence if wording.priced is not None else fold_words(fold, wording)
     strip = strip_of(rows, "left" if shown.strip.subject == "A" else "right")
     headline = f"For {shown.cases}, make both results equally bad"
-    return replace(new, rows=rows, fold=fold, fold_sentence=fold_words(fold, wording), strip=strip, headline=headline)
+    return replace(new, rows=rows, fold=fold, fold_sentence=fold_sentence, strip=strip, headline=headline)
 
 
 def move_name(row: Row, letter: Letter, count: int, least: int, most: int) -> str:

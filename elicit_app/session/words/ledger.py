@@ -8,6 +8,7 @@ what the person sees as A, *right* as B.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -17,6 +18,7 @@ from elicit_app.elicitation.questions import Counts, Family
 from elicit_app.problem import Problem
 from elicit_app.session.views.asked import Side
 from elicit_app.study.model import Mistake, Wording
+from metrics.elicited.kinds import PRICED
 
 Letter = Literal["A", "B"]
 ARROW = "\N{RIGHTWARDS ARROW}"
@@ -53,6 +55,12 @@ class Row:
         Cases of the true class, the same on both sides.
     left, right : int
         Cases with this mistake in A and in B.
+    good : bool
+        More of it is better, where it is no mistake but an amount.
+    totals : tuple of int or None
+        For an amount: what it is a part of, in A and in B, where it is a part of anything; else None.
+    amount : bool
+        It is an amount, see `elicit_app.study.amounts`.
     """
 
     true: int
@@ -64,11 +72,24 @@ class Row:
     total: int
     left: int
     right: int
+    good: bool = False
+    totals: tuple[int, int] | None = None
+    amount: bool = False
 
     @property
     def surplus(self) -> int:
         """Return how many more the larger side has."""
         return abs(self.left - self.right)
+
+    @property
+    def worse(self) -> Side:
+        """Return the side on which this row is worse: that with more of a mistake, or with less of what is good."""
+        return opposite(self.larger) if self.good else self.larger
+
+    @property
+    def excess(self) -> str:
+        """Return by how much the worse side is worse: "12 more missed melanomas", "8 fewer moods found"."""
+        return self.change(self.worse)
 
     @property
     def larger(self) -> Side:
@@ -82,12 +103,18 @@ class Row:
 
     @property
     def flow(self) -> str:
-        """Return truth and prediction: "of 120 melanomas", arrow, "called naevus"."""
+        """Return truth and prediction: "of 120 melanomas", arrow, "called naevus"; of an amount what it is part of."""
+        if self.amount:
+            return "" if self.totals is None else f"of {self.totals[0]:,} in A, of {self.totals[1]:,} in B"
         return f"of {self.total:,} {self.truths} {ARROW} called {self.said}"
 
     @property
     def rates(self) -> tuple[str, str]:
-        """Return the class-conditional rates of A and B: "26 %", "16 %"."""
+        """Return the class-conditional rates of A and B: "26 %", "16 %"; empty for an amount that is no part."""
+        if self.amount:
+            parts = zip((self.left, self.right), self.totals or (), strict=False)
+            left, right = [rate_words(part, part, total)[0] for part, total in parts] or ["", ""]
+            return left, right
         return rate_words(self.left, self.right, self.total)
 
     def count(self, side: Side) -> int:
@@ -104,6 +131,10 @@ class Row:
         """Return the name of a cell for a screen reader."""
         other = letter_of(opposite(side))
         more = "more" if self.count(side) > self.count(opposite(side)) else "fewer"
+        if self.amount:
+            return (
+                f"{self.mistake.name}: {self.count(side):,} in {letter_of(side)}, {self.surplus:,} {more} than {other}."
+            )
         return (
             f"Truth {self.truth}, model says {self.said}: {self.count(side):,} of {self.total:,} "
             f"in {letter_of(side)}, {self.surplus:,} {more} than {other}."
@@ -223,6 +254,7 @@ def ledger(
         Where the row sums of the two matrices differ: such a pair compares populations, not classifiers.
     """
     kinds = all_rows(left, right, wording, family)
+    amounts = wording.priced is not None
     differing = [row for row in kinds if row.surplus]
     largest = sorted(differing, key=lambda row: -row.surplus)[:max_rows]
     rows = tuple(row for row in differing if row in largest)[:: -1 if reversed_rows else 1]
@@ -237,13 +269,16 @@ def ledger(
         correct_left=int(np.trace(left)),
         correct_right=int(np.trace(right)),
     )
-    cases = counted(population, wording)
+    cases = "two batches" if amounts else counted(population, wording)
+    headline = f"For {cases}, which result would you rather have?"
+    if amounts:
+        headline = f"{outcome_words(left, right, wording)} Which would you rather have?"
     return LedgerView(
         rows=rows,
         fold=fold,
-        fold_sentence=fold_words(fold, wording),
+        fold_sentence=same_words(same) if amounts else fold_words(fold, wording),
         strip=strip_of(rows, subject),
-        headline=f"For {cases}, which result would you rather have?",
+        headline=headline,
         cases=cases,
     )
 
@@ -256,6 +291,8 @@ def all_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> t
             "The two results of this question do not have the same number of cases in every true class, so they "
             "cannot be compared; make the study again from predictions of the same cases"
         )
+    if wording.priced is not None:
+        return _amount_rows(left, right, wording, PRICED[wording.priced].good)
     rows = []
     for i, total in enumerate(totals.tolist()):
         truth, truths = wording.class_one[i], wording.class_one[i] if total == 1 else wording.class_many[i]
@@ -272,10 +309,50 @@ def all_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> t
     return tuple(rows)
 
 
+def _amount_rows(left: Counts, right: Counts, wording: Wording, good: tuple[bool, ...]) -> tuple[Row, ...]:
+    """Return the amounts: what is good is counted where it lies on the diagonal, what is not beside it."""
+    shown = [np.where(good, side.diagonal(), side.sum(axis=1) - side.diagonal()) for side in (left, right)]
+    counts = np.stack(shown, axis=1)
+    # Labels found and missed are together those that are there.
+    there = (int(counts[:2, 0].sum()), int(counts[:2, 1].sum())) if wording.priced == "multilabel" else None
+    rows = []
+    for i, (a, b) in enumerate(counts.tolist()):
+        words, totals = wording.any_mistake[i], there if i == 0 else None
+        total = int(left[i].sum())
+        rows.append(Row(i, None, words, words.one, words.many, words.many, total, a, b, good[i], totals, amount=True))
+    return tuple(rows)
+
+
+def outcome_words(left: Counts, right: Counts, wording: Wording) -> str:
+    """Return what two batches come to: "A finds 12 of 15 moods and adds 4 wrong ones; B finds 9 of 9 and adds 2."."""
+    rows = all_rows(left, right, wording, "dlpm")
+    parts = []
+    for letter, counts in (("A", [row.left for row in rows]), ("B", [row.right for row in rows])):
+        noun = f" {wording.cases}" if letter == "A" else ""
+        if wording.priced == "multilabel":
+            found, missed, false = counts
+            wrong = f" wrong {'one' if false == 1 else 'ones'}" if letter == "A" else ""
+            added = f"{false:,}{wrong}" if false else "none"
+            parts.append(f"{letter} finds {found:,} of {found + missed:,}{noun} and adds {added}")
+        else:
+            said = (
+                f"{n or 'no'} {row.mistake.one if n == 1 else row.mistake.many}"
+                for n, row in zip(counts, rows, strict=True)
+            )
+            parts.append(f"{letter}: {', '.join(said)}")
+    return f"{'; '.join(parts)}."
+
+
+def same_words(same: Sequence[Row]) -> str:
+    """Return which amounts are the same on both sides, in one sentence; empty where none is."""
+    said = ", ".join(f"{row.left:,} {row.mistake.one if row.left == 1 else row.mistake.many}" for row in same)
+    return f"The same in A and B: {said}" if said else ""
+
+
 def strip_of(rows: tuple[Row, ...], subject: Side) -> Strip:
-    """Return the sentence about `subject`: what it has fewer of, then what it has more of."""
-    fewer = tuple(row.change(subject) for row in rows if row.surplus and row.larger != subject)
-    more = tuple(row.change(subject) for row in rows if row.surplus and row.larger == subject)
+    """Return the sentence about `subject`: in what it is better, then in what it is worse."""
+    fewer = tuple(row.change(subject) for row in rows if row.surplus and row.worse != subject)
+    more = tuple(row.change(subject) for row in rows if row.surplus and row.worse == subject)
     return Strip(letter_of(subject), fewer, more)
 
 
@@ -370,6 +447,8 @@ def branches(left: Counts, right: Counts, wording: Wording, *, condensed: bool =
     condensed : bool
         Join what is the same: the mistakes of a truth that do not differ, and the truths in which nothing differs.
     """
+    if wording.priced is not None:
+        return ()  # every amount has its row already
     full = [_branch(i, left, right, wording) for i in range(len(left))]
     if not condensed:
         return tuple(full)

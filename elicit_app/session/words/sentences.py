@@ -139,8 +139,8 @@ def preference(
     if reply == "equal":
         return Preference(f"About equal: {', '.join(_differences(rows))}", "", is_preference=False)
     chosen: Side = reply
-    gained = ", ".join(row.change(chosen) for row in rows if row.larger != chosen)
-    forgone = ", ".join(row.change(opposite(chosen)) for row in rows if row.larger == chosen)
+    gained = ", ".join(row.change(chosen) for row in rows if row.worse != chosen)
+    forgone = ", ".join(row.change(opposite(chosen)) for row in rows if row.worse == chosen)
     more = ", ".join(row.change(chosen) for row in rows)
     return Preference(gained or more, forgone)
 
@@ -183,20 +183,16 @@ def equal_point(left: Counts, right: Counts, wording: Wording, family: Family) -
         "14 more missed cancers are as bad as 120 more needless biopsies: one counts as 8.6", without a full stop.
     """
     rows = _largest(left, right, wording, family)
-    sides = [[row for row in rows if row.larger == side] for side in ("left", "right")]
+    sides = [[row for row in rows if row.worse == side] for side in ("left", "right")]
     if not all(sides):
         return f"About equal: {', '.join(_differences(rows))}"
     fewer, more = sorted(sides, key=lambda side: sum(row.surplus for row in side))
-    first, second = (", ".join(_more(row) for row in side) for side in (fewer, more))
+    first, second = (", ".join(row.excess for row in side) for side in (fewer, more))
     are = "is" if len(fewer) == 1 and fewer[0].surplus == 1 else "are"
     counts = ""
     if len(fewer) == len(more) == 1:
         counts = f": one counts as {two_digits(more[0].surplus / fewer[0].surplus)}"
     return f"{first} {are} as bad as {second}{counts}"
-
-
-def _more(row: Row) -> str:
-    return f"{row.surplus:,} more {row.mistake.one if row.surplus == 1 else row.mistake.many}"
 
 
 def undo_words(previous: AnsweredView | None, wording: Wording, family: Family) -> str:

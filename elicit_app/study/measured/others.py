@@ -76,6 +76,10 @@ def _coverage(cases: CaseColumns, options: Options) -> Taken:
 def _penalised(cases: CaseColumns, options: Options) -> PenalizedMultilabelScore:
     true, predicted, labels = cases.bits
     given = options.given()
+    if options.metric is not None:
+        if any(name in given for name in _PENALTIES):
+            raise WrongOption("`metric` states both penalties: leave it or the others out.")
+        return options.metric.multilabel_score(true, predicted, labels=labels)
     return metrics.penalized_multilabel_score(
         true, predicted, labels=labels, **{name: given[name] for name in _PENALTIES if name in given}
     )
@@ -102,6 +106,10 @@ def _relevance_of(cases: CaseColumns, options: Options) -> RelevanceScore:
         other = CaseColumns(options.reference)
         reference = (other.y_true, other.context)
     given = options.given()
+    if options.metric is not None:
+        if "alpha" in given or "beta" in given:
+            raise WrongOption("`metric` states `alpha` and `beta`: leave it or the others out.")
+        return options.metric.relevance_score(cases.y_true, cases.y_pred, cases.context, reference=reference)
     weights = {name: given[name] for name in ("alpha", "beta") if name in given}
     return metrics.relevance_score(cases.y_true, cases.y_pred, cases.context, reference=reference, **weights)
 
@@ -136,11 +144,12 @@ def _draw_labels(cases: CaseColumns, options: Options, axes: Axes) -> object:
 
 def _draw_relevance(cases: CaseColumns, options: Options, axes: Axes) -> object:
     """Draw the score against the share of alpha in alpha + beta: a line between its two bounds."""
-    bounds = _relevance_of(cases, options).bounds
+    found = _relevance_of(cases, options)
+    bounds = found.bounds
     axes.plot(_SHARES, bounds.beta_only + _SHARES * (bounds.alpha_only - bounds.beta_only))
     alpha, beta = (2.0 if options.alpha is None else options.alpha), (1.0 if options.beta is None else options.beta)
-    at = alpha / (alpha + beta)
-    axes.plot([at], [bounds.beta_only + at * (bounds.alpha_only - bounds.beta_only)], "o")
+    at = alpha / (alpha + beta) if options.metric is None else options.metric.alpha_share()
+    axes.plot([at], [float(found)], "o")
     axes.set(xlabel="alpha / (alpha + beta)", ylabel="relevance score")
     return axes
 
@@ -200,7 +209,16 @@ MEASURES = (
         "higher",
         _multilabel,
         _draw_labels,
-        _PENALTIES,
+        ("metric", *_PENALTIES),
     ),
-    Measure("relevance", "Relevance score", "G13", "contexts", "higher", _relevance, _draw_relevance, _ALPHA_BETA),
+    Measure(
+        "relevance",
+        "Relevance score",
+        "G13",
+        "contexts",
+        "higher",
+        _relevance,
+        _draw_relevance,
+        ("metric", *_ALPHA_BETA),
+    ),
 )

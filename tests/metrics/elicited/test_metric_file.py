@@ -89,7 +89,8 @@ def test_any_costs_and_any_names_come_back(data):
 
 def test_the_fields_are_those_of_the_specification():
     document = json.loads(full_metric().to_json())
-    assert list(document) == [*MetricDocument.model_fields]
+    # A metric of mistakes between classes is written as it was before there were other kinds.
+    assert list(document) == [name for name in MetricDocument.model_fields if name != "kind"]
     assert document["format"] == "elicited-metric"
     assert document["version"] == CURRENT_VERSION
     assert document["created"] == "2026-11-20T12:30:00Z"

@@ -1,0 +1,218 @@
+"""Studies of amounts: of several labels, or of suggestions in contexts; made from files of predictions.
+
+What is asked about are outcomes of batches of the study's own items, as counts of amounts: labels found, missed and
+false; or how far suggestions were from the most frequent outcome and from the actual one. Each amount is a row of a
+matrix as the questions have it: of so many possible ones so many are good (on the diagonal), the others are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elicit_app.problem import Problem
+from elicit_app.study.measured.columns import CONTEXT, PREDICTED, TRUE_LABEL, CaseColumns
+from elicit_app.study.model import Mistake, Pack, Study, TalliedModel, Wording
+from elicit_app.study.packs import pack_bytes, pack_name, parse_pack
+from elicit_app.study.tables import PROBABILITY, TRUTH
+from metrics.classification.relevance import OutcomeFrequencies
+from metrics.elicited.kinds import PRICED, multilabel_amounts
+
+Floats = NDArray[np.float64]
+Kind = Literal["multilabel", "relevance"]
+
+_USUAL = 60  # of the most frequent good or bad amount, so many are shown: two digits
+_ROOM = 4.0  # rows hold so many times what the models do, so that amounts can differ either way
+_FEWEST_POSSIBLE = 100
+_BATCHES = 360
+_SMALLEST_BATCH, _LARGEST_BATCH = 0.5, 1.5
+_SEED = 22
+_POINTS = (10, 20, 25, 30, 40, 50, 60, 70, 80, 90)  # sizes of a step between frequencies, in per cent
+
+
+class ItemAmounts(NamedTuple):
+    """What one model's predictions come to: the amounts of each item, shape (n, m)."""
+
+    name: str
+    amounts: Floats
+
+
+class Read(NamedTuple):
+    """Amounts of all models, what they are, and the step between frequencies that one of them stands for."""
+
+    kind: Kind
+    models: tuple[ItemAmounts, ...]
+    step: float = 1.0
+
+
+def is_of_amounts(path: Path) -> bool:
+    """Tell whether a file of predictions is about several labels, or about outcomes in contexts."""
+    return _kind(CaseColumns(path)) is not None
+
+
+def read_amounts(files: Sequence[Path], names: Sequence[str]) -> Read:
+    """Read what the models' predictions come to, item by item.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        One a model, of the same items; columns as in `study.measured.columns`.
+    names : sequence of str
+        The models.
+
+    Raises
+    ------
+    Problem
+        Files of different kinds or items, or what is wrong with one.
+    """
+    columns = [CaseColumns(file) for file in files]
+    kinds = {_kind(one) for one in columns}
+    kind = kinds.pop()
+    if kinds or kind is None:
+        raise Problem("The files of one study must all be about several labels, or all about outcomes in contexts.")
+    found = [_several_labels(one) if kind == "multilabel" else _in_context(one) for one in columns]
+    for file, amounts in zip(files[1:], found[1:], strict=True):
+        if len(amounts) != len(found[0]):
+            raise Problem(
+                f"{file} has {len(amounts):,} rows, {files[0]} has {len(found[0]):,}: all files of one study list the "
+                "same items in the same order."
+            )
+    for file, amounts in zip(files, found, strict=True):
+        if not amounts.any():
+            raise Problem(f"{file}: nothing was missed, wrong or found in it, so there is nothing to ask about.")
+    step = 1.0
+    if kind == "relevance":
+        apart = np.concatenate(found)
+        typical = 100 * float(apart[apart > 0].mean())
+        step = min(_POINTS, key=lambda size: abs(size - typical)) / 100
+        found = [amounts / step for amounts in found]
+    return Read(kind, tuple(map(ItemAmounts, names, found)), step)
+
+
+def _kind(columns: CaseColumns) -> Kind | None:
+    if not columns.has(TRUTH) and any(name.startswith(TRUE_LABEL) for name in columns.names):
+        return "multilabel"
+    in_context = columns.has(TRUTH, PREDICTED) and any(name.startswith(CONTEXT) for name in columns.names)
+    return "relevance" if in_context and not any(name.startswith(PROBABILITY) for name in columns.names) else None
+
+
+def _several_labels(columns: CaseColumns) -> Floats:
+    return multilabel_amounts(columns.bits.true, columns.bits.predicted)
+
+
+def _in_context(columns: CaseColumns) -> Floats:
+    frequencies = OutcomeFrequencies(columns.y_true, columns.context)
+    return frequencies.distances(columns.y_true, columns.y_pred, columns.context)[0]
+
+
+def study_of_amounts(read: Read, *, title: str, noun: tuple[str, str], population: int | None = None) -> Study:
+    """Return the study that is asked about: a packed one, of counts alone.
+
+    Parameters
+    ----------
+    read : Read
+        The models' amounts.
+    title : str
+        For people.
+    noun : tuple of str
+        What one label and several are called: "mood", "moods".
+    population : int, optional
+        So many of each amount at most; by default 100, more where models do more of one.
+    """
+    kind = PRICED[read.kind]
+    tallied, possible = _tallied(read, np.array(kind.good), population)
+    wording = _words(read, noun)
+    setting: dict[str, object] = {"procedure": "bayes", "family": "dlpm", "purpose": "costs", "max_cells": 2}
+    items = len(read.models[0].amounts)
+    models = f"{len(read.models)} model{'' if len(read.models) == 1 else 's'}"
+    what = "several labels" if read.kind == "multilabel" else "outcomes in contexts"
+    study = Study(
+        name=pack_name(title),
+        title=title,
+        classes=kind.amounts,
+        models=(),
+        population=int(possible.sum()),
+        stated_prevalence=None,
+        wording=wording,
+        yardstick=(0, 1) if read.kind == "multilabel" else (1, 0),
+        kind="pack",
+        description=f"{what}, {items:,} items, {models}",
+        digest=_digest(read),
+        pack=Pack(tallied, setting, ""),
+    )
+    return parse_pack(Path(study.name), pack_bytes(study))
+
+
+def _tallied(read: Read, good: NDArray[np.bool_], population: int | None) -> tuple[tuple[TalliedModel, ...], Floats]:
+    """Return the models with outcomes of random batches, and how many of each amount are possible."""
+    means = np.array([model.amounts.mean(axis=0) for model in read.models])
+    items = _USUAL / means.max()
+    usual = items * means
+    room = np.where(good, usual.max(axis=0) / (1 - 1 / (_ROOM + 1)), _ROOM * usual.max(axis=0))
+    possible = np.ceil(np.maximum(room, _FEWEST_POSSIBLE if population is None else population))
+    rng = np.random.default_rng(_SEED)
+    tallied = []
+    for place, model in enumerate(read.models):
+        own = np.arange(place, _BATCHES, len(read.models))
+        shares = rng.uniform(_SMALLEST_BATCH, _LARGEST_BATCH, len(own))
+        size = min(len(model.amounts), max(1, round(items)))
+        batches = np.array(
+            [model.amounts[rng.choice(len(model.amounts), size, replace=False)].mean(axis=0) for _ in own]
+        )
+        outcomes = np.concatenate([usual[[place]], shares[:, None] * items * batches])
+        matrices = np.array([_matrix(np.rint(one), possible, good) for one in outcomes])
+        tallied.append(TalliedModel(model.name, matrices[0], matrices[1:], own.astype(np.int64)))
+    return tuple(tallied), possible
+
+
+def _matrix(amounts: Floats, possible: Floats, good: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return amounts as a matrix: in each row what is good on the diagonal, and the rest beside it."""
+    m = len(amounts)
+    within = np.minimum(amounts, possible)
+    right = np.where(good, within, possible - within)
+    matrix = np.diag(right)
+    matrix[np.arange(m), (np.arange(m) + 1) % m] = possible - right
+    return matrix.astype(np.int64)
+
+
+def _words(read: Read, noun: tuple[str, str]) -> Wording:
+    one, many = noun
+    names: tuple[str, ...]
+    several: tuple[str, ...]
+    told: tuple[str, ...]
+    if read.kind == "multilabel":
+        names = (f"{one} found", f"missed {one}", f"false {one}")
+        several = (f"{many} found", f"missed {many}", f"false {many}")
+        told = ("", "It is there, and was not given.", "It was given, and is not there.")
+    else:
+        points = f"{100 * read.step:.0f} in 100"
+        names = ("unusual suggestion", "suggestion beside what happened")
+        several = ("unusual suggestions", "suggestions beside what happened")
+        told = (f"{points} fewer do so than the usual.", f"{points} apart from what then happened.")
+    amounts = tuple(
+        Mistake(plural[:1].upper() + plural[1:], single, plural, consequence)
+        for single, plural, consequence in zip(names, several, told, strict=True)
+    )
+    m = len(amounts)
+    return Wording(
+        case=one if read.kind == "multilabel" else "suggestion",
+        cases=many if read.kind == "multilabel" else "suggestions",
+        class_one=names,
+        class_many=several,
+        mistakes={(i, j): amounts[i] for i in range(m) for j in range(m) if i != j},
+        any_mistake=amounts,
+        priced=read.kind,
+    )
+
+
+def _digest(read: Read) -> str:
+    import hashlib
+
+    digest = hashlib.sha256(b"elicit amounts 1" + read.kind.encode())
+    for model in read.models:
+        digest.update(np.ascontiguousarray(model.amounts, dtype="<f8").tobytes())
+    return f"sha256:{digest.hexdigest()}"

@@ -1,0 +1,180 @@
+"""What an elicited metric prices: mistakes between classes, labels of items, or suggestions in contexts.
+
+A metric of kind "confusion" has costs of mistakes between classes. The others price amounts that are counted over
+items, in the same file: each amount stands for a class, its weight is the price of one, and the cost matrix has the
+price in the amount's row, whichever the column (family "dlpm").
+
+* "multilabel": labels found, labels missed, false labels; the prices of the two latter in units of a found one are the
+  penalties of the multi-label score [ML]. Labels that were rightly left out are not counted.
+* "relevance": how far predictions are from the most frequent outcome of their context, and from the actual one; the two
+  prices are alpha and beta of the relevance score [G13].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.errors import InputError
+
+if TYPE_CHECKING:
+    from metrics.classification.multilabel import PenalizedMultilabelScore
+    from metrics.classification.relevance import RelevanceScore
+
+KindName = Literal["confusion", "multilabel", "relevance"]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PricedKind:
+    """A kind of metric that prices amounts counted over items.
+
+    Parameters
+    ----------
+    name : str
+        In files.
+    amounts : tuple of str
+        What is counted, in the order of the weights; the classes of its metrics.
+    good : tuple of bool
+        Whether more of an amount is better.
+    """
+
+    name: KindName
+    amounts: tuple[str, ...]
+    good: tuple[bool, ...]
+
+
+MULTILABEL = PricedKind("multilabel", ("found", "missed", "false"), (True, False, False))
+RELEVANCE = PricedKind("relevance", ("from the most frequent", "from the actual"), (False, False))
+PRICED = {kind.name: kind for kind in (MULTILABEL, RELEVANCE)}
+
+
+class Penalties(NamedTuple):
+    """What a false and a missed label cost, in units of a found one."""
+
+    false_positive: float
+    false_negative: float
+
+
+def check_kind(kind: str, family: str, n_classes: int) -> None:
+    """Refuse a kind that is not known, or that does not go with a metric's family and number of classes.
+
+    Raises
+    ------
+    InputError
+        In one sentence.
+    """
+    if kind == "confusion":
+        return
+    priced = PRICED.get(kind)  # type: ignore[call-overload]  # any text may stand in a file
+    if priced is None:
+        raise InputError(f"kind: is {kind!r}; known are confusion, {', '.join(PRICED)}")
+    if family != "dlpm" or n_classes != len(priced.amounts):
+        raise InputError(f"kind: {kind!r} has {len(priced.amounts)} prices in the family dlpm, not {n_classes} classes")
+
+
+class PricedScores:
+    """The part of `ElicitedMetric` that scores several labels, and suggestions in contexts."""
+
+    if TYPE_CHECKING:
+        name: str
+        kind: KindName
+        weights: Floats
+        samples: Floats | None
+
+    def require_kind(self, kind: KindName) -> None:
+        """Refuse a metric of another kind.
+
+        Raises
+        ------
+        InputError
+            What it prices, and how it is used.
+        """
+        if self.kind != kind:
+            use = {
+                "confusion": "mistakes between classes; use score and decide",
+                "multilabel": "labels of items; use multilabel_score",
+                "relevance": "suggestions in contexts; use relevance_score",
+            }[self.kind]
+            raise InputError(f"{self.name}: this metric prices {use}.")
+
+    def penalties(self) -> Penalties:
+        """Return what a false and a missed label cost in units of a found one (kind "multilabel")."""
+        self.require_kind("multilabel")
+        found, missed, false = map(float, self.weights)
+        if not found > 0:
+            raise InputError(f"{self.name}: a found label is worth nothing here, so there is no unit for penalties.")
+        return Penalties(false / found, missed / found)
+
+    def alpha_share(self) -> float:
+        """Return alpha / (alpha + beta) (kind "relevance")."""
+        self.require_kind("relevance")
+        return float(self.weights[0] / self.weights.sum())
+
+    def multilabel_score(
+        self, y_true: ArrayLike, y_pred: ArrayLike, *, labels: Sequence[object] | None = None
+    ) -> PenalizedMultilabelScore:
+        """Return the multi-label score under the elicited penalties (kind "multilabel"); greater is better.
+
+        Labels that were rightly left out do not count: no question was about them.
+
+        Parameters
+        ----------
+        y_true, y_pred, labels
+            As in `metrics.penalized_multilabel_score`, and refused as there.
+        """
+        from metrics.classification.multilabel import penalized_multilabel_score
+
+        false_positive, false_negative = self.penalties()
+        return penalized_multilabel_score(
+            y_true,
+            y_pred,
+            false_positive_penalty=false_positive,
+            false_negative_penalty=false_negative,
+            true_negative_reward=0.0,
+            labels=labels,
+        )
+
+    def relevance_score(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        context: ArrayLike,
+        *,
+        reference: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> RelevanceScore:
+        """Return the relevance score under the elicited alpha : beta (kind "relevance"); greater is better.
+
+        Parameters
+        ----------
+        y_true, y_pred, context, reference
+            As in `metrics.relevance_score`, and refused as there.
+        """
+        from metrics.classification.relevance import relevance_score
+
+        alpha = self.alpha_share()
+        return relevance_score(y_true, y_pred, context, alpha=alpha, beta=1 - alpha, reference=reference)
+
+
+def multilabel_amounts(y_true: ArrayLike, y_pred: ArrayLike) -> Floats:
+    """Return how many labels of each item were found, missed, and false, shape (n, 3).
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n, L)
+        As in `metrics.penalized_multilabel_score`, and refused as there.
+
+    Examples
+    --------
+    >>> multilabel_amounts([[1, 0, 1], [0, 0, 1]], [[1, 1, 0], [0, 0, 1]]).tolist()
+    [[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    from metrics.classification.multilabel import label_bits
+
+    true, predicted = label_bits(y_true, y_pred)
+    cells = (true & predicted, true & ~predicted, predicted & ~true)
+    return np.stack([cell.sum(axis=1) for cell in cells], axis=1).astype(np.float64)

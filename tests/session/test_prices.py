@@ -1,0 +1,221 @@
+"""Prices of several labels, and alpha : beta, elicited from a person: from files of predictions to a score."""
+
+import csv
+import json
+import shlex
+import sys
+
+import numpy as np
+import pytest
+
+from elicit_app.cli.main import run
+from elicit_app.elicitation.questions import Question
+from elicit_app.problem import Problem, WrongOption
+from elicit_app.registry import procedure_for, setting_of
+from elicit_app.registry.entries import as_packed
+from elicit_app.session.questions import first_step
+from elicit_app.session.words.ledger import ledger, outcome_words
+from elicit_app.session.words.sentences import preference
+from elicit_app.study import open_study
+from elicit_app.study.amounts import read_amounts, study_of_amounts
+from metrics import ElicitedMetric, penalized_multilabel_score, relevance_score
+from metrics.elicited.kinds import multilabel_amounts
+
+
+def write(path, header, rows):
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two models of 120 items with five labels, and two of 120 suggestions in two contexts."""
+    folder, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(1)
+    true = rng.random((120, 5)) < 0.3
+    for name, shift in (("cautious", -1.0), ("eager", 0.3)):
+        predicted = 1.5 * (2 * true - 1) + rng.standard_normal(true.shape) + shift > 0
+        header = [*(f"true_{label}" for label in "abcde"), *(f"pred_{label}" for label in "abcde")]
+        write(folder / f"{name}.csv", header, np.hstack([true, predicted]).astype(int).tolist())
+    actual, rooms = rng.choice(list("xxyz"), 120), rng.choice(["hall", "office"], 120)
+    for name, share in (("rules", 0.6), ("tree", 0.3)):
+        predicted = np.where(rng.random(120) < share, rng.choice(list("xyz"), 120), "x")
+        rows = zip(actual, predicted, rooms, strict=True)
+        write(folder / f"{name}.csv", ["y_true", "y_pred", "context_room"], rows)
+    return folder
+
+
+def labels_study(folder):
+    read = read_amounts([folder / "cautious.csv", folder / "eager.csv"], ["cautious", "eager"])
+    return study_of_amounts(read, title="Moods", noun=("mood", "moods"))
+
+
+def matrices(first, second, possible=100):
+    """Return two outcomes (found, missed, false) as the questions have them."""
+
+    def one(found, missed, false):
+        right = np.array([found, possible - missed, possible - false])
+        return np.array([[right[0], possible - right[0], 0], [0, right[1], missed], [false, 0, right[2]]])
+
+    return one(*first), one(*second)
+
+
+def test_amounts_of_items():
+    true, predicted = [[1, 0, 0, 1], [0, 0, 1, 0], [1, 1, 0, 0]], [[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
+    assert multilabel_amounts(true, predicted).tolist() == [[1, 1, 0], [1, 0, 1], [0, 2, 0]]
+
+
+def test_a_study_of_amounts_counts_what_the_models_do(folder):
+    study = labels_study(folder)
+    read = read_amounts([folder / "cautious.csv", folder / "eager.csv"], ["cautious", "eager"])
+    assert study.pack is not None
+    assert study.wording.priced == "multilabel"
+    for model, items in zip(study.pack.models, read.models, strict=True):
+        usual = model.usual
+        shown = np.array([usual[0, 0], usual[1].sum() - usual[1, 1], usual[2].sum() - usual[2, 2]])
+        expected = items.amounts.mean(axis=0)
+        np.testing.assert_allclose(shown / shown[0], expected / expected[0], atol=0.03)
+        assert (model.decided.sum(axis=2) == usual.sum(axis=1)).all()
+
+
+def test_an_outcome_in_words_and_which_side_is_better():
+    left, right = matrices((12, 3, 4), (20, 10, 4))
+    words = labels_words()
+    assert outcome_words(left, right, words) == (
+        "A finds 12 of 15 moods and adds 4 wrong ones; B finds 20 of 30 and adds 4."
+    )
+    told = ledger(left, right, words, 300, "dlpm")
+    assert told.strip.sentence == "B: 8 more moods found, 7 more missed moods than A"
+    assert told.fold_sentence == "The same in A and B: 4 false moods"
+    said = preference(left, right, "left", words, "dlpm")
+    assert said.sentence == "you preferred 7 fewer missed moods"
+    assert said.rather_than == "8 more moods found"
+
+
+def labels_words():
+    from elicit_app.study.amounts import Read, _words
+
+    return _words(Read("multilabel", ()), ("mood", "moods"))
+
+
+def test_what_is_found_is_never_moved_and_values_follow_the_prices(folder):
+    study = labels_study(folder)
+    setting = as_packed(study, setting_of("bayes", answers="equal", questions=3, seed=2))
+    step = first_step(procedure_for(study, setting), ())
+    question: Question = step.question
+    assert question.proposal is not None
+    assert question.proposal.true in (1, 2)
+
+
+def test_only_bayes_asks_about_amounts(folder):
+    study = labels_study(folder)
+    with pytest.raises(WrongOption, match="leave it at bayes"):
+        procedure_for(study, as_packed(study, setting_of("bayes")).model_copy(update={"procedure": "dlpm"}))
+
+
+@pytest.fixture
+def elicit(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+
+    def call(command, code=0):
+        monkeypatch.setattr(sys, "argv", ["elicit", *shlex.split(command.format(folder=folder))])
+        with pytest.raises(SystemExit) as ended:
+            run()
+        out, err = capsys.readouterr()
+        assert (ended.value.code or 0) == code, err
+        return out if code == 0 else " ".join(err.replace("│", " ").split())
+
+    return call
+
+
+def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):
+    made = elicit("study new moods --predictions {folder}/cautious.csv {folder}/eager.csv --noun mood,moods")
+    assert "several labels, 120 items, 2 models" in made
+    assert open_study(tmp_path / "moods").name == "moods"
+    elicit("ask moods --simulate 1,4,0.5 --seed 3 --questions 9 --session s.session.jsonl --out m.metric.json")
+    metric = ElicitedMetric.load(tmp_path / "m.metric.json")
+    assert (metric.kind, metric.classes) == ("multilabel", ("found", "missed", "false"))
+    false_positive, false_negative = metric.penalties()
+    assert 2 < false_negative < 8
+    assert 0.2 < false_positive < 1.2
+    printed = json.loads(elicit("score m.metric.json {folder}/cautious.csv {folder}/eager.csv --json"))
+    bits = np.loadtxt(folder / "eager.csv", delimiter=",", skiprows=1)
+    eager = metric.multilabel_score(bits[:, :5], bits[:, 5:])
+    assert printed["models"][1]["score"] == pytest.approx(float(eager))
+    assert sum(one["probability_best"] for one in printed["models"]) == pytest.approx(1)
+    assert {one["rank"] for one in printed["models"]} == {1, 2}
+    measured = json.loads(elicit("measure multilabel {folder}/eager.csv --metric m.metric.json --json"))
+    assert measured["files"][0]["value"] == pytest.approx(float(eager))
+    plain = penalized_multilabel_score(
+        bits[:, :5],
+        bits[:, 5:],
+        false_positive_penalty=false_positive,
+        false_negative_penalty=false_negative,
+        true_negative_reward=0,
+    )
+    assert eager == pytest.approx(float(plain))
+    page = elicit("metric show m.metric.json")
+    assert "In the multi-label score" in page
+    assert "Cost matrix" not in page
+    assert "use multilabel_score" in elicit("metric export m.metric.json --format weka", 1)
+    assert "--draws, --seed and --json only" in elicit(
+        "score m.metric.json {folder}/eager.csv --prevalence found=0.5", 2
+    )
+    assert "about outcomes in contexts, the metric prices several labels" in elicit(
+        "score m.metric.json {folder}/rules.csv", 1
+    )
+
+
+def test_from_suggestions_to_alpha_and_beta(elicit, folder, tmp_path):
+    elicit("study new lights --predictions {folder}/rules.csv {folder}/tree.csv")
+    shown = elicit("simulate lights --weights 2,1 --questions 8 --seed 1 --out m.metric.json --json")
+    assert json.loads(shown)["study"] == "lights"
+    metric = ElicitedMetric.load(tmp_path / "m.metric.json")
+    share = metric.alpha_share()
+    assert 1.2 < share / (1 - share) < 3.4
+    with (folder / "rules.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    columns = [[row[name] for row in rows] for name in ("y_true", "y_pred", "context_room")]
+    printed = json.loads(elicit("score m.metric.json {folder}/rules.csv --json --draws 50"))
+    expected = relevance_score(*columns, alpha=share, beta=1 - share)
+    assert printed["models"][0]["score"] == pytest.approx(float(expected))
+    measured = json.loads(elicit("measure relevance {folder}/rules.csv --metric m.metric.json --json"))
+    assert measured["files"][0]["value"] == pytest.approx(float(expected))
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("study new d --predictions {folder}/cautious.csv {folder}/rules.csv", 1, "all be about several labels"),
+        ("study new d --predictions {folder}/cautious.csv --noun mood", 2, "two words with a comma"),
+        ("study new d --predictions {folder}/cautious.csv --labels a,b", 2, "name their labels themselves"),
+        ("measure multilabel {folder}/cautious.csv --metric none.metric.json", 1, "none.metric.json"),
+    ],
+)
+def test_what_is_refused(elicit, command, code, said):
+    assert said in elicit(command, code)
+
+
+def test_items_of_different_number_are_refused(folder, tmp_path):
+    lines = (folder / "eager.csv").read_text().splitlines()
+    (tmp_path / "short.csv").write_text("\n".join(lines[:-3]))
+    with pytest.raises(Problem, match="has 117 rows"):
+        read_amounts([folder / "cautious.csv", tmp_path / "short.csv"], ["a", "b"])
+
+
+def test_kinds_of_metrics_are_told_apart():
+    metric = ElicitedMetric.from_weights(("found", "missed", "false"), [2, 6, 1], "dlpm", kind="multilabel")
+    again = ElicitedMetric.from_json(metric.to_json())
+    assert again.kind == "multilabel"
+    assert again.penalties() == pytest.approx((0.5, 3.0))
+    with pytest.raises(ValueError, match="prices labels of items; use multilabel_score"):
+        again.score(["found"], ["missed"])
+    with pytest.raises(ValueError, match="prices labels of items"):
+        again.alpha_share()
+    with pytest.raises(ValueError, match="'relevance' has 2 prices in the family dlpm, not 3 classes"):
+        ElicitedMetric.from_weights(("a", "b", "c"), [1, 1, 1], "dlpm", kind="relevance")
+    plain = ElicitedMetric.from_cost_matrix(["a", "b"], [[0, 1], [2, 0]])
+    assert '"kind"' not in plain.to_json()
+    with pytest.raises(ValueError, match="prices mistakes between classes; use score"):
+        plain.penalties()

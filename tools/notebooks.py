@@ -1,0 +1,33 @@
+"""Run the notebooks of docs/notebooks and keep what they show: `make notebooks`, or `tools/notebooks.py NAME ...`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+FOLDER = Path(__file__).parents[1] / "docs" / "notebooks"
+
+
+def run(path: Path) -> nbformat.NotebookNode:
+    """Return a notebook with the outputs of running it from the start; an error in a cell is raised."""
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(notebook, timeout=300, record_timing=False, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    notebook.metadata.pop("widgets", None)
+    notebook.metadata["language_info"] = {"name": "python"}
+    return notebook
+
+
+def main() -> None:
+    """Run all notebooks or those that are named, and write each with its outputs."""
+    names = sys.argv[1:] or [path.stem for path in sorted(FOLDER.glob("*.ipynb"))]
+    for name in names:
+        path = FOLDER / f"{name}.ipynb"
+        nbformat.write(run(path), path)
+        print(f"{name}: done", flush=True)
+
+
+if __name__ == "__main__":
+    main()
