@@ -9,6 +9,7 @@ from elicit_app.experiments.reproduce import (
     concern,
     concern_case,
     figure3,
+    quadratic,
     relevance,
     tables,
     theory,
@@ -18,7 +19,7 @@ from elicit_app.experiments.reproduce import (
 from elicit_app.experiments.reproduce.shape import Experiment
 from elicit_app.problem import WrongOption
 
-_MODULES = (tables, figure3, theory, binary, user_study, concern, concern_case, relevance, worked)
+_MODULES = (tables, figure3, theory, binary, quadratic, user_study, concern, concern_case, relevance, worked)
 
 
 @cache
