@@ -17,5 +17,6 @@ myst_heading_anchors = 3
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 autodoc_typehints = "none"  # the docstrings say types with their shapes
+autodoc_mock_imports = ["torch", "torchmetrics"]
 autodoc_member_order = "bysource"
 default_role = "literal"

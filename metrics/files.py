@@ -95,7 +95,7 @@ def strict_json(text: str) -> Any:
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise InputError(f"holds {constant}, which is no number of JSON; every number must be finite")
+    raise InputError(f"holds {constant}, which JSON does not allow; every number must be finite")
 
 
 def _integer(digits: str) -> int:

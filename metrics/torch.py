@@ -1,5 +1,7 @@
 """Training by an elicited metric in PyTorch (install the extra ``torch``): a loss, and a metric for torchmetrics.
 
+In a training loop::
+
     loss = ExpectedCostLoss(metric)
     cost = MeanCost(metric)
     for inputs, targets in batches:

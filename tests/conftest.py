@@ -17,3 +17,12 @@ def one_thread_of_linear_algebra():
     """Matrices are small here: threads that wait for each other on a busy machine cost many times what they do."""
     with threadpool_limits(1, user_api="blas"):
         yield
+
+
+@pytest.fixture(scope="session")
+def two_workers():
+    """A Dask cluster of two processes, which take seconds to start."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster

@@ -140,7 +140,7 @@ def _path(options: AskOptions, study: Study, console: Console, data: Path | None
     open_ones = [
         one
         for one in list_sessions(*([study.folder] if study.kind == "folder" and study.folder else []), data=data)
-        if one.path.parent == folder.resolve() and one.digest == study.digest and can_go_on(one)
+        if one.path.parent == folder.resolve() and one.digest in study.digests and can_go_on(one)
     ]
     if open_ones:
         last = open_ones[0]

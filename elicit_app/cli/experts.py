@@ -87,7 +87,7 @@ def collect(
     opened = open_study(study)
     for filed in file_answers(opened, files):
         print(f"{filed.source.name}: {filed.sentence}")
-    finished = finished_experts(sessions_of(sessions_folder(opened), opened.digest))
+    finished = finished_experts(sessions_of(sessions_folder(opened), opened.digests))
     simulated = "simulated " if finished and finished[0].simulated else ""
     who = f"1 {simulated}expert has" if len(finished) == 1 else f"{len(finished)} {simulated}experts have"
     print(f"{who} finished “{opened.title}”.")

@@ -37,8 +37,8 @@ def print_result(console: Console, view: ResultView, study: Study) -> None:
         detail = f" {finding.detail}" if finding.detail and not finding.detail.endswith(":") else ""
         _line(console, f"  {'+' if finding.good else '!'} {finding.headline}.{detail}")
     if view.held_out:
-        told = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
-        _line(console, f"    Answers kept aside and predicted: {told}.")
+        text = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
+        _line(console, f"    Answers kept aside and predicted: {text}.")
     _models(console, view)
     for note in view.notes:
         _line(console, note)

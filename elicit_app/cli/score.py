@@ -202,6 +202,8 @@ def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
                 f"{name or part!r} is not one of the metric's classes ({', '.join(classes)}); write CLASS=RATE,...",
                 param_hint="--prevalence",
             )
+        if name in shares:
+            raise typer.BadParameter(f"{name!r} is named twice.", param_hint="--prevalence")
         try:
             shares[name] = float(rate)
         except ValueError:

@@ -10,6 +10,7 @@ import typer
 
 from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption, flag
+from metrics.elicited.family import linear_family
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -254,7 +255,7 @@ def _weights(found: Simulation) -> Table:
     if run.intervals is not None:
         ranges, heading = run.intervals, "plausible (90 %)"
     table = Table(box=SIMPLE, title=f"{found.study.title}: {found.setting.procedure}, rows are true classes")
-    hits = found.setting.family in ("dlpm", "dlfpm")
+    hits = not linear_family(found.setting.family).tells_apart
     for title in ("class" if hits else "true → predicted", "true weight", "elicited", heading):
         table.add_column(title, justify="left" if table.columns == [] else "right")
     names = classes if hits else [f"{one} → {other}" for one in classes for other in classes if one != other]

@@ -4,13 +4,34 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from elicit_app.cli import experts, output
 from elicit_app.cli.metric import require_new
-from elicit_app.problem import Problem
+from elicit_app.problem import Problem, counted, listed
+
+if TYPE_CHECKING:
+    from elicit_app.study.model import ColumnMap
+
+TruthOption = Annotated[
+    str | None,
+    typer.Option("--truth", metavar="COLUMN", help="The column of true labels, where it is not called y_true."),
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="CLASS=COLUMN,...",
+        help="The column of each class, where they are not called proba_<class>; of two classes one is enough.",
+    ),
+]
+PredictedOption = Annotated[
+    str | None,
+    typer.Option("--predicted", metavar="COLUMN", help="The column of predicted labels, where there are no scores."),
+]
+LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold raw scores; their softmax is taken.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -22,6 +43,7 @@ def register(app: typer.Typer) -> None:
     )
     group.command("new")(new)
     group.command("list")(show_list)
+    group.command("change")(change)
     group.command("radius")(radius)
     group.command("classifier")(classifier)
     experts.register(group)
@@ -49,6 +71,10 @@ def new(
     population: Annotated[
         int | None, typer.Option(help="Show results for this many cases; by default 1,000, more for rare classes.")
     ] = None,
+    truth: TruthOption = None,
+    columns: ColumnsOption = None,
+    predicted: PredictedOption = None,
+    logits: LogitsOption = False,
     noun: Annotated[
         str | None,
         typer.Option(metavar="ONE,MANY", help="Of several labels: what one is called, and many: mood,moods."),
@@ -70,9 +96,11 @@ def new(
         return
     if noun is not None:
         raise typer.BadParameter("it is about files of several labels.", param_hint="--noun")
+    files, said = [*predictions, *(more or [])], Said(truth, columns, predicted, logits=logits)
     made = create_study(
         folder,
-        [*predictions, *(more or [])],
+        files,
+        columns=[_columns_of(file, said) for file in files],
         name=name,
         labels=None if labels is None else _split(labels),
         population=population,
@@ -82,6 +110,78 @@ def new(
         print(note, file=sys.stderr)
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
     print(f"Next: elicit open {folder}")
+
+
+class Said(NamedTuple):
+    """What was said on the command line about the columns of predictions."""
+
+    truth: str | None = None
+    columns: str | None = None
+    predicted: str | None = None
+    logits: bool = False
+
+
+def _columns_of(file: Path, said: Said) -> ColumnMap | None:
+    """Return what the columns of a file are as it was said; None where they have the usual names."""
+    from elicit_app.study.mapping import as_options, column_map, look_at
+
+    look = look_at(file)
+    if said == Said():
+        if look.fits or look.guess is None:
+            return None
+        raise Problem(
+            f"{file} has no columns y_true and proba_<class>; it has {listed([*look.columns], 8)}. Say which is which; "
+            f"it seems to be: {as_options(look.guess)}"
+        )
+    stated = () if said.columns is None else _pairs(said.columns)
+    return column_map(look, truth=said.truth, columns=stated, predicted=said.predicted, logits=said.logits)
+
+
+def _pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the classes and columns of "CLASS=COLUMN,...", one line of CSV."""
+    import csv
+
+    parts = [part.partition("=") for part in next(csv.reader([text]), [])]
+    if not parts or not all(name.strip() and column.strip() for name, _, column in parts):
+        raise Problem(f"--columns “{text}” must name a column for each class: CLASS=COLUMN, separated by commas.")
+    return tuple((name.strip(), column.strip()) for name, _, column in parts)
+
+
+def change(
+    study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study folder.")],
+    add: Annotated[
+        list[Path] | None,
+        typer.Option("--add", metavar="FILE", help="Predictions of another model; may be given several times."),
+    ] = None,
+    rename: Annotated[
+        list[str] | None, typer.Option("--rename", metavar="OLD=NEW", help="Give a model another name.")
+    ] = None,
+    remove: Annotated[list[str] | None, typer.Option("--remove", metavar="NAME", help="Take a model out.")] = None,
+    truth: TruthOption = None,
+    columns: ColumnsOption = None,
+    predicted: PredictedOption = None,
+    logits: LogitsOption = False,
+) -> None:
+    """Add models to a study, rename them or take them out; what was answered before still counts."""
+    from elicit_app.study import open_study
+    from elicit_app.study.making import change_models
+    from elicit_app.study.mapping import look_at
+
+    opened, said = open_study(study), Said(truth, columns, predicted, logits=logits)
+    renamed = [one.partition("=") for one in rename or ()]
+    if not all(old.strip() and new.strip() for old, _, new in renamed):
+        raise Problem("--rename takes OLD=NEW, the names of a model.")
+    meant = None
+    if add and not (opened.columns is not None and said == Said() and look_at(add[0]).holds(opened.columns)):
+        meant = _columns_of(add[0], said)
+    changed = change_models(
+        opened,
+        add=add or (),
+        rename={old.strip(): new.strip() for old, _, new in renamed},
+        remove=remove or (),
+        columns=meant,
+    )
+    print(f"“{changed.title}” has {counted(len(changed.models), 'model')}: {', '.join(changed.model_names)}.")
 
 
 def _new_of_amounts(

@@ -28,6 +28,7 @@ from elicit_app.session.views.result import ProblemView, ResultView, View
 from elicit_app.session.words.ledger import branches, ledger
 from elicit_app.session.words.sentences import mark_words, preference_of, progress_words
 from elicit_app.study.model import Wording
+from metrics.elicited.family import linear_family
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -322,8 +323,8 @@ def print_question(
             + (f"  {row.surplus_words}" if row.larger == side else "")
             for side, rate in zip(_SIDES, row.rates, strict=True)
         )
-        told = f"\n{row.mistake.consequence}" if row.mistake.consequence else ""
-        table.add_row(a, f"{', '.join(filter(None, (row.mistake.name, row.flow)))}{told}", b)
+        text = f"\n{row.mistake.consequence}" if row.mistake.consequence else ""
+        table.add_row(a, f"{', '.join(filter(None, (row.mistake.name, row.flow)))}{text}", b)
     if full_picture:
         for branch in branches(view.left, view.right, wording):
             for leaf in branch.leaves:
@@ -344,7 +345,7 @@ def _proposal_words(proposal: Proposal, wording: Wording, family: Family) -> str
     """Say which count may be moved, and how it is typed."""
     letter = "A" if proposal.side == "first" else "B"
     key = (proposal.true, proposal.predicted)
-    mistake = wording.any_mistake[proposal.true] if family == "dlpm" else wording.mistakes[key]
+    mistake = wording.mistakes[key] if linear_family(family).tells_apart else wording.any_mistake[proposal.true]
     return (
         f"How many {mistake.many} in {letter} make both results equally bad? "
         f"Type = and the number, {proposal.least:,} to {proposal.most:,} (now {proposal.start:,})."

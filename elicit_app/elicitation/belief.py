@@ -14,7 +14,7 @@ from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Belief, Matrix
 from elicit_app.elicitation.response import N_PARAMETERS, Evidence, Person, ResponseModel
 from elicit_app.elicitation.sampler import LogDensity, assimilated, gathered, moved
-from metrics.elicited.family import error_cells
+from metrics.elicited.family import family_of
 
 LEVEL = 0.9  # of all intervals
 ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 3_600.0  # effective draws; ends of ranges take more than means
@@ -139,11 +139,7 @@ class Posterior(ABC):
 
     def on_mistakes(self, ends: Matrix) -> Matrix:
         """Return ends of intervals, shape (2, m), in the cells of the cost matrix, shape (k, k, 2)."""
-        k = self.prior.n_classes
-        cells = error_cells(k)
-        intervals = np.zeros((k, k, 2))
-        intervals[cells] = np.repeat(ends.T, k - 1, axis=0) if self.prior.family == "dlpm" else ends.T
-        return intervals
+        return np.moveaxis(family_of(self.prior.family).on_errors(ends), 0, -1)
 
     def latent(self, gains: Matrix) -> Matrix:
         """Return the latent preferences for the first side, shape (n, pairs), of gains (pairs, m)."""

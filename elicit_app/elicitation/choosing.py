@@ -15,7 +15,7 @@ from elicit_app.elicitation.pairs import PairSet
 from elicit_app.elicitation.questions import Matrix, Proposal
 from elicit_app.elicitation.region import Region
 from elicit_app.elicitation.response import EqualPoints
-from metrics.elicited.family import error_cells
+from metrics.elicited.family import error_cells, family_of
 
 Goal = Literal["order", "closeness"]
 Row = Literal["grave", "slight"]  # of two mistakes, by what is believed
@@ -45,11 +45,11 @@ def information(belief: Posterior, gains: Matrix, graded: bool = False) -> Matri
     graded : bool
         Whether slightly and clearly are among the answers.
     """
-    told = np.zeros(len(gains))
+    bits = np.zeros(len(gains))
     for start in range(0, len(gains), _BLOCK):
         block = slice(start, start + _BLOCK)
-        told[block] = _information(belief.chances(gains[block], graded))
-    return told
+        bits[block] = _information(belief.chances(gains[block], graded))
+    return bits
 
 
 def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, graded: bool = False) -> int:
@@ -76,12 +76,12 @@ def best_pair(belief: Posterior, pairs: PairSet, goal: Goal, targets: Matrix, gr
         effort *= pairs.effort
     effort[pairs.far] /= _FAR_WORTH
     close = _promising(belief, pairs.gains, effort, graded)
-    told = information(belief, pairs.gains[close], graded)
+    bits = information(belief, pairs.gains[close], graded)
     if goal == "closeness":
-        told = told / effort[close]
-        nearly = close[told >= _NEARLY * told.max()]
+        bits = bits / effort[close]
+        nearly = close[bits >= _NEARLY * bits.max()]
         return int(nearly[_first_best(_spread_explained(belief.chances(pairs.gains[nearly], graded), belief.samples))])
-    shortlist = close[_most(told / effort[close], _SHORTLIST)]
+    shortlist = close[_most(bits / effort[close], _SHORTLIST)]
     order = belief.weights @ targets.T > 0
     worth = _predictive(belief.chances(pairs.gains[shortlist], graded), order) / effort[shortlist]
     return int(shortlist[_first_best(worth)])
@@ -213,8 +213,7 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
 
 def _weight_index(belief: Posterior, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return the place of each mistake among the weights."""
-    k = belief.prior.n_classes
-    return true if belief.prior.family == "dlpm" else true * (k - 1) + predicted - (predicted > true)
+    return family_of(belief.prior.family).places(true, predicted, belief.prior.n_classes)
 
 
 def _some_points(points: EqualPoints, some: NDArray[np.intp]) -> EqualPoints:
@@ -235,25 +234,25 @@ def _most(scores: Matrix, n: int) -> NDArray[np.intp]:
 
 
 def _information(chances: Matrix) -> Matrix:
-    told = np.zeros(chances.shape[2])
+    total = np.zeros(chances.shape[2])
     for chance in chances:
         chance = np.maximum(chance, 1e-12)
         expected = chance.mean(axis=0)
         bits = np.log2(chance)
         bits *= chance
-        told += bits.mean(axis=0) - expected * np.log2(expected)
-    return told
+        total += bits.mean(axis=0) - expected * np.log2(expected)
+    return total
 
 
 def _predictive(chances: Matrix, order: NDArray[np.bool_]) -> Matrix:
     """Return the bits that each answer, chances (answers, n, pairs), tells about the order (n, targets), on average."""
     before, n = order.mean(axis=0), len(order)
-    told = np.zeros(chances.shape[2])
+    bits = np.zeros(chances.shape[2])
     for chance in chances:
         share = np.maximum(chance.mean(axis=0), 1e-12)
         after = (chance.T @ order) / (n * share[:, None])
-        told += share * (_entropy(before) - _entropy(after)).mean(axis=1)
-    return told
+        bits += share * (_entropy(before) - _entropy(after)).mean(axis=1)
+    return bits
 
 
 def _spread_explained(chances: Matrix, samples: Matrix) -> Matrix:

@@ -154,15 +154,15 @@ class IntervalPosterior(Posterior):
 
     def _fitted(self, answers: Evidence, rng: np.random.Generator, h: int, n: int, start: Matrix | None) -> Self:
         hyper, log_proposal = self._proposed(h, rng)
-        told = _as_intervals(answers, self.prior, hyper, self.log_draws.mean(axis=0))
+        answered = _as_intervals(answers, self.prior, hyper, self.log_draws.mean(axis=0))
         passes = _PASSES
         if start is None:
             passes = _FIRST_PASSES
-            start = np.repeat([[_LEAST], [0.0]], len(told.share), axis=1)
-        sites = _propagated(told, _spreads(self.prior, hyper), self.prior, start, passes)
+            start = np.repeat([[_LEAST], [0.0]], len(answered.share), axis=1)
+        sites = _propagated(answered, _spreads(self.prior, hyper), self.prior, start, passes)
         logs = np.round(sites.evidence - 0.5 * (hyper**2).sum(axis=1) - log_proposal, 9)
         shares = np.exp(logs - logs.max())
-        return self._of(self.prior, told.projection, hyper, shares / shares.sum(), sites, rng, n)
+        return self._of(self.prior, answered.projection, hyper, shares / shares.sum(), sites, rng, n)
 
     def _proposed(self, h: int, rng: np.random.Generator) -> tuple[Matrix, Matrix]:
         """Draw hyperparameters from a t that fits their posterior so far; return them with their log-densities."""
@@ -311,10 +311,10 @@ def _covariances(projection: Matrix, spreads: Matrix, prior: WeightPrior) -> Mat
     return np.asarray(np.tensordot(spreads**2, squares, axes=1))
 
 
-def _propagated(told: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int) -> _Sites:
+def _propagated(answered: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int) -> _Sites:
     """Fit the sites by parallel expectation propagation, for every set of hyperparameters at once."""
-    h, n = told.low.shape
-    covariance = _covariances(told.projection, spreads, prior)
+    h, n = answered.low.shape
+    covariance = _covariances(answered.projection, spreads, prior)
     precision = np.repeat(np.maximum(start[:1], _LEAST), h, axis=0)
     weighted = np.repeat(start[1:], h, axis=0)
     if not n:
@@ -331,7 +331,7 @@ def _propagated(told: _Intervals, spreads: Matrix, prior: WeightPrior, start: Ma
         # Without the answer's own site.
         cavity = np.maximum(1.0 / spread - precision, 1e-9)
         cavity_weighted = mean / spread - weighted
-        log_chance, slope, curve = _tilted(told, cavity_weighted / cavity, 1.0 / cavity)
+        log_chance, slope, curve = _tilted(answered, cavity_weighted / cavity, 1.0 / cavity)
         if turn == passes:
             evidence = _evidence(inner, mean, precision, weighted, cavity, cavity_weighted, log_chance)
             return _Sites(precision, weighted, evidence, inverse)
@@ -345,17 +345,17 @@ def _propagated(told: _Intervals, spreads: Matrix, prior: WeightPrior, start: Ma
     raise AssertionError("unreachable")
 
 
-def _tilted(told: _Intervals, mean: Matrix, variance: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+def _tilted(answered: _Intervals, mean: Matrix, variance: Matrix) -> tuple[Matrix, Matrix, Matrix]:
     """Return log P(answer) and its first two derivatives by the mean, for normal projections; shape (h, n) each."""
-    scale = np.sqrt(variance + told.error**2)
-    low, high = (told.low - mean) / scale, (told.high - mean) / scale
+    scale = np.sqrt(variance + answered.error**2)
+    low, high = (answered.low - mean) / scale, (answered.high - mean) / scale
     flip = low > 0  # the smaller tail is known more exactly
     inside = np.where(flip, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
     at_low, at_high = np.exp(-0.5 * low**2) * _PHI, np.exp(-0.5 * high**2) * _PHI
     first = (at_low - at_high) / scale
     second = (np.where(np.isinf(low), 0.0, low) * at_low - np.where(np.isinf(high), 0.0, high) * at_high) / scale**2
-    sure = 1.0 - told.lapse
-    chance = np.maximum(sure * inside + told.lapse * told.share, _TINY)
+    sure = 1.0 - answered.lapse
+    chance = np.maximum(sure * inside + answered.lapse * answered.share, _TINY)
     slope = sure * first / chance
     return np.log(chance), slope, np.asarray(sure * second / chance - slope**2)
 

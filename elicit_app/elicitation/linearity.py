@@ -156,10 +156,7 @@ def _gains(pairs: _Pairs, prior: WeightPrior, power: float) -> Matrix:
 
 
 def _gains_of_each(matrices: Matrix, prior: WeightPrior, power: float) -> Matrix:
-    if prior.family == "dlpm":
-        misses = matrices.sum(axis=2) - np.diagonal(matrices, axis1=1, axis2=2)
-    else:
-        misses = family_of("lpm").coordinates(matrices)
+    misses = family_of(prior.family).misses(matrices)
     return np.asarray(-(np.maximum(misses, 0.0) ** power))
 
 
@@ -212,7 +209,7 @@ class _Limited(_Weighted):
     def limits(self, draws: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
         """Return the limit, shape (n,), and the gravest class, that of the largest weight, of draws (n, m + 9)."""
         top = np.argmax(self.prior.log_weights(draws[:, : self.prior.size]), axis=1)
-        gravest = top if self.prior.family == "dlpm" else top // (self.prior.n_classes - 1)
+        gravest = top // (self.prior.n_classes - 1) if family_of(self.prior.family).tells_apart else top
         span = np.log(_MOST_LIMIT / _LEAST_LIMIT)
         return np.asarray(_LEAST_LIMIT * np.exp(span * ndtr(draws[:, -1]))), gravest
 

@@ -28,6 +28,7 @@ from elicit_app.elicitation.questions import (
     Strength,
 )
 from elicit_app.problem import Problem
+from metrics.elicited.family import error_cells
 
 Utility = Callable[[Matrix], float]
 Judgement = Callable[[Matrix, Matrix], float]
@@ -423,7 +424,7 @@ def _moved_answer(proposal: Proposal, count: int, choice: Choice) -> Answer:
 def _trade(question: Question, proposal: Proposal) -> tuple[float, float]:
     """Return the moved mistake's count on the other side, and how many more other mistakes that side makes."""
     moved, still = _sides(question, proposal.side)
-    more = np.where(np.eye(len(still), dtype=bool), 0, still - moved)
+    more = np.where(error_cells(len(still)), still - moved, 0)
     more[proposal.true, proposal.predicted] = 0
     return float(still[proposal.true, proposal.predicted]), float(np.maximum(more, 0).sum())
 

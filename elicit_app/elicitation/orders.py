@@ -11,6 +11,7 @@ import numpy as np
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Family, Matrix
 from elicit_app.problem import Problem, WrongOption
+from metrics.elicited.family import family_of
 
 _MOST_NAMED = 12
 
@@ -98,9 +99,10 @@ def constraints_of(orders: Sequence[StatedOrder], classes: Sequence[str], family
         constraint = NeverWorse(
             _indices(order.mistake, order, classes, family), _indices(order.than, order, classes, family)
         )
-        same = 1 if family == "dlpm" else 2
+        apart = family_of(family).tells_apart
+        same = 2 if apart else 1
         if constraint.mistake[:same] == constraint.than[:same]:
-            why = ": in this family all wrong answers for the same truth are equally bad" if family == "dlpm" else ""
+            why = ": in this family all wrong answers for the same truth are equally bad" if not apart else ""
             raise Problem(f"The order {order} compares a mistake with itself{why}. State it between two mistakes.")
         found.append(constraint)
     if found:
@@ -139,7 +141,7 @@ def _mistakes(text: str, classes: Sequence[str]) -> Iterator[StatedMistake]:
 def _indices(mistake: StatedMistake, order: StatedOrder, classes: Sequence[str], family: Family) -> tuple[int, int]:
     true = _index(mistake.true, order, classes)
     if mistake.predicted is None:
-        if family == "lpm":
+        if family_of(family).tells_apart:
             raise Problem(
                 f"The order {order} leaves open what {mistake.true} is taken for: write {mistake.true}:PREDICTED, "
                 "because in the family lpm wrong answers for the same truth differ."

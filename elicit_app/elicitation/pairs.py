@@ -14,6 +14,7 @@ from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.region import Region
 from elicit_app.problem import Problem
+from metrics.elicited.family import LPM, error_cells, family_of
 
 _CLEAR = 0.01  # share of the cases that the largest difference of a pair must reach
 _LOOKED_AT = 4_000_000  # numbers computed to find pairs of a pool
@@ -186,7 +187,7 @@ class SpherePairs:
     region: Region | None = None
 
     def __init__(self, centre: Matrix, radius: float, prior: WeightPrior) -> None:
-        if prior.family != "lpm":
+        if family_of(prior.family) is not LPM:
             raise Problem("The sphere is a space of errors: use it with the family lpm.")
         self.centre, self.radius, self.prior = np.asarray(centre, dtype=np.float64), radius, prior
 
@@ -228,7 +229,7 @@ class SpherePairs:
 
     def _points(self, directions: Matrix) -> Matrix:
         """Return the matrices, shape (n, k, k), at centre - radius * direction, row sums kept."""
-        errors = ~np.eye(self.prior.n_classes, dtype=bool)
+        errors = error_cells(self.prior.n_classes)
         moved = np.zeros((len(directions), *self.centre.shape))
         moved[:, errors] = -self.radius * directions
         moved -= np.eye(len(self.centre)) * moved.sum(axis=2, keepdims=True)

@@ -103,7 +103,7 @@ class PlausiblePairs:
         true, predicted = self._cells.T
         possible = self.region.most_of_one[true, predicted] >= 1
         spread = np.abs(self.pool.matrices - self.pool.matrices.mean(axis=0)).mean(axis=0)
-        used = spread[true, predicted] if self.prior.family == "lpm" else spread.sum(axis=1)[true]
+        used = spread[true, predicted] if family_of(self.prior.family).tells_apart else spread.sum(axis=1)[true]
         used = np.where(possible, used, 0.0)
         even = possible / max(possible.sum(), 1)
         return np.asarray(_USED * used / used.sum() + (1 - _USED) * even if used.sum() > 0 else even)

@@ -15,6 +15,7 @@ from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from metrics.classification.confusion import natural_frequencies
+from metrics.elicited.family import error_cells, family_of
 
 SAME = 1e-12  # rates closer than this are the same
 
@@ -210,7 +211,7 @@ def imagined(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.ran
     pool, prior, max_cells, n, rng
         As in `mixtures`.
     """
-    errors = ~np.eye(prior.n_classes, dtype=bool)
+    errors = error_cells(prior.n_classes)
     used = np.abs(pool.matrices - pool.matrices.mean(axis=0)).mean(axis=0)[errors]
     places = np.argwhere(errors)
     sums = pool.matrices[0].sum(axis=1)
@@ -267,12 +268,12 @@ def _few_cells(
     a: Matrix, b: Matrix, cells: NDArray[np.intp], prior: WeightPrior, population: int | None
 ) -> tuple[Matrix, Matrix] | None:
     """Make both ends exactly equal outside the chosen cells, in whole cases where there is a population."""
-    k, errors = len(a), ~np.eye(len(a), dtype=bool)
+    k, errors = len(a), error_cells(len(a))
     if population is not None:
         a = natural_frequencies(a, population).astype(np.float64)
         b = natural_frequencies(b, population).astype(np.float64)
     sums = a.sum(axis=1)
-    if prior.family == "dlpm":
+    if not family_of(prior.family).tells_apart:
         rows = np.isin(np.arange(k), cells)
         b = np.where(rows[:, None], b, a)
     else:

@@ -93,13 +93,13 @@ def pooled(experts: Sequence[ExpertDraws], prior_covariance: Matrix, rng: np.ran
     covariance[:-1, :-1] = contrasts @ prior_covariance @ contrasts.T
     covariance[-1, -1] = SHRINKAGE_WIDTH**2
     prior_precision = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-    told = [_what_was_said(expert, contrasts, prior_precision, mean) for expert in experts]
+    estimates = [_what_was_said(expert, contrasts, prior_precision, mean) for expert in experts]
     logs, centres, spreads, counted = [], [], [], []
     for tau in _TAUS:
         between = np.append(np.full(m - 1, tau**2), 0.0)  # kappa is common to all
         precision, weighted = prior_precision.copy(), prior_precision @ mean
         log_evidence, counts = -0.5 * (tau / _TAU_SCALE) ** 2 + np.log(_width(tau)), []
-        for own_precision, own_weighted in told:
+        for own_precision, own_weighted in estimates:
             shrunk = np.linalg.inv(np.eye(m) + between[:, None] * own_precision)
             precision = precision + own_precision @ shrunk
             weighted = weighted + shrunk.T @ own_weighted

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from elicit_app.elicitation.questions import Family, Matrix
 from elicit_app.problem import Problem
-from metrics.elicited.family import family_of
+from metrics.elicited.family import error_cells, family_of, is_fraction
 
 Structure = Literal["iid", "structured", "auto"]
 
@@ -123,13 +123,15 @@ class WeightPrior:
         Problem
             A family without this belief, a mistake that is none or in two piles, or orders that contradict each other.
         """
-        if family not in ("dlpm", "lpm"):
+        if is_fraction(family):
             raise Problem(f"The procedure bayes knows the families dlpm and lpm, not {family!r}.")
         m = family_of(family).n_weights(n_classes)
         parts = []
         own = SPREAD
-        if family == "lpm" and (structure == "structured" or (structure == "auto" and n_classes > STRUCTURED_ABOVE)):
-            true, predicted = np.nonzero(~np.eye(n_classes, dtype=bool))
+        if family_of(family).tells_apart and (
+            structure == "structured" or (structure == "auto" and n_classes > STRUCTURED_ABOVE)
+        ):
+            true, predicted = np.nonzero(error_cells(n_classes))
             parts = [SharedPart(true, ROW_SPREAD), SharedPart(predicted, COLUMN_SPREAD)]
             own = OWN_SPREAD
         if piles:
@@ -137,7 +139,7 @@ class WeightPrior:
             own = OWN_SPREAD
         parts.append(SharedPart(np.arange(m), own))
         pairs = [(_index(c.mistake, family, n_classes), _index(c.than, family, n_classes)) for c in constraints]
-        if family == "dlpm":
+        if not family_of(family).tells_apart:
             pairs = [(small, large) for small, large in pairs if small != large]  # the same weight
         order = np.array(pairs, dtype=np.intp).reshape(-1, 2)
         _require_no_circle(order, m)
@@ -221,7 +223,6 @@ def _index(mistake: tuple[int, int], family: Family, k: int) -> int:
     true, predicted = mistake
     if not (0 <= true < k and 0 <= predicted < k and true != predicted):
         raise Problem(f"A mistake is a true and another predicted class, both from 0 to {k - 1}, not {mistake}.")
-    assert family in ("dlpm", "lpm")
     return family_of(family).index(true, predicted, k)
 
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
+from metrics.elicited.family import error_cells
 
 
 def direction(theta: ArrayLike) -> Matrix:
@@ -61,7 +62,7 @@ class Sphere:
     def point(self, a: ArrayLike) -> Matrix:
         """Return the confusion matrix (k, k) at o + lambda a, for a of shape (q,)."""
         matrix = self.centre.copy()
-        errors = ~np.eye(self.n_classes, dtype=bool)
+        errors = error_cells(self.n_classes)
         moved = np.zeros_like(matrix)
         moved[errors] = self.radius * np.asarray(a, dtype=np.float64)
         matrix += moved
@@ -127,7 +128,7 @@ class MeasuredSphere(Sphere):
         """
         k = self.n_classes
         steps = np.zeros((k, k))
-        steps[~np.eye(k, dtype=bool)] = self.radius * np.asarray(a, dtype=np.float64)
+        steps[error_cells(k)] = self.radius * np.asarray(a, dtype=np.float64)
         h = np.full((len(self.reaches[0].gaining), k), 1.0 / k)
         for i, j in np.argwhere(steps).tolist():
             up, down = (j, i) if steps[i, j] > 0 else (i, j)

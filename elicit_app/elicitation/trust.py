@@ -13,6 +13,7 @@ from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
 from elicit_app.elicitation.response import evidence
+from metrics.elicited.family import error_cells
 
 Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
@@ -155,9 +156,9 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     suspicions = [_same_side(history, sides)]
     surprises: tuple[Surprise, ...] = ()
     accuracy = bits = kept_aside = None
-    told = sum(asked.answer.choice is not Choice.UNSURE for asked in history)
+    n_answered = sum(asked.answer.choice is not Choice.UNSURE for asked in history)
     belief, rng = procedure.belief(history), np.random.default_rng(_SEED)
-    if belief is not None and told:
+    if belief is not None and n_answered:
         surprises = surprises_among(history, belief)
         gains = procedure.random_gains(_PAIRS, rng)
         accuracy = None if gains is None else _accuracy(belief, gains)
@@ -169,20 +170,20 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
             poor = better < _NO_BETTER
             suspicions.append(Suspicion("no_better", poor, float(better)))
     suspicions += _of_checks(repeats, checks, worse, bits)
-    odd = misfits(procedure, history) if told else ()
-    explained = Count(told - len(odd), told)
-    share = len(odd) / max(told, 1)
+    odd = misfits(procedure, history) if n_answered else ()
+    explained = Count(n_answered - len(odd), n_answered)
+    share = len(odd) / max(n_answered, 1)
     suspicions.append(Suspicion("surprises", share > 0.25, share))
     found = tuple(suspicions)
-    verdict = _verdict(found, told)
+    verdict = _verdict(found, n_answered)
     return TrustReport(repeats, checks, failed, explained, odd, surprises, found, accuracy, kept_aside, verdict)
 
 
-def _verdict(suspicions: Sequence[Suspicion], told: int) -> Verdict:
+def _verdict(suspicions: Sequence[Suspicion], n_answered: int) -> Verdict:
     flagged = [one for one in suspicions if one.flagged]
     if any(one.grave for one in flagged):
         return "untrusted"
-    return "reservations" if flagged or not told else "trusted"
+    return "reservations" if flagged or not n_answered else "trusted"
 
 
 def _repeats(history: Sequence[Asked]) -> Count:
@@ -214,7 +215,7 @@ def _checks(history: Sequence[Asked]) -> tuple[Count, tuple[int, ...]]:
 
 def better_side(a: Matrix, b: Matrix) -> Choice | None:
     """Return the side of (k, k) matrices with no more mistakes of any kind and fewer of one, or None."""
-    more = (a - b)[~np.eye(len(a), dtype=bool)]
+    more = (a - b)[error_cells(len(a))]
     if not more.any():
         return None
     return Choice.FIRST if (more <= 0).all() else Choice.SECOND if (more >= 0).all() else None
@@ -308,11 +309,11 @@ def _of_belief(
 
 def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generator) -> float | None:
     """Return by how many bits the two halves contradict each other: how badly one predicts the other."""
-    told = [asked for asked in history if asked.answer.choice is not Choice.UNSURE]
-    half = len(told) // 2
+    answered = [asked for asked in history if asked.answer.choice is not Choice.UNSURE]
+    half = len(answered) // 2
     if half < 5:
         return None
-    halves = told[:half], told[half:]
+    halves = answered[:half], answered[half:]
     lost = 0.0
     for mine, other in (halves, halves[::-1]):
         # Of a count that was named the probability depends on the scale: only sides can be set against a coin.

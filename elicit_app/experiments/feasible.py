@@ -21,6 +21,7 @@ from elicit_app.registry.entries import cases_of, models_asked
 from elicit_app.study.model import Study
 from elicit_app.study.typed_tables import read_practice
 from elicit_app.study.writing import write_whole
+from metrics.elicited.family import error_cells
 
 _ROUNDING = 1e-9
 
@@ -68,7 +69,7 @@ class FeasibleSphere:
             The matrix lies outside the sphere.
         """
         away = (matrix * self.sphere.centre.sum(axis=1, keepdims=True) - self.sphere.centre)[
-            ~np.eye(self.study.n_classes, dtype=bool)
+            error_cells(self.study.n_classes)
         ] / self.sphere.radius
         if (length := float(np.linalg.norm(away))) > 1 + _ROUNDING:
             raise Problem(

@@ -53,9 +53,9 @@ class JudgedPairs:
             matrices = achievable.draw(2 * missing, rng)
             first, second = matrices[0::2], matrices[1::2]
             differences = _differences(truth, first, second)
-            told = differences != 0
-            kept.append((first[told], second[told], differences[told]))
-            missing -= int(told.sum())
+            differ = differences != 0
+            kept.append((first[differ], second[differ], differences[differ]))
+            missing -= int(differ.sum())
             if missing == 0:
                 return cls(*(np.concatenate(part) for part in zip(*kept, strict=True)))
         raise Problem(

@@ -18,6 +18,7 @@ from elicit_app.registry import Setting
 from elicit_app.session.results.result import elicited
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric, Provenance, Quality
+from metrics.elicited.family import is_fraction
 
 MEASURES = ("questions", "error_l1", "error_l2", "error_linf", "agreement", "regret", "seconds")
 
@@ -243,7 +244,7 @@ def check_has_costs(family: str) -> None:
     WrongOption
         The family is linear-fractional.
     """
-    if family not in ("dlpm", "lpm"):
+    if is_fraction(family):
         raise WrongOption(f"A metric of the family {family} is a fraction and has no cost matrix; leave `out` out.")
 
 

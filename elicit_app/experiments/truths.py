@@ -19,7 +19,7 @@ from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import stated_orders
 from elicit_app.study.model import Study
-from metrics.elicited.family import LPM, family_of
+from metrics.elicited.family import LPM, error_cells, family_of, is_fraction, linear_family
 
 Kind = Literal["iid", "structured"]
 _MOST_DRAWS = 20_000  # of an expert, until one keeps the stated orders
@@ -90,7 +90,7 @@ class Metric:
     @classmethod
     def elicited(cls, outcome: Outcome) -> Metric:
         """Return the metric that a procedure learned."""
-        if outcome.family in ("dlpm", "lpm"):
+        if not is_fraction(outcome.family):
             return cls.linear(outcome.weights, outcome.family)
         assert outcome.utility is not None
         return cls.fractional(outcome.utility, outcome.weights)
@@ -115,7 +115,7 @@ class Metric:
         WrongOption
             The metric is linear-fractional.
         """
-        if self.family not in ("dlpm", "lpm"):
+        if is_fraction(self.family):
             raise WrongOption(f"`noise` weights is about linear metrics, not about {self.family}.")
         size = len(self.weights)
         return Metric.linear(self.weights * np.exp(spread / np.sqrt(2) * rng.standard_normal(size)), self.family)
@@ -197,7 +197,7 @@ class Person:
         """
         if self.kind == "linear":
             return metric
-        if metric.family not in ("dlpm", "lpm"):
+        if is_fraction(metric.family):
             raise WrongOption(f"`person` {self.kind} goes with the families dlpm and lpm, not with {metric.family}.")
         if self.kind in MONOTONE and metric.family != "dlpm":
             raise WrongOption(f"`psi` {self.kind} is a function of the hits: it goes with the family dlpm.")
@@ -395,7 +395,7 @@ def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Me
     WrongOption
         A wrong number, or a wrong sign.
     """
-    size = n_classes if family == "dlpm" else n_classes * (n_classes - 1)
+    size = family_of(family).n_weights(n_classes)
     if len(values) != size:
         raise WrongOption(f"The family {family} has {size} weights at {n_classes} classes, {len(values)} were given.")
     try:
@@ -429,11 +429,11 @@ def random_metric(
     k = len(prevalence)
     if kind == "structured" and family != "lpm":
         raise WrongOption("`truth` structured is about the errors of the family lpm.")
-    if family in ("dlpm", "dlfpm"):
+    if not linear_family(family).tells_apart:
         weights = rng.dirichlet(np.ones(k))
     else:
         weights = LPM.normalise(-_sizes(k, rng, on_the_sphere, kind))
-    if family in ("dlpm", "lpm"):
+    if not is_fraction(family):
         return Metric.linear(weights, family)
     return Metric.fractional(random_fraction(family, weights, prevalence, rng), weights)
 
@@ -443,7 +443,7 @@ def _sizes(k: int, rng: np.random.Generator, on_the_sphere: bool, kind: Kind) ->
     if kind == "structured":
         rows, columns, residuals = rng.standard_normal(k), rng.standard_normal(k), rng.standard_normal((k, k))
         log_weights = 0.7 * rows[:, None] + 0.5 * columns + 0.7 * residuals
-        sizes: Matrix = np.exp(log_weights[~np.eye(k, dtype=bool)])
+        sizes: Matrix = np.exp(log_weights[error_cells(k)])
         return sizes
     return np.abs(rng.standard_normal(q)) if on_the_sphere else np.exp(1.2 * rng.standard_normal(q))
 
@@ -459,7 +459,7 @@ def with_ratio(metric: Metric, ratio: float) -> Metric:
         A ratio below 1, or a metric that is linear-fractional or has a weight of 0.
     """
     sizes = np.abs(metric.weights)
-    if metric.family not in ("dlpm", "lpm") or sizes.min() == 0:
+    if is_fraction(metric.family) or sizes.min() == 0:
         raise WrongOption("`ratio` is about the weights of dlpm and lpm, none of them 0.")
     if not 1 <= ratio < np.inf:
         raise WrongOption(f"`ratio` {ratio:g}: a number of at least 1 was expected.")

@@ -13,6 +13,7 @@ from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.problem import WrongOption
 from elicit_app.registry.entries import Entry, Setting, deciders, register, sphere_for, stated_orders
 from elicit_app.study.model import Study
+from metrics.elicited.family import family_of
 
 DEFAULT_QUESTIONS = 20
 DEFAULT_CELLS = 6
@@ -63,7 +64,7 @@ class BayesSetting(Setting):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.space == "sphere" and self.family == "dlpm":
+        if self.space == "sphere" and not family_of(self.family).tells_apart:
             raise WrongOption("The sphere is a space of errors: its `family` can only be lpm.")
         if self.space == "sphere" and self.max_cells is not None:
             raise WrongOption("`max_cells` is about the frontier: two points of the sphere differ in every cell.")
@@ -111,7 +112,7 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
         worst_error=WORST_ERROR if setting.worst_error is None else setting.worst_error,
         answers=setting.answers or "mixed",
         constraints=stated_orders(setting, study.classes),
-        piles=piles_of(setting.piles or (), study.classes) if setting.family == "lpm" else (),
+        piles=piles_of(setting.piles or (), study.classes) if family_of(setting.family).tells_apart else (),
         purpose=setting.purpose,
     )
 

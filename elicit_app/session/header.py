@@ -140,7 +140,7 @@ def check_study(mark: StudyMark, study: Study, path: Path) -> None:
             f"{path} is about the classes {theirs}, but the study “{study.title}” has {ours}. "
             "Open it with the study it was begun on."
         )
-    if mark.digest != study.digest:
+    if mark.digest not in study.digests:
         raise Problem(
             f"The predictions of “{study.title}” have changed since {path} was begun, so its answers are about other "
             "numbers. Put the old predictions back to go on, or begin a new session."

@@ -157,11 +157,11 @@ class Steps:
 def _key(state: SessionState) -> object:
     """Return what the next question depends on; not the time that the last answer took (`agenda.slow_half`)."""
     answers = [asked.answer for asked in state.history]
-    told = tuple(
+    given = tuple(
         (index, state.entries[index].event.pair, answer.choice, answer.strength, answer.moved)
         for index, answer in zip(state.used, answers, strict=True)
     )
-    return state.questions, state.early_stop, told, tuple(answer.seconds for answer in answers[:-1])
+    return state.questions, state.early_stop, given, tuple(answer.seconds for answer in answers[:-1])
 
 
 def first_step(procedure: Procedure, history: Sequence[Asked]) -> Step | Outcome:

@@ -204,10 +204,10 @@ def _conclusion(judgement: Judgement) -> list[Section]:
     sections = [Section("What one can do", _policies(judgement))]
     texts = information_texts(judgement)
     if texts is not None:
-        told = f"{texts.advice}. {texts.loss}"
+        sentence = f"{texts.advice}. {texts.loss}"
         if texts.more:
-            told += f" {_sentence('; '.join(f'{one.number} would {one.spares}' for one in texts.more))}"
-        sections.append(Section("How sure, and what would help", (Paragraph(told),)))
+            sentence += f" {_sentence('; '.join(f'{one.number} would {one.spares}' for one in texts.more))}"
+        sections.append(Section("How sure, and what would help", (Paragraph(sentence),)))
         doubts = _doubts(judgement)
         sections += [Section(head, (Paragraph(text),), half=True, level=3) for head, text in doubts]
     changes = Bullets(what_would_change(judgement))
@@ -297,35 +297,35 @@ def _experts(view: ComparisonView) -> list[Section]:
         rows.append((Cell(one.mistake.name, strong=True), *said))
     table = Table(heads, tuple(rows), frozenset(range(1, len(heads))), widest=0)
     unit = f"One of each counts as so many {view.yardstick.mistake.many}."
-    told = [view.headline.rstrip(".") + ".", view.detail, view.agreement, view.choice]
-    blocks = Paragraph(" ".join(one for one in told if one)), table, Paragraph(unit, "quiet")
+    sentences = [view.headline.rstrip(".") + ".", view.detail, view.agreement, view.choice]
+    blocks = Paragraph(" ".join(one for one in sentences if one)), table, Paragraph(unit, "quiet")
     how = [Paragraph(f"{view.how} {view.made_of}"), *(Paragraph(note) for note in view.notes)]
     pooled = Section("How they were pooled", tuple(how))
     return [Section("The experts", blocks, new_sheet=True), pooled]
 
 
 def _method(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | None) -> list[Section]:
-    told = [] if asked is None else [asked.how]
+    sentences = [] if asked is None else [asked.how]
     if metric.samples is not None:
-        told.append(
+        sentences.append(
             "Costs have a Student t prior on log ratios; slips, ties and noise that grows with the amounts are learned "
             f"with them; {len(metric.samples):,} posterior draws by elliptical slice sampling (Nishihara, Murray and "
             "Adams 2014)."
         )
     elif metric.provenance.procedure in ("dlpm", "lpm"):
-        told.append("The questions halve intervals (Hiranandani and others 2019).")
+        sentences.append("The questions halve intervals (Hiranandani and others 2019).")
     if judgement is not None:
         if judgement.positive is not None:
-            told.append(
+            sentences.append(
                 "A policy with these costs calls a case positive where its probability is at least 1 / (1 + ratio) "
                 "(Elkan 2001; Vickers and Elkin 2006)."
             )
         if judgement.n_draws:
-            told.append(
+            sentences.append(
                 "Doubt from the cases: Bayesian bootstrap, paired over policies (Rubin 1981). What more would bring: "
                 "expected value of partial perfect information (Claxton 1999)."
             )
-    sections = [Section("How it was done", (Paragraph(" ".join(told)),))] if told else []
+    sections = [Section("How it was done", (Paragraph(" ".join(sentences)),))] if sentences else []
     if asked is not None and asked.shown:
         sections.append(Section("What was shown", (Paragraph(asked.shown),)))
     return [*sections, Section("To do it again", (Facts(_again(metric, judgement, asked)),))]
@@ -362,8 +362,8 @@ def _asked(session: Session, view: ResultView) -> Asked:
     answers = answered_views(session, contradictions(session.state))
     findings = [Finding(found.good, found.headline, found.detail) for found in view.trust]
     if view.held_out:
-        told = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
-        findings = [_with_detail(one, told) if one.detail.endswith(":") else one for one in findings]
+        text = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
+        findings = [_with_detail(one, text) if one.detail.endswith(":") else one for one in findings]
     return Asked(
         title=study.title,
         about=_about(study),
@@ -377,8 +377,8 @@ def _asked(session: Session, view: ResultView) -> Asked:
     )
 
 
-def _with_detail(finding: Finding, told: str) -> Finding:
-    return Finding(finding.good, finding.headline, f"{finding.detail} {told}.")
+def _with_detail(finding: Finding, text: str) -> Finding:
+    return Finding(finding.good, finding.headline, f"{finding.detail} {text}.")
 
 
 def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str]:
@@ -400,25 +400,25 @@ def _about(study: Study) -> str:
 def _how(answers: Sequence[AnsweredView], study: Study) -> str:
     moved = sum(one.moved is not None for one in answers)
     chosen = len(answers) - moved
-    told = f"{_plural(len(answers), 'pair')} of results for {study.population:,} {study.wording.cases} were compared"
+    text = f"{_plural(len(answers), 'pair')} of results for {study.population:,} {study.wording.cases} were compared"
     if not moved:
-        return f"{told} by choosing."
+        return f"{text} by choosing."
     mixed = "Choosing and matching are mixed because they differ (Tversky, Sattath and Slovic 1988)."
-    return f"{told}, {chosen} by choosing and {moved} by moving one number until both were equally bad. {mixed}"
+    return f"{text}, {chosen} by choosing and {moved} by moving one number until both were equally bad. {mixed}"
 
 
 def _shown(session: Session) -> str:
     pairs = [entry.event.pair for entry in session.state.entries]
     imagined = sum(pair.hypothetical and pair.purpose is not Purpose.CHECK for pair in pairs)
     repeats = sum(pair.purpose is Purpose.REPEAT for pair in pairs)
-    told = []
+    sentences = []
     if imagined:
         of = f"{_plural(imagined, 'pair')} of {len(pairs)}"
-        told.append(f"{of} had a result that no model of the study gives; it was marked.")
+        sentences.append(f"{of} had a result that no model of the study gives; it was marked.")
     if repeats:
-        told.append(f"{_plural(repeats, 'pair')} came twice.")
-    told.append("Sides, order and the start of each moved number were random; all are in the file of answers.")
-    return " ".join(told)
+        sentences.append(f"{_plural(repeats, 'pair')} came twice.")
+    sentences.append("Sides, order and the start of each moved number were random; all are in the file of answers.")
+    return " ".join(sentences)
 
 
 def _plural(number: int, noun: str) -> str:

@@ -317,7 +317,7 @@ class SessionRunner:
         from elicit_app.session.results.result import result_view
 
         view = result_view(self._session)
-        sessions = sessions_of(self._session.path.parent, self._session.study.digest)
+        sessions = sessions_of(self._session.path.parent, self._session.study.digests)
         return replace(view, experts=max(len(finished_experts(sessions)), 1))
 
     def _curves(self) -> None:

@@ -362,9 +362,9 @@ class Session:
         table : sequence of k sequences of k floats or None
             Counts or rates; rows are true classes.
         """
-        told = None if table is None else tuple(tuple(map(float, row)) for row in table)
-        if told != self.state.practice:
-            self._do(PracticeTold(at=self._clock(), table=told))
+        stated = None if table is None else tuple(tuple(map(float, row)) for row in table)
+        if stated != self.state.practice:
+            self._do(PracticeTold(at=self._clock(), table=stated))
 
     def stop(self) -> None:
         """Stop answering and look back."""

@@ -9,9 +9,10 @@ import numpy as np
 
 from elicit_app.elicitation.questions import Counts, Family, Proposal
 from elicit_app.session.views.asked import Reply, Side
-from elicit_app.session.words.ledger import LedgerView, ledger, letter_of
+from elicit_app.session.words.ledger import PairComparison, ledger, letter_of
 from elicit_app.study.model import Mistake, Study
 from metrics.classification.confusion import natural_frequencies
+from metrics.elicited.family import linear_family
 
 _SHARE_SPARED = 0.4
 _SHARE_ADDED = 0.1
@@ -145,7 +146,7 @@ def trade_feedback(reply: Reply, ratio: str | None, *, moved: bool) -> Feedback:
     return Feedback(True, headline, f"Any answer is right here. {undo} {more}")
 
 
-def practice_ledger(pair: PracticePair, study: Study, family: Family) -> LedgerView:
+def practice_ledger(pair: PracticePair, study: Study, family: Family) -> PairComparison:
     """Return the words for a practice pair; the sentence is about its better side."""
     return ledger(pair.left, pair.right, study.wording, study.population, family, subject=pair.better)
 
@@ -158,7 +159,7 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 
 def yardstick_key(study: Study, family: Family) -> Key:
     """Return the mistake that the others are compared with, as the family tells mistakes apart."""
-    return (study.yardstick[0], None) if family == "dlpm" else study.yardstick
+    return linear_family(family).mistake_at(*study.yardstick)
 
 
 def mistake_of_key(study: Study, key: Key) -> Mistake:
@@ -170,11 +171,7 @@ def mistake_of_key(study: Study, key: Key) -> Mistake:
 def keys_to_guess(study: Study, family: Family, most: int = MOST_GUESSES) -> tuple[Key, ...]:
     """Return the mistakes to ask about, in study order: of many, those that the models make most often."""
     k, yardstick = study.n_classes, yardstick_key(study, family)
-    if family == "dlpm":
-        keys: list[Key] = [(i, None) for i in range(k)]
-    else:
-        keys = [(i, j) for i in range(k) for j in range(k) if i != j]
-    keys.remove(yardstick)
+    keys = [key for key in linear_family(family).mistakes(k) if key != yardstick]
     rates = sum((counts / study.n_cases for counts in study.usual_counts), start=np.zeros((k, k)))
     np.fill_diagonal(rates, 0.0)
     often = sorted(keys, key=lambda key: -float(rates[key[0]].sum() if key[1] is None else rates[key[0], key[1]]))
@@ -187,7 +184,7 @@ def ratio_typed(text: str) -> float | None:
     Raises
     ------
     ValueError
-        Where it is no number above 0.
+        Where it is not a number greater than 0.
     """
     text = text.strip()
     if not text:
@@ -198,7 +195,7 @@ def ratio_typed(text: str) -> float | None:
     except (ValueError, ZeroDivisionError):
         ratio = float("nan")
     if not (0 < ratio < 1e9):
-        raise ValueError(f"“{text}” is no number above 0")
+        raise ValueError(f"“{text}” is not a number greater than 0")
     return ratio
 
 

@@ -183,19 +183,19 @@ def _words(read: Read, noun: tuple[str, str]) -> Wording:
     one, many = noun
     names: tuple[str, ...]
     several: tuple[str, ...]
-    told: tuple[str, ...]
+    consequences: tuple[str, ...]
     if read.kind == "multilabel":
         names = (f"{one} found", f"missed {one}", f"false {one}")
         several = (f"{many} found", f"missed {many}", f"false {many}")
-        told = ("", "It is there, and was not given.", "It was given, and is not there.")
+        consequences = ("", "It is there, and was not given.", "It was given, and is not there.")
     else:
         points = f"{100 * read.step:.0f} in 100"
         names = ("unusual suggestion", "suggestion beside what happened")
         several = ("unusual suggestions", "suggestions beside what happened")
-        told = (f"{points} fewer do so than the usual.", f"{points} apart from what then happened.")
+        consequences = (f"{points} fewer do so than the usual.", f"{points} apart from what then happened.")
     amounts = tuple(
         Mistake(plural[:1].upper() + plural[1:], single, plural, consequence)
-        for single, plural, consequence in zip(names, several, told, strict=True)
+        for single, plural, consequence in zip(names, several, consequences, strict=True)
     )
     m = len(amounts)
     return Wording(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from metrics.extras import require
 PART_ROWS = 32 * BATCH_ROWS
 _RETRIES = 3
 _PATIENCE = "20s"
+_AT_ONCE = 64  # tasks that the scheduler knows of
 
 Finished = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterator[tuple[int, Any]]]
 """Has a function applied to tuples of arguments, and gives positions and results as they come."""
@@ -237,19 +239,40 @@ def cluster(scheduler: str | None) -> Iterator[Finished]:
     with _client(distributed, scheduler) as client:
 
         def finished(function: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-            futures = {
-                client.submit(function, *task, retries=_RETRIES, pure=False): position
-                for position, task in enumerate(tasks)
-            }
-            try:
-                for future, done in distributed.as_completed(futures, with_results=True):
-                    if isinstance(done, Problem):
-                        raise done
-                    yield futures[future], done
-            except distributed.KilledWorker as error:
-                raise Problem("Workers were lost again and again: give them more memory.") from error
+            waiting = iter(enumerate(tasks))
+            running: dict[Any, int] = {}
+            while True:
+                for position, task in islice(waiting, _AT_ONCE - len(running)):
+                    running[client.submit(function, *task, retries=_RETRIES, pure=False)] = position
+                if not running:
+                    return
+                for future in _first_done(distributed, client, running):
+                    yield running.pop(future), _result(distributed, future)
 
         yield finished
+
+
+def _first_done(distributed: Any, client: Any, running: dict[Any, int]) -> list[Any]:
+    """Wait until some work is done; where nobody is left to do it, say so instead of waiting for ever."""
+    lonely = False
+    while True:
+        try:
+            return list(distributed.wait(list(running), timeout=_PATIENCE, return_when="FIRST_COMPLETED").done)
+        except TimeoutError as error:
+            alone = not client.scheduler_info()["workers"]
+            if lonely and alone:
+                raise Problem("There are no workers left: start some, or give them more memory.") from error
+            lonely = alone
+
+
+def _result(distributed: Any, future: Any) -> Any:
+    try:
+        done = future.result()
+    except distributed.KilledWorker as error:
+        raise Problem("Workers were lost again and again: give them more memory.") from error
+    if isinstance(done, Problem):
+        raise done
+    return done
 
 
 def _distributed() -> Any:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from elicit_app.problem import Problem
 from elicit_app.study.checking import SUM_RANGE
 from elicit_app.study.model import Law, Predictions
+from metrics.elicited.family import error_cells
 
 POPULATIONS = (100, 1_000, 10_000, 100_000)
 _RAREST = 50
@@ -104,6 +105,6 @@ def yardstick_for(
     if prevalence is not None:
         sums = rates.sum(axis=1)
         rates = rates * np.divide(prevalence, sums, out=np.zeros(n_classes), where=sums > 0)[:, None]
-    errors = np.where(np.eye(n_classes, dtype=bool), -1.0, rates)
+    errors = np.where(error_cells(n_classes), rates, -1.0)
     true, predicted = divmod(int(errors.argmax()), n_classes)
     return true, predicted

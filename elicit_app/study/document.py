@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from elicit_app.problem import Finding, Problem, shortened
-from elicit_app.study.model import Mistake, Study, Wording, default_wording
+from elicit_app.study.model import ColumnMap, Mistake, Study, Wording, default_wording
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import strict_json
 
@@ -101,6 +101,15 @@ class ModelEntry(_Part):
     file: Annotated[str, Field(pattern=r"^[^/\\]+\.(parquet|csv|npz)$")]
 
 
+class MeantColumns(_Part):
+    """What the columns of the files meant that the study was made from, where they had names of their own."""
+
+    truth: Text
+    classes: list[Text]
+    columns: list[Text]
+    kind: Literal["probabilities", "logits", "labels"]
+
+
 class Described(_Part):
     """What a study and a pack of it have in common. Rows of every matrix are true classes, columns predicted ones.
 
@@ -126,6 +135,8 @@ class StudyDocument(Described):
     format: Literal["elicit-study"] = "elicit-study"
     version: Literal[1] = 1
     models: Annotated[list[ModelEntry], Field(min_length=1)]
+    columns: MeantColumns | None = None
+    earlier: Annotated[list[Text], Field(description="digests before models were added or taken out")] = []
 
 
 def parse_document(path: Path, content: bytes) -> StudyDocument:
@@ -182,7 +193,13 @@ def _told(place: tuple[int | str, ...], message: str) -> str:
 def document_of(study: Study, files: list[str]) -> StudyDocument:
     """Return what to write for a study whose models' predictions lie in `files`."""
     models = [ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)]
-    return StudyDocument(**description_of(study), models=models)
+    meant = study.columns
+    columns = None
+    if meant is not None:
+        columns = MeantColumns(
+            truth=meant.truth, classes=list(meant.classes), columns=list(meant.columns), kind=meant.kind
+        )
+    return StudyDocument(**description_of(study), models=models, columns=columns, earlier=list(study.earlier))
 
 
 def description_of(study: Study) -> dict[str, Any]:
@@ -262,6 +279,14 @@ def wording_of(path: Path, document: Described) -> Wording:
         raise Problem(f"{path} has words for {error}, but that is not one of its classes.") from error
     done = tuple(actions) if any(actions) else ()
     return Wording(words.case, words.cases, tuple(one), tuple(many), mistakes, tuple(any_mistake), done)
+
+
+def columns_of(document: StudyDocument) -> ColumnMap | None:
+    """Return what the columns meant that the study was made from."""
+    meant = document.columns
+    if meant is None:
+        return None
+    return ColumnMap(meant.truth, tuple(meant.classes), tuple(meant.columns), meant.kind)
 
 
 def yardstick_of(path: Path, document: Described) -> tuple[int, int]:

@@ -43,7 +43,7 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
     Problem
         Something is missing, damaged, of a newer version, or not what it was when the study was made.
     """
-    from elicit_app.study.document import wording_of, yardstick_of
+    from elicit_app.study.document import columns_of, wording_of, yardstick_of
 
     path = folder / STUDY_FILE
     document = _read_document(path)
@@ -68,6 +68,8 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
         description=document.description,
         digest=study_digest(classes, models),
         purpose=document.purpose,
+        columns=columns_of(document),
+        earlier=tuple(document.earlier),
     )
     check_study(study)
     if study.digest != document.digest:
@@ -141,11 +143,33 @@ def write_folder(folder: Path, study: Study) -> Study:
     return stored
 
 
-def rewrite_document(folder: Path, study: Study) -> None:
-    """Replace `study.json` of a folder; the predictions stay as they are."""
+def rewrite_folder(folder: Path, study: Study, kept: Sequence[int | None]) -> None:
+    """Replace what is in a study folder: new files first, then `study.json`, and files without a model last.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the study.
+    study : Study
+        As it is to be.
+    kept : sequence of int or None
+        For each of its models, which of the models in the folder it is; None for a new one.
+    """
     check_study(study)
     path = folder / STUDY_FILE
-    write_whole(path, _document_bytes(study, [entry.file for entry in _read_document(path).models]))
+    before = [entry.file for entry in _read_document(path).models]
+    files: list[str] = []
+    for model, place in zip(study.models, kept, strict=True):
+        if place is not None:
+            files.append(before[place])
+            continue
+        file = _free_name(model.name, [*before, *files])
+        write_whole(folder / file, parquet_bytes(study.classes, model))
+        files.append(file)
+    write_whole(path, _document_bytes(study, files))
+    for file in before:
+        if file not in files:
+            (folder / file).unlink(missing_ok=True)
 
 
 def parquet_bytes(classes: Sequence[str], model: Predictions) -> bytes:
@@ -169,8 +193,14 @@ def _document_bytes(study: Study, files: list[str]) -> bytes:
 def _file_names(models: list[str]) -> list[str]:
     """Return one file name a model, readable and all different."""
     names: list[str] = []
-    for number, model in enumerate(models, start=1):
-        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.").lower()[:80] or f"model-{number}"
-        taken = f"{plain}.parquet" in names
-        names.append(f"{plain}-{number}.parquet" if taken else f"{plain}.parquet")
+    for model in models:
+        names.append(_free_name(model, names))
     return names
+
+
+def _free_name(model: str, taken: Sequence[str]) -> str:
+    number = len(taken) + 1
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", model).strip("-.").lower()[:80] or f"model-{number}"
+    while f"{plain}.parquet" in taken:
+        plain = f"{plain}-{number}"
+    return f"{plain}.parquet"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,8 +16,9 @@ import numpy as np
 import elicit_app
 from elicit_app.problem import Problem, shortened
 from elicit_app.study.counting import normalised_prevalence, population_for, prevalence_of, yardstick_for
-from elicit_app.study.folder import STUDY_FILE, check_study, read_folder, rewrite_document, write_folder
-from elicit_app.study.model import Study, Wording, default_wording, study_digest
+from elicit_app.study.folder import STUDY_FILE, check_study, read_folder, rewrite_folder, write_folder
+from elicit_app.study.mapping import look_at
+from elicit_app.study.model import ColumnMap, Predictions, Study, Wording, default_wording, study_digest
 from elicit_app.study.packs import ENDING as PACK_ENDING
 from elicit_app.study.packs import pack_bytes, read_pack
 from elicit_app.study.reading import Read, open_predictions, read_predictions, require_askable
@@ -46,6 +47,7 @@ def create_study(
     yardstick: tuple[int, int] | None = None,
     models: Sequence[str] | None = None,
     purpose: AnswersFor | None = None,
+    columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
 ) -> Study:
     """Make a study folder from predictions files of one or several models of the same cases.
 
@@ -71,6 +73,8 @@ def create_study(
         Names of the models; by default the files' names.
     purpose : {"choose", "costs", "both"}, optional
         What answers are for; it is preselected where they are asked for.
+    columns : ColumnMap or sequence of one a file, optional
+        What the columns are of those files that do not have the names `y_true` and `proba_<class>`.
 
     Returns
     -------
@@ -91,6 +95,7 @@ def create_study(
         labels=labels,
         models=models,
         stated_prevalence=stated_prevalence,
+        columns=columns,
     )
     return write_folder(
         folder,
@@ -162,11 +167,16 @@ def study_of(
     labels: Sequence[str] | None = None,
     models: Sequence[str] | None = None,
     stated_prevalence: Sequence[float] | None = None,
+    columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
 ) -> Study:
-    """Return a study with defaults from predictions files."""
+    """Return a study with defaults from predictions files; parameters as `create_study`.
+
+    `columns` may also have one entry a file.
+    """
     if not files:
         raise Problem("A study needs at least one predictions file.")
-    reads = _read_models(files, labels)
+    meant = _maps(files, columns)
+    reads = _read_models(files, labels, meant)
     classes, k = reads[0].classes, len(reads[0].classes)
     names = _model_names(files, models)
     predictions = tuple(replace(read.predictions, name=called) for read, called in zip(reads, names, strict=True))
@@ -184,15 +194,31 @@ def study_of(
         description=_description(classes, len(predictions)),
         digest=study_digest(classes, predictions),
         notes=(*(note for read in reads for note in read.notes), *_look_alikes(classes)),
+        columns=next((one for one in meant if one is not None), None),
     )
     check_study(study)
     return study
 
 
-def _read_models(files: Sequence[Path], labels: Sequence[str] | None) -> list[Read]:
-    require_askable(files[0], len(open_predictions(files[0]).classes))
-    first = read_predictions(files[0], labels=labels)
-    reads = [first, *(read_predictions(file, labels=first.classes) for file in files[1:])]
+def _maps(
+    files: Sequence[Path], columns: ColumnMap | Sequence[ColumnMap | None] | None
+) -> tuple[ColumnMap | None, ...]:
+    """Return for each file what its columns are: nothing where they have the usual names or nothing was said."""
+    if columns is None:
+        return (None,) * len(files)
+    if not isinstance(columns, ColumnMap):
+        return tuple(columns)
+    looks = [look_at(file) for file in files]
+    return tuple(None if look.fits and not look.holds(columns) else columns for look in looks)
+
+
+def _read_models(
+    files: Sequence[Path], labels: Sequence[str] | None, columns: Sequence[ColumnMap | None]
+) -> list[Read]:
+    require_askable(files[0], len(open_predictions(files[0], columns=columns[0]).classes))
+    first = read_predictions(files[0], labels=labels, columns=columns[0])
+    later = zip(files[1:], columns[1:], strict=True)
+    reads = [first, *(read_predictions(file, labels=first.classes, columns=meant) for file, meant in later)]
     for file, other in zip(files[1:], reads[1:], strict=True):
         _require_same_cases(files[0], first, file, other)
     return reads
@@ -348,8 +374,104 @@ def open_study(ref: str | Path) -> Study:
     return study_of([path], kind="file", name=path.stem)
 
 
+def change_models(
+    study: Study,
+    *,
+    add: Sequence[Path] = (),
+    names: Sequence[str] | None = None,
+    rename: Mapping[str, str] | None = None,
+    remove: Sequence[str] = (),
+    columns: ColumnMap | None = None,
+) -> Study:
+    """Add models to a study folder, rename them or take them out; what was answered before still counts.
+
+    Parameters
+    ----------
+    study : Study
+        With a folder of its own.
+    add : sequence of Path
+        Predictions of the same cases, one file a new model.
+    names : sequence of str, optional
+        Of the new models; by default the files' names.
+    rename : mapping of str to str, optional
+        New names of models by their old ones.
+    remove : sequence of str
+        Models to take out.
+    columns : ColumnMap, optional
+        What the columns of the new files are; by default what those of the first ones were.
+
+    Returns
+    -------
+    Study
+        As it is in the folder now.
+
+    Raises
+    ------
+    Problem
+        There is no such model, a name stands twice, none is left, or the cases are others; nothing is changed then.
+    """
+    if study.kind != "folder" or study.folder is None:
+        raise Problem(f"“{study.title}” has no folder of its own: make one with `elicit study new`.")
+    here = [model.name for model in study.models]
+    for name in (*remove, *(rename or {})):
+        if name not in here:
+            raise Problem(f"There is no model “{name}” in “{study.title}”. There are: {', '.join(here)}.")
+    old = [replace(one, name=(rename or {}).get(one.name, one.name)) for one in study.models if one.name not in remove]
+    changed = with_models(study, (*old, *more_models(study, add, names, columns)))
+    save_study(changed)
+    return changed
+
+
+def with_models(study: Study, models: Sequence[Predictions]) -> Study:
+    """Return a study with other models of the same cases, not yet saved.
+
+    Raises
+    ------
+    Problem
+        There is none, or two have the same name.
+    """
+    called = [model.name for model in models]
+    if not models:
+        raise Problem("A study needs at least one model: add another one before this one is taken out.")
+    if len(set(called)) < len(called) or not all(name.strip() for name in called):
+        raise Problem(f"Every model needs a name of its own; these would be {', '.join(called)}.")
+    digest = study_digest(study.classes, models)
+    changed = replace(study, models=tuple(models), digest=digest)
+    if digest == study.digest:
+        return changed
+    # Nothing was answered yet about a study that has no folder.
+    earlier = tuple(one for one in study.digests if one != digest) if study.kind == "folder" else ()
+    return replace(changed, earlier=earlier, description=_description(study.classes, len(models)))
+
+
+def more_models(
+    study: Study,
+    files: Sequence[Path],
+    names: Sequence[str] | None = None,
+    columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
+) -> list[Predictions]:
+    """Read further models of the cases of a study; parameters as `change_models`, `columns` also one a file.
+
+    Raises
+    ------
+    Problem
+        A file cannot be read, or lists other cases.
+    """
+    if not files:
+        return []
+    reads = [
+        (file, read_predictions(file, labels=study.classes, columns=meant))
+        for file, meant in zip(files, _maps(files, columns or study.columns), strict=True)
+    ]
+    for file, read in reads:
+        if not np.array_equal(read.predictions.y_true, study.models[0].y_true):
+            raise Problem(f"{file} does not list the cases of “{study.title}”, the same true labels in the same order.")
+    called = _model_names(files, names)
+    return [replace(read.predictions, name=name) for (_, read), name in zip(reads, called, strict=True)]
+
+
 def save_study(study: Study) -> None:
-    """Write the changed title, words, population, prevalence or yardstick of a study into its folder.
+    """Write the changed title, words, population, prevalence, yardstick or models of a study into its folder.
 
     Raises
     ------
@@ -358,4 +480,10 @@ def save_study(study: Study) -> None:
     """
     if study.kind != "folder" or study.folder is None:
         raise Problem(f"“{study.title}” has no folder of its own: make one with `elicit study new`.")
-    rewrite_document(study.folder, study)
+    before = read_folder(study.folder).models
+    places = [next((at for at, old in enumerate(before) if _same(old, one)), None) for one in study.models]
+    rewrite_folder(study.folder, study, places)
+
+
+def _same(one: Predictions, other: Predictions) -> bool:
+    return one.y_proba is other.y_proba or np.array_equal(one.y_proba, other.y_proba)

@@ -40,6 +40,28 @@ class Predictions:
     y_proba: NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class ColumnMap:
+    """Which column of a predictions file is what, where the columns do not have the names that need no map.
+
+    Parameters
+    ----------
+    truth : str
+        The column of true labels.
+    classes : tuple of str
+        In order.
+    columns : tuple of str
+        One a class; of two classes perhaps only that of the second; for labels the column of predicted labels.
+    kind : {"probabilities", "logits", "labels"}
+        What is in them: probabilities, raw scores of which the softmax is taken, or labels.
+    """
+
+    truth: str
+    classes: tuple[str, ...]
+    columns: tuple[str, ...]
+    kind: Literal["probabilities", "logits", "labels"] = "probabilities"
+
+
 @dataclass(frozen=True, eq=False)
 class TalliedModel:
     """One model of a packed study: how many cases its decisions put where, and no case.
@@ -220,6 +242,10 @@ class Study:
         What a person should know about how the predictions were read: rows that were divided by their sum.
     pack : Pack or None
         Only for a packed study.
+    columns : ColumnMap or None
+        What the columns of the files meant that the study was made from, where they had other names.
+    earlier : tuple of str
+        Digests that the study had before models were added or taken out: what was answered then still counts.
     """
 
     name: str
@@ -238,6 +264,13 @@ class Study:
     purpose: AnswersFor | None = None
     notes: tuple[str, ...] = ()
     pack: Pack | None = None
+    columns: ColumnMap | None = None
+    earlier: tuple[str, ...] = ()
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """Return the digest of the predictions, and those of the same cases with other models."""
+        return (self.digest, *self.earlier)
 
     @property
     def n_classes(self) -> int:

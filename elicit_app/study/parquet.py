@@ -173,8 +173,8 @@ class _Child:
 
     def head(self, path: Path) -> Head:
         """Return what `head` does."""
-        told = self._ask(path, {"do": "head"})
-        return Head(tuple(told["columns"]), told["rows"])
+        answer = self._ask(path, {"do": "head"})
+        return Head(tuple(answer["columns"]), answer["rows"])
 
     def frames(self, path: Path, columns: Sequence[str], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
         """Yield what `frames` does."""
@@ -204,18 +204,18 @@ class _Child:
             timer = threading.Timer(_SECONDS + _size(path) / _BYTES_A_SECOND, stop)
             timer.start()
             try:
-                told = self._told(question)
+                answer = self._told(question)
             finally:
                 timer.cancel()
-            if told is None:
+            if answer is None:
                 self._close()
-        if told is None:
+        if answer is None:
             if late.is_set():
                 raise UnreadableError(_SLOW)
             raise (_EndedError if len(self._paths) > 1 else UnreadableError)(_ENDED)
-        if told["kind"] != "read":
+        if answer["kind"] != "read":
             raise UnreadableError(_DAMAGED)
-        return told
+        return answer
 
     def _told(self, question: dict[str, Any]) -> dict[str, Any] | None:
         """Return the answer, None where the child ended instead."""
@@ -226,11 +226,11 @@ class _Child:
             asked.write(json.dumps(question).encode() + b"\n")
             asked.flush()
             line = answered.readline()
-            told: dict[str, Any] = json.loads(line)
-            told["data"] = answered.read(told["bytes"])
+            answer: dict[str, Any] = json.loads(line)
+            answer["data"] = answered.read(answer["bytes"])
         except (OSError, ValueError):
             return None
-        return told if len(told["data"]) == told["bytes"] else None
+        return answer if len(answer["data"]) == answer["bytes"] else None
 
     def _close(self) -> None:
         self._process.kill()
@@ -263,10 +263,10 @@ def main() -> None:
         for number in question["drop"]:
             streams.pop(number, None)
         try:
-            told, data = _answer(question, streams)
+            answer, data = _answer(question, streams)
         except BaseException:  # whatever it is, the other files can still be read
-            told, data = {"kind": "damaged"}, b""
-        _reply(sys.stdout.buffer, told | {"bytes": len(data)}, data)
+            answer, data = {"kind": "damaged"}, b""
+        _reply(sys.stdout.buffer, answer | {"bytes": len(data)}, data)
 
 
 def _answer(question: dict[str, Any], streams: dict[int, Iterator[pl.DataFrame]]) -> tuple[dict[str, Any], bytes]:
@@ -300,8 +300,8 @@ def _as_bytes(frame: pl.DataFrame) -> bytes:
     return plain.getvalue()
 
 
-def _reply(out: IO[bytes], told: dict[str, Any], data: bytes) -> None:
-    out.write(json.dumps(told).encode() + b"\n")
+def _reply(out: IO[bytes], answer: dict[str, Any], data: bytes) -> None:
+    out.write(json.dumps(answer).encode() + b"\n")
     out.write(data)
     out.flush()
 

@@ -76,8 +76,8 @@ def priced_scores(
     """
     read = read_amounts(files, names)
     if read.kind != metric.kind:
-        told = {"multilabel": "several labels", "relevance": "outcomes in contexts"}
-        raise Problem(f"{files[0]} is about {told[read.kind]}, the metric prices {told.get(metric.kind, 'mistakes')}.")
+        what = {"multilabel": "several labels", "relevance": "outcomes in contexts"}
+        raise Problem(f"{files[0]} is about {what[read.kind]}, the metric prices {what.get(metric.kind, 'mistakes')}.")
     amounts = np.array([model.amounts for model in read.models]) * read.step
     n_labels = len(CaseColumns(files[0]).bits.labels) if read.kind == "multilabel" else 1
     start, slopes = _linear(read.kind, metric.weights[None], n_labels)

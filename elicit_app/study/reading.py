@@ -12,7 +12,8 @@ import numpy as np
 
 from elicit_app.problem import Finding, Problem, counted, file_problem, listed, shortened
 from elicit_app.study.checking import Batch, RowCheck, require_comparable
-from elicit_app.study.model import MOST_CLASSES, Predictions
+from elicit_app.study.mapping import MappedTable
+from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions
 from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class PredictionsFile:
         return replace(self, classes=tuple(classes), positions=(self.positions[0], *(columns[n] for n in classes)))
 
 
-def open_predictions(path: str | Path, *, own: bool = False) -> PredictionsFile:
+def open_predictions(path: str | Path, *, own: bool = False, columns: ColumnMap | None = None) -> PredictionsFile:
     """Open a predictions file and find its columns.
 
     Parameters
@@ -107,6 +108,8 @@ def open_predictions(path: str | Path, *, own: bool = False) -> PredictionsFile:
         `y_proba` (n, k) and optionally `classes` (k,). Other columns are left alone.
     own : bool
         The file came with the program, so that it needs no trial.
+    columns : ColumnMap, optional
+        What its columns are, where they have other names.
 
     Raises
     ------
@@ -114,6 +117,7 @@ def open_predictions(path: str | Path, *, own: bool = False) -> PredictionsFile:
         What is wrong with the file or its header, and what to do.
     """
     table = open_table(Path(path), own=own)
+    table = table if columns is None else MappedTable(table, columns)
     names = [name.strip() for name in table.columns]
     classes = {position: found for position, name in enumerate(names) if (found := class_of_column(name)) is not None}
     findings = [*_column_findings(names, list(classes.values()))]
@@ -122,7 +126,13 @@ def open_predictions(path: str | Path, *, own: bool = False) -> PredictionsFile:
     return PredictionsFile(table, tuple(classes.values()), (names.index(TRUTH), *classes))
 
 
-def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None, own: bool = False) -> Read:
+def read_predictions(
+    path: str | Path,
+    *,
+    labels: Sequence[str] | None = None,
+    own: bool = False,
+    columns: ColumnMap | None = None,
+) -> Read:
     """Read and check all predictions of one file.
 
     Parameters
@@ -133,6 +143,8 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None, o
         The order of the classes; by default that of the columns. Where an NPZ file names no classes, their names.
     own : bool
         The file came with the program.
+    columns : ColumnMap, optional
+        What its columns are, where they have other names.
 
     Returns
     -------
@@ -145,7 +157,7 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None, o
     Problem
         Everything that has to be put right, each with its row or column. Rows are counted from 1 below the header.
     """
-    file = open_predictions(path, own=own)
+    file = open_predictions(path, own=own, columns=columns)
     names = file.classes
     if labels is not None:
         file, names = _arranged(file, tuple(labels))
@@ -158,7 +170,10 @@ def read_predictions(path: str | Path, *, labels: Sequence[str] | None = None, o
         y_true,
         np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64),
     )
-    return Read(predictions, names, rescaling_notes(file.table.path, check.rescaled))
+    notes = rescaling_notes(file.table.path, check.rescaled)
+    if columns is not None and columns.kind == "labels":
+        notes += (f"{file.table.path.name} holds decided labels: it is judged as it decides, without probabilities.",)
+    return Read(predictions, names, notes)
 
 
 def require_askable(path: Path, n_classes: int) -> None:

@@ -174,7 +174,8 @@ def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
     table = np.zeros((len(classes), len(classes)))
     for line in lines[1:]:
         if len(line) != len(lines[0]):
-            raise Problem(f"{path}: the row of “{line[0]}” has {len(line) - 1} numbers, {len(classes)} were expected.")
+            said = f"{len(line) - 1} number{'' if len(line) == 2 else 's'}"
+            raise Problem(f"{path}: the row of “{line[0]}” has {said}, {len(classes)} were expected.")
         for name, cell in zip(lines[0][1:], line[1:], strict=True):
             try:
                 table[classes.index(line[0]), classes.index(name)] = float(cell)

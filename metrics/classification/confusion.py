@@ -168,6 +168,12 @@ def confusion_matrix(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import confusion_matrix
+    >>> confusion_matrix(['ill', 'ill', 'well'], ['ill', 'well', 'well']).tolist()
+    [[1, 1], [0, 1]]
     """
     true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
     classes = shared_classes(true, predicted, labels)
@@ -268,6 +274,12 @@ def error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import error_rate
+    >>> error_rate(['ill', 'ill', 'well', 'well'], ['ill', 'well', 'well', 'well'])
+    0.25
     """
     return _error_counts(y_true, y_pred, sample_weight).error_rate()
 
@@ -286,6 +298,12 @@ def balanced_error_rate(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: 
     -------
     float
         In [0, 1]; lower is better.
+
+    Examples
+    --------
+    >>> from metrics import balanced_error_rate
+    >>> balanced_error_rate(['ill', 'ill', 'well', 'well'], ['ill', 'well', 'well', 'well'])
+    0.25
     """
     return _error_counts(y_true, y_pred, sample_weight).balanced_error_rate()
 
@@ -315,6 +333,12 @@ def class_weighted_error_rate(
     -------
     float
         In [0, 1]; lower is better.
+
+    Examples
+    --------
+    >>> from metrics import class_weighted_error_rate
+    >>> class_weighted_error_rate(['ill', 'well', 'well'], ['well', 'well', 'well'], {'ill': 3, 'well': 1})
+    0.6
     """
     true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
     class_weight = weights_by_label(class_weight)
@@ -361,6 +385,12 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
         Where the matrix is not square, holds a negative or non-finite entry, or sums to 0; where population < 1.
     TypeError
         Where population is not a whole number.
+
+    Examples
+    --------
+    >>> from metrics import natural_frequencies
+    >>> natural_frequencies([[0.05, 0.05], [0.2, 0.7]], 1000).tolist()
+    [[50, 50], [200, 700]]
     """
     total = whole_number(population, "population", 1)
     values = square_matrix(matrix, "matrix", 1)

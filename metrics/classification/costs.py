@@ -235,6 +235,12 @@ def misclassification_cost(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import misclassification_cost
+    >>> misclassification_cost([0, 0, 1, 1], [0, 1, 1, 0], [[0, 10], [1, 0]])
+    2.75
     """
     size = len(square_matrix(cost_matrix))
     true, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
@@ -292,6 +298,12 @@ def expected_misclassification_cost(
     -------
     float
         In units of the cost matrix; lower is better.
+
+    Examples
+    --------
+    >>> from metrics import expected_misclassification_cost
+    >>> expected_misclassification_cost([0, 1], [[0.8, 0.2], [0.5, 0.5]], [[0, 10], [1, 0]])
+    1.25
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
     expected = ExpectedCost(classes, cost_matrix=cost_matrix)
@@ -321,6 +333,12 @@ def cost_sensitive_decisions(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import cost_sensitive_decisions
+    >>> cost_sensitive_decisions([[0.2, 0.8], [0.05, 0.95]], [[0, 10], [1, 0]]).tolist()
+    [0, 1]
     """
     proba = probability_array(y_proba)
     k = proba.shape[1]

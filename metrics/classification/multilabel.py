@@ -187,6 +187,12 @@ def penalized_multilabel_score(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import penalized_multilabel_score
+    >>> round(penalized_multilabel_score([[1, 1, 0]], [[1, 0, 1]], false_negative_penalty=2.0), 3)
+    -0.667
     """
     names = _label_names(y_true, labels)
     true, predicted = _bits(y_true, "y_true"), _bits(y_pred, "y_pred")

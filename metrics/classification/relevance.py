@@ -259,6 +259,12 @@ def relevance_score(
     ------
     InputError
         In words: which argument, which row, what was expected; also for a context that the reference does not hold.
+
+    Examples
+    --------
+    >>> from metrics import relevance_score
+    >>> relevance_score([1, 0, 1, 0], [1, 1, 0, 0], ['a', 'a', 'b', 'b'])
+    100.0
     """
     if reference is not None and (not isinstance(reference, Sequence) or len(reference) != 2):
         raise InputError("reference: a pair (y_reference, context_reference) was expected.")

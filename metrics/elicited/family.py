@@ -32,6 +32,7 @@ from metrics.inputs.arguments import number_array, square_matrix
 
 FamilyName = Literal["dlpm", "lpm"]
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 # Costs of a row that differ by less than this share of the largest cost are the same cost.
 _SAME_COST = 1e-9
@@ -76,11 +77,17 @@ class Family(ABC):
         Sign of the weights: hits are worth something, errors cost something.
     rule : str
         What the family assumes, as an expert would say it.
+    tells_apart : bool
+        Whether wrong answers for the same truth are told apart.
+    normalised : str
+        What weights in the family's normalisation do: "sum to 1".
     """
 
     name: FamilyName
     sign: Literal[1, -1]
     rule: str
+    tells_apart: bool
+    normalised: str
 
     @abstractmethod
     def mistakes(self, k: int) -> tuple[MistakeKey, ...]:
@@ -127,6 +134,14 @@ class Family(ABC):
     @abstractmethod
     def index(self, true: int, predicted: int | None, k: int) -> int:
         """Return the place of a mistake among the weights."""
+
+    @abstractmethod
+    def places(self, true: Places, predicted: Places, k: int) -> Places:
+        """Return the places among the weights of many mistakes, given as arrays of classes of one shape."""
+
+    @abstractmethod
+    def misses(self, matrix: ArrayLike) -> Floats:
+        """Return how often each mistake is made: confusion matrices (..., k, k) to (..., n_weights)."""
 
     @abstractmethod
     def _size(self, scaled: Floats) -> Floats:
@@ -301,6 +316,13 @@ class _Hits(Family):
     def index(self, true: int, predicted: int | None, k: int) -> int:
         return true
 
+    def places(self, true: Places, predicted: Places, k: int) -> Places:
+        return true
+
+    def misses(self, matrix: ArrayLike) -> Floats:
+        values = np.asarray(matrix, dtype=np.float64)
+        return np.asarray(values.sum(axis=-1) - self.coordinates(values))
+
     def _size(self, scaled: Floats) -> Floats:
         return np.asarray(scaled.sum(axis=-1, keepdims=True))
 
@@ -344,12 +366,21 @@ class _Errors(Family):
             raise InputError(f"family 'lpm' tells the wrong answers for class {true} apart; name the predicted class.")
         return true * (k - 1) + predicted - (predicted > true)
 
+    def places(self, true: Places, predicted: Places, k: int) -> Places:
+        return np.asarray(true * (k - 1) + predicted - (predicted > true))
+
+    def misses(self, matrix: ArrayLike) -> Floats:
+        return self.coordinates(matrix)
+
     def _size(self, scaled: Floats) -> Floats:
         return np.asarray(np.linalg.norm(scaled, axis=-1, keepdims=True))
 
 
-DLPM: Family = _Hits("dlpm", 1, "all wrong answers for the same truth are equally bad")
-LPM: Family = _Errors("lpm", -1, "some wrong answers for the same truth hurt more than others")
+DLPM: Family = _Hits("dlpm", 1, "all wrong answers for the same truth are equally bad", False, "sum to 1")
+LPM: Family = _Errors("lpm", -1, "some wrong answers for the same truth hurt more than others", True, "have L2 norm 1")
+
+
+_NUMERATORS = {"dlfpm": "dlpm", "lfpm": "lpm"}
 
 
 def family_of(name: str) -> Family:
@@ -389,7 +420,16 @@ def linear_family(name: str) -> Family:
     >>> linear_family("lfpm").name
     'lpm'
     """
-    return family_of({"dlfpm": "dlpm", "lfpm": "lpm"}.get(name, name))
+    return family_of(_NUMERATORS.get(name, name))
+
+
+def is_fraction(name: str) -> bool:
+    """Tell whether a family's metrics are quotients of linear ones, which have no cost matrix.
+
+    >>> is_fraction("dlfpm"), is_fraction("dlpm")
+    (True, False)
+    """
+    return name in _NUMERATORS
 
 
 def checked_cost_matrix(cost_matrix: ArrayLike) -> Floats:

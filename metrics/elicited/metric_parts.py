@@ -281,8 +281,7 @@ def checked_weights(weights: ArrayLike, family: str, k: int) -> Floats:
     if values.shape != (weigh.n_weights(k),):
         raise InputError(f"weights: {weigh.n_weights(k)} numbers were expected for {k} classes of family {family!r}")
     if np.abs(weigh.normalise(values) - values).max() > TOLERANCE:
-        rule = "sum to 1" if family == "dlpm" else "have L2 norm 1"
-        raise InputError(f"weights: the weights of family {family!r} must {rule}")
+        raise InputError(f"weights: the weights of family {family!r} must {weigh.normalised}")
     values.flags.writeable = False
     return values
 
@@ -357,7 +356,7 @@ def checked_mistake(true: str, predicted: str | None, classes: Sequence[str], na
     """Refuse a mistake that is not one: an unknown class, or a right answer."""
     for label in (true, predicted):
         if label is not None and label not in classes:
-            raise InputError(f"{name}: {label!r} is no class of the metric (classes: {', '.join(classes)})")
+            raise InputError(f"{name}: {label!r} is not one of the metric's classes ({', '.join(classes)})")
     if true == predicted:
         raise InputError(f"{name}: {true!r} called {predicted!r} is a right answer, a mistake was expected")
 

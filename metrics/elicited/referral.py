@@ -98,7 +98,7 @@ class Referral:
         Raises
         ------
         InputError
-            Where a label is no class of the metric or the lengths differ.
+            Where a label is not one of the metric's classes or the lengths differ.
         """
         true = self.metric.class_index.indices(y_true, "y_true")
         every = ClassIndex([*self.metric.labels, self.label])

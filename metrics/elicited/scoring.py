@@ -110,7 +110,7 @@ class CostsOfCases(PricedScores):
         Raises
         ------
         InputError
-            Where a label is no class of the metric or the lengths differ.
+            Where a label is not one of the metric's classes or the lengths differ.
         """
         from metrics.classification.costs import misclassification_cost
 
@@ -147,7 +147,7 @@ class CostsOfCases(PricedScores):
         Raises
         ------
         InputError
-            Where a label is no class of the metric, or the probabilities are none.
+            Where a label is not one of the metric's classes, or the probabilities are none.
         """
         from metrics.classification.costs import expected_misclassification_cost
 
@@ -174,7 +174,7 @@ class CostsOfCases(PricedScores):
         Raises
         ------
         InputError
-            Where a label is no class of the metric, or the probabilities are none.
+            Where a label is not one of the metric's classes, or the probabilities are none.
         """
         from metrics.classification.costs import cost_sensitive_decisions
 

@@ -53,6 +53,13 @@ def export(metric: ElicitedMetric, format: str) -> str | bytes:
     ------
     InputError
         For an unknown format, or one for tools where the metric prices no mistakes between classes.
+
+    Examples
+    --------
+    >>> from metrics import ElicitedMetric, export
+    >>> metric = ElicitedMetric.from_cost_matrix(['ill', 'well'], [[0, 10], [1, 0]])
+    >>> print(export(metric, 'csv').splitlines()[2])
+    "ill","well",1.0,"","",1.0,1.8181818181818181,"ill called well"
     """
     if format not in _MAKERS:
         raise InputError(f"format is {format!r}; one of {', '.join(FORMATS)} was expected.")

@@ -175,6 +175,14 @@ def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistak
     ------
     InputError
         Where the mistake is the yardstick or none, or a matrix has another shape or no cases.
+
+    Examples
+    --------
+    >>> from metrics import ElicitedMetric, cost_curve
+    >>> metric = ElicitedMetric.from_cost_matrix(['ill', 'well'], [[0, 10], [1, 0]])
+    >>> curve = cost_curve(metric, {'careful': [[10, 0], [20, 70]], 'bold': [[6, 4], [2, 88]]}, ('ill', 'well'))
+    >>> [round(point.ratio, 2) for point in curve.break_even_points()]
+    [4.5]
     """
     if isinstance(mistake, str) or len(mistake) != 2:
         raise InputError(f"mistake: a pair (true class, predicted class) was expected, found {mistake!r}.")
@@ -293,6 +301,13 @@ def operating_point(
     ------
     InputError
         Where the metric has more than two classes, a label is none of them, or only one occurs.
+
+    Examples
+    --------
+    >>> from metrics import ElicitedMetric, operating_point
+    >>> metric = ElicitedMetric.from_cost_matrix(['ill', 'well'], [[0, 10], [1, 0]])
+    >>> operating_point(['well', 'well', 'ill', 'ill'], [0.1, 0.6, 0.4, 0.9], metric, pos_label='ill').threshold
+    0.4
     """
     require("sklearn")
     from sklearn.metrics import roc_curve

@@ -272,6 +272,16 @@ def judge(
     ------
     InputError
         In words: which argument, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import ElicitedMetric, judge
+    >>> metric = ElicitedMetric.from_cost_matrix(['ill', 'well'], [[0, 10], [1, 0]])
+    >>> y_true = ['ill', 'ill', 'well', 'well'] * 25
+    >>> proba = [[0.9, 0.1], [0.3, 0.7], [0.4, 0.6], [0.1, 0.9]] * 25
+    >>> found = judge(metric, y_true, {'model': proba}, draws=200)
+    >>> [policy.rank for policy in found.policies]
+    [1, 1, 3, 4]
     """
     true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
     if not y_proba:

@@ -204,6 +204,13 @@ def decision_curve(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import decision_curve
+    >>> curve = decision_curve([0, 0, 1, 1], {'model': [0.1, 0.6, 0.4, 0.9]}, thresholds=[0.2, 0.5])
+    >>> curve.net_benefit
+    array([[0.4375, 0.    ]])
     """
     positive, weight = _outcomes(y_true, pos_label, sample_weight)
     if positive.all() or not positive.any():

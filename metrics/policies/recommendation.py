@@ -78,10 +78,10 @@ def _pieces(judgement: Judgement) -> tuple[Piece, ...]:
     best, words = judgement.best, judgement.words
     policy, name = best.policy, Piece(str(best.policy.model), True)
     if policy.decides == "practice":
-        return (Piece("Keep to "), Piece("present practice", True), Piece(": no model does better."))
+        return Piece("Keep to "), Piece("present practice", True), Piece(_no_model(judgement))
     if policy.decides == "always":
         assert policy.predicted is not None
-        return Piece(_capital(words.rule(policy.predicted)), True), Piece(": no model does better.")
+        return Piece(_capital(words.rule(policy.predicted)), True), Piece(_no_model(judgement))
     recalibrated = ", recalibrated" if policy.recalibrated else ""
     if best.threshold is not None and judgement.positive is not None:
         action = words.action(judgement.positive) or f"call it {words.classes[judgement.positive]}"
@@ -91,6 +91,12 @@ def _pieces(judgement: Judgement) -> tuple[Piece, ...]:
     as_it_is = " as it decides now" if policy.decides == "as-is" else recalibrated
     which = "most probable answer" if policy.decides == "as-is" else "answer with the least expected cost"
     return Piece("Use "), name, Piece(f"{as_it_is}: each {words.case} gets the {which}.")
+
+
+def _no_model(judgement: Judgement) -> str:
+    """Return why one should do without a model, as the end of a sentence."""
+    tied = any(one.rank == 1 and one.policy.model is not None for one in judgement.policies)
+    return ": nothing shows that a model does better." if tied else ": no model does better."
 
 
 def _spares(judgement: Judgement) -> str:

@@ -285,6 +285,13 @@ def calibration_curve(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import calibration_curve
+    >>> curve = calibration_curve([0, 1, 0, 1], [0.1, 0.3, 0.6, 0.8], n_bins=2)
+    >>> curve
+    (array([0.5, 0.5]), array([0.2, 0.7]))
     """
     return _binary_bins(y_true, y_prob, n_bins, pos_label, sample_weight).curve()
 
@@ -326,6 +333,12 @@ def expected_calibration_error(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import expected_calibration_error
+    >>> round(expected_calibration_error([0, 1, 1, 1], [[0.9, 0.1], [0.2, 0.8], [0.4, 0.6], [0.7, 0.3]]), 3)
+    0.35
     """
     if _is_flat(y_prob):
         return _binary_bins(y_true, y_prob, n_bins, pos_label, sample_weight, labels).result()

@@ -385,6 +385,12 @@ def release_matrix(releases: Sequence[Sequence[int]], factor: float, n_classes: 
     ------
     InputError
         Where a class does not exist, a class is released to itself, or the factor is not in [0, 1].
+
+    Examples
+    --------
+    >>> from metrics import release_matrix
+    >>> release_matrix([[0, 1]], 0.5, 3).tolist()
+    [[1.0, 0.5, 1.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
     k = whole_number(n_classes, "n_classes", 2)
     concern = real_number(factor, "factor", 0, 1)

@@ -118,6 +118,12 @@ def negative_log_likelihood(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import negative_log_likelihood
+    >>> round(negative_log_likelihood([0, 1], [[0.8, 0.2], [0.5, 0.5]]), 4)
+    0.4581
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
     return LogLikelihood(classes, class_weight=class_weight).update(true, proba, sample_weight=sample_weight).result()
@@ -137,6 +143,12 @@ def probability_squared_error(
     -------
     float
         In [0, 1]; lower is better.
+
+    Examples
+    --------
+    >>> from metrics import probability_squared_error
+    >>> round(probability_squared_error([0, 1], [[0.9, 0.1], [0.4, 0.6]]), 3)
+    0.085
     """
     true, proba, classes = labelled_probabilities(y_true, y_proba, labels)
     return SquaredError(classes).update(true, proba, sample_weight=sample_weight).result()
@@ -220,6 +232,12 @@ def gaussian_negative_log_likelihood(y_true: ArrayLike, mean: ArrayLike, std: Ar
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import gaussian_negative_log_likelihood
+    >>> round(gaussian_negative_log_likelihood([1.0, 2.0], [1.0, 1.0], [1.0, 1.0]), 4)
+    1.1689
     """
     return GaussianLikelihood().update(y_true, mean, std).result()
 
@@ -300,6 +318,12 @@ def interval_coverage(
     ------
     InputError
         In words: which argument, which row, what was expected.
+
+    Examples
+    --------
+    >>> from metrics import interval_coverage
+    >>> round(interval_coverage([1.0, 2.0, 5.0, 9.0], [0.0, 1.0, 2.0, 1.0], [2.0, 3.0, 4.0, 2.0]), 3)
+    0.75
     """
     given = [value is not None for value in (mean, std, lower, upper)]
     if given == [False, False, True, True]:

@@ -220,7 +220,7 @@ def test_a_first_guess_is_read_as_in_the_window(monkeypatch):
     console = Console(file=io.StringIO(), markup=False, highlight=False, width=400)
     monkeypatch.setattr(sys, "stdin", io.StringIO("lots\n1/4\n\n1,500\n"))
     guesses = ask_guesses(study, "lpm", console)
-    assert "“lots” is no number above 0." in console.file.getvalue()
+    assert "“lots” is not a number greater than 0." in console.file.getvalue()
     assert [guess.ratio for guess in guesses] == [0.25, 1500]
     assert ask_guesses(study, "lpm", console) == ()
 

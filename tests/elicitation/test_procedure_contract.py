@@ -12,8 +12,9 @@ from elicit_app.elicitation.procedures.dlpm import Dlpm
 from elicit_app.elicitation.procedures.fractional import Dlfpm, Lfpm
 from elicit_app.elicitation.procedures.lpm import Lpm
 from elicit_app.elicitation.procedures.published import Published
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Question, Step
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Outcome, Question, Step
 from elicit_app.elicitation.sphere import Sphere
+from elicit_app.problem import Problem
 
 COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])
 
@@ -207,6 +208,17 @@ def test_where_the_expert_cannot_say_the_question_comes_again_as_a_repeat(publis
     following = first(published, history)
     # Twice "cannot say" is a tie: the search goes on.
     assert isinstance(following, Outcome) or not following.question.same_as(step.question)
+
+
+def test_a_moved_count_is_refused_by_a_search_given_or_recorded(published):
+    step = first(published)
+    moved = Answer(Choice.EQUAL, moved=Moved("first", 0, 1, 10, 20))
+    with pytest.raises(Problem, match=f"The procedure {published.name} .* cannot use an answer that moves a count"):
+        first(published, [Asked(step.question, moved)])
+    elicitation = published.begin()
+    next(elicitation)
+    with pytest.raises(Problem, match="cannot use"):
+        elicitation.send(moved)
 
 
 @pytest.mark.parametrize("cap", [1, 4])

@@ -110,7 +110,7 @@ def test_a_killed_sweep_goes_on_in_two_processes_and_loses_none(tmp_path):
 def test_a_cluster_that_loses_a_worker_finds_the_same(specification, tmp_path, two_workers):
     sweep = read_sweep(specification)
     run_sweep(sweep, tmp_path / "here.parquet")
-    victim, done = two_workers.workers[0].pid, []
+    victim, done = next(iter(two_workers.workers.values())).pid, []
 
     def advance(amount):
         done.append(amount)

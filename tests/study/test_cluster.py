@@ -49,7 +49,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric, two_wor
     models = [("one", tmp_path / "one.parquet"), ("many", folder)]
     parts = parts_of(models, BATCH_ROWS)
     assert len(parts) == 13
-    victim, done = two_workers.workers[0].pid, []
+    victim, done = next(iter(two_workers.workers.values())).pid, []
 
     def advance(amount):
         done.append(amount)
@@ -57,7 +57,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric, two_wor
             os.kill(victim, signal.SIGKILL)
 
     tally = tally_on_cluster(metric, parts, scheduler=two_workers.scheduler_address, advance=advance)
-    assert two_workers.workers[0].pid != victim
+    assert victim not in [worker.pid for worker in two_workers.workers.values()]
     assert sum(done) == 13
     here = tally_models([ModelRows(name, (Piece(tmp_path / "one.parquet"),)) for name, _ in models], metric)
     there, local = (scores_of(one, metric, draws=200) for one in (tally, here))

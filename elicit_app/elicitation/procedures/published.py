@@ -33,7 +33,9 @@ from elicit_app.elicitation.questions import (
     Step,
     StopReason,
 )
+from elicit_app.problem import Problem
 from metrics.classification.confusion import natural_frequencies
+from metrics.elicited.family import error_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,7 @@ class Fraction:
 
 def coordinates(matrix: Matrix, family: Family) -> Matrix:
     """Return what a family weighs: the hits (dlpm, dlfpm), or the errors in row-major order (lpm, lfpm)."""
-    x: Matrix = np.diagonal(matrix) if family.startswith("d") else matrix[~np.eye(len(matrix), dtype=bool)]
+    x: Matrix = np.diagonal(matrix) if family.startswith("d") else matrix[error_cells(len(matrix))]
     return x
 
 
@@ -215,7 +217,7 @@ class Published(Procedure):
                     return run.outcome("budget", used)
                 answer, place = (yield Step(question, self._progress(run, used), Belief(run.weights()))), recorded.add()
             used += 1
-            slope = _SLOPES[answer.choice]
+            slope = self._slope(answer)
             if slope is None:
                 unsure.append((comparison, place))
             try:
@@ -223,6 +225,15 @@ class Published(Procedure):
             except StopIteration:
                 break
         return run.outcome("tolerance", used)
+
+    def _slope(self, answer: Answer) -> Slope | None:
+        """Return what an answer says about the curve; None where the expert cannot say."""
+        if answer.moved is not None:
+            raise Problem(
+                f"The procedure {self.name} asks which of two results is better, and cannot use an answer that moves a "
+                "count. Answer with a choice, or use the procedure bayes."
+            )
+        return _SLOPES[answer.choice]
 
     def _question(self, comparison: Comparison, first_time: int | None) -> Question:
         question = Question.of_rates(

@@ -31,7 +31,7 @@ from elicit_app.experiments.reproduce.shape import (
 )
 from elicit_app.registry import procedure_for, setting_of
 from elicit_app.study.making import open_study
-from metrics.elicited.family import family_of
+from metrics.elicited.family import error_cells, family_of
 
 _PAPER = "Hiranandani et al., NeurIPS 2019"
 EPSILON = 0.01
@@ -372,7 +372,7 @@ def _in_plane(k: int, angle: float) -> Matrix:
     """Return the unit vector whose only entries are those of the errors 1 to 2 and 2 to 1."""
     matrix = np.zeros((k, k))
     matrix[0, 1], matrix[1, 0] = np.cos(angle), np.sin(angle)
-    flat: Matrix = matrix[~np.eye(k, dtype=bool)]
+    flat: Matrix = matrix[error_cells(k)]
     return flat
 
 

@@ -52,15 +52,15 @@ def _laboratory(procedure: str, a0: float, noise: str, seed: int) -> Laboratory:
 def _person(procedure: str, a0: float, noise: str, runs: int, seed: int) -> dict[str, Any]:
     """Return what a person's metric comes to in several runs, and agreement on 15 and on many later pairs."""
     laboratory = _laboratory(procedure, a0, noise, seed)
-    found, told, asked = [], [], 0
+    found, agreements, asked = [], [], 0
     judged: list[float] = []
     for number in range(runs):
         one = laboratory.run(number)
         found.append(one.elicited_weights[1])
-        told.append(one.agreement)
+        agreements.append(one.agreement)
         asked = one.questions
         judged += _agreements(laboratory, Metric.elicited(one.outcome), number, seed)
-    return {"a0": found, "agreement": told, "judged": judged, "questions": asked}
+    return {"a0": found, "agreement": agreements, "judged": judged, "questions": asked}
 
 
 def _agreements(laboratory: Laboratory, elicited: Metric, number: int, seed: int) -> list[float]:

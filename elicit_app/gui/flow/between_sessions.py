@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from elicit_app.gui.elements import Page
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.comparing import Comparing
+from elicit_app.gui.flow.files import Files
 from elicit_app.gui.flow.laboratory import LaboratoryFlow
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.preparation import Preparation, close_session, free_folder
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from elicit_app.study.model import Study
 
 SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
+PREDICTIONS = (".csv", ".parquet", ".pq", ".npz")
 
 PATIENCE = 0.7
 """Seconds that leaving waits for what is being computed."""
@@ -67,7 +69,10 @@ class Flow(QObject):
         self._pages, self._places, self._dialogs = pages, places, dialogs
         self.settings = settings
         self.background = Background(self)
-        self.preparation = Preparation(pages, self.background, dialogs, places.data, self)
+        self.files = Files(pages, self.background, self)
+        self.files.reading.connect(lambda name: self._say_opening(f"Reading {name}", "Every row is looked at."))
+        self.files.left.connect(self.show_start)
+        self.preparation = Preparation(pages, self.background, dialogs, self.files, places.data, self)
         self.comparing = Comparing(pages, self.background, dialogs, self)
         self.laboratory = LaboratoryFlow(pages, dialogs, self)
         self.laboratory.left.connect(self.show_start)
@@ -164,8 +169,11 @@ class Flow(QObject):
         if ref.endswith(SESSION_ENDING):
             self._open_session(Path(ref))
             return
-        self.announce(ref)
         path = Path(ref)
+        if path.is_file() and path.suffix.lower() in PREDICTIONS:
+            self._read((path,))
+            return
+        self.announce(ref)
         self.background.run(
             lambda: _study_to_ask(ref),
             lambda study: self._opened(study, path),
@@ -180,10 +188,11 @@ class Flow(QObject):
         if len(paths) == 1 and (paths[0].is_dir() or paths[0].name.endswith((SESSION_ENDING, PACK_ENDING))):
             self.open(str(paths[0]))
             return
-        files = tuple(paths)
-        self._say_opening(f"Reading {files[0].name}", "Every row is looked at.")
-        self.background.run(
-            lambda: _study_of_files(files),
+        self._read(paths)
+
+    def _read(self, files: Sequence[Path]) -> None:
+        self.files.open(
+            files,
             lambda study: self._opened(study, files[0]),
             lambda problem: self._trouble(problem, files[0]),
         )
@@ -425,9 +434,3 @@ def _recovered(path: Path) -> Path:
         number += 1
         copy = path.with_name(f"{stem}-recovered-{number}{SESSION_ENDING}")
     return recover_session(path, copy).path
-
-
-def _study_of_files(files: tuple[Path, ...]) -> Study:
-    from elicit_app.study.making import study_of
-
-    return study_of(files, kind="file", name=files[0].stem)

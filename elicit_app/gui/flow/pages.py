@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.results.page import ResultsPage
     from elicit_app.gui.review.page import ReviewPage
     from elicit_app.gui.setup.begin_page import BeginPage
+    from elicit_app.gui.setup.columns_page import ColumnsPage
     from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.study_page import StudyPage
     from elicit_app.gui.start.page import DamagedPage
@@ -83,6 +84,13 @@ class Pages:
         from elicit_app.gui.setup.study_page import StudyPage
 
         return self._add(StudyPage(), "Words of the study")
+
+    @cached_property
+    def columns(self) -> ColumnsPage:
+        """Return the page on which columns of a predictions file are named."""
+        from elicit_app.gui.setup.columns_page import ColumnsPage
+
+        return self._add(ColumnsPage(), "Which column is what")
 
     @cached_property
     def begin(self) -> BeginPage:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from elicit_app.gui.flow.bridge import Background
+from elicit_app.gui.flow.files import Files, Maps
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.problem import Problem
@@ -41,6 +42,8 @@ class Preparation(QObject):
         Writes studies and begins sessions.
     dialogs : Dialogs
         Asks where a study is to be kept.
+    files : Files
+        Reads predictions.
     data : Path
         The user's data folder.
 
@@ -58,10 +61,17 @@ class Preparation(QObject):
     compare_requested = Signal(object)
 
     def __init__(
-        self, pages: Pages, background: Background, dialogs: Dialogs, data: Path, parent: QObject | None = None
+        self,
+        pages: Pages,
+        background: Background,
+        dialogs: Dialogs,
+        files: Files,
+        data: Path,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._pages, self._background, self._dialogs, self._data = pages, background, dialogs, data
+        self._files = files
         self._study: Study | None = None
         self._experts: tuple[SessionSummary, ...] = ()
         self.draw_seed: Callable[[], int] = lambda: secrets.randbits(32)
@@ -78,6 +88,7 @@ class Preparation(QObject):
         page.choose_requested.connect(self._choose_place)
         page.open_words_requested.connect(self._open_words)
         page.save_words_requested.connect(self._save_words_as)
+        page.add_model_requested.connect(self._add_models)
         page.start_requested.connect(self.left)
         return page
 
@@ -86,6 +97,25 @@ class Preparation(QObject):
         chosen = self._dialogs.new_folder(page, Path(page.place.path.text() or "study"))
         if chosen is not None:
             page.place.path.setText(str(chosen))
+
+    def _add_models(self) -> None:
+        """Ask for predictions of further models, and add them to the study whose words are shown."""
+        page = self._words_page
+        study, files = page.study, self._dialogs.predictions(page)
+        if study is None or not files:
+            return
+
+        def back(problem: Problem) -> None:
+            self._pages.show(page)
+            page.say_problem(problem)
+
+        def added(changed: Study) -> None:
+            self._pages.show(page)
+            page.take_study(changed)
+
+        self._files.open(
+            files, added, back, known=study.columns, read=lambda maps: _with_more(study, tuple(files), maps)
+        )
 
     def _open_words(self) -> None:
         from elicit_app.study.typed_tables import read_words
@@ -123,7 +153,7 @@ class Preparation(QObject):
 
         page, self._study = self._begin_page, study
         folder = sessions_folder(study, self._data)
-        sessions = sessions_of(folder, study.digest)
+        sessions = sessions_of(folder, study.digests)
         self._experts = finished_experts(sessions)
         page.show_study(study, str(folder), self.draw_seed(), _to_go_on_with(sessions), len(self._experts))
         self._pages.show(page)
@@ -219,6 +249,12 @@ def _to_go_on_with(sessions: tuple[SessionSummary, ...]) -> ContinueView | None:
 
     one = unfinished(sessions)
     return None if one is None else continue_view(one, datetime.now().astimezone())
+
+
+def _with_more(study: Study, files: tuple[Path, ...], maps: Maps) -> Study:
+    from elicit_app.study.making import more_models, with_models
+
+    return with_models(study, (*study.models, *more_models(study, files, columns=maps)))
 
 
 def _packed(study: Study, setting: Setting, path: Path) -> Path:

@@ -16,7 +16,7 @@ from elicit_app.gui.question.measures import Plan, plan
 from elicit_app.gui.question.row import FIELD_BEYOND, CountBar, LedgerRow, digits_width
 from elicit_app.gui.question.squares import Scale, ScaleMemory
 from elicit_app.gui.theme import Breakpoint, Role, em, font
-from elicit_app.session.words.ledger import LedgerView, Row, letter_of
+from elicit_app.session.words.ledger import PairComparison, Row, letter_of
 from elicit_app.study.model import Wording
 
 
@@ -156,7 +156,7 @@ class LedgerCard(QGroupBox):
     def __init__(self, parent: QWidget | None = None, *, practice: bool = False) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._view: LedgerView | None = None
+        self._view: PairComparison | None = None
         self._plan = plan(theme.WIDEST, Breakpoint(False, False, False), 1)
         self._full, self._ring, self._numbers_only = False, False, False
         self._memory = ScaleMemory()
@@ -239,7 +239,7 @@ class LedgerCard(QGroupBox):
         """Leave out the squares: numbers, rates and "12 more" stay."""
         self._numbers_only = numbers_only
 
-    def show_pair(self, view: LedgerView, left: Counts, right: Counts, wording: Wording, name: str) -> None:
+    def show_pair(self, view: PairComparison, left: Counts, right: Counts, wording: Wording, name: str) -> None:
         """Show a pair: its words, its matrices for the full picture, and the card's name for a screen reader."""
         self._view = view
         self._memory.see([count for row in view.rows for count in (row.left, row.right)])

@@ -25,8 +25,9 @@ from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.views.asked import Reply
 from elicit_app.session.words.balance import Balance, balance_of, bound_words, move_name, moved_ledger, with_count
-from elicit_app.session.words.ledger import LedgerView, counted, letter_of, opposite
+from elicit_app.session.words.ledger import PairComparison, counted, letter_of, opposite
 from elicit_app.study.model import Study, Wording
+from metrics.elicited.family import linear_family
 
 MOVE_LOCK_MS, SPEAK_MS = 350, 500
 """For how long "Equally bad now" is off at first, and after how long a moved number is spoken."""
@@ -88,7 +89,7 @@ class PairPage(Page):
         self.strip = StripBand(self)
         self.answers, self.move_answers = Answers(self), MoveAnswers(self)
         self.move_answers.hide()
-        self._view: LedgerView | None = None
+        self._view: PairComparison | None = None
         self._pair: Pair | None = None
         self._name = ""
         self._proposal: Proposal | None = None
@@ -130,13 +131,13 @@ class PairPage(Page):
         )
 
     def show_pair(
-        self, view: LedgerView, pair: Pair, name: str, proposal: Proposal | None = None, *, at_once: bool = False
+        self, view: PairComparison, pair: Pair, name: str, proposal: Proposal | None = None, *, at_once: bool = False
     ) -> None:
         """Show a pair.
 
         Parameters
         ----------
-        view : LedgerView
+        view : PairComparison
             The pair in words.
         pair : Pair
             Its matrices.
@@ -163,7 +164,7 @@ class PairPage(Page):
         if at_once:
             self.begin_move()
 
-    def _show(self, view: LedgerView, left: Counts, right: Counts) -> None:
+    def _show(self, view: PairComparison, left: Counts, right: Counts) -> None:
         assert self._pair is not None
         self.headline.setText(view.headline)
         self.card.show_pair(view, left, right, self._pair.wording, self._name)
@@ -233,7 +234,7 @@ class PairPage(Page):
 
     def _others(self, pair: Pair, proposal: Proposal) -> int:
         """Return the cases of other mistakes in the row of the proposal: some where any wrong answer is one row."""
-        if pair.family in ("lpm", "lfpm"):
+        if linear_family(pair.family).tells_apart:
             return 0
         cells = (pair.left if proposal.side == "first" else pair.right)[proposal.true]
         return int(cells.sum() - cells[proposal.true] - cells[proposal.predicted])

@@ -16,7 +16,7 @@ from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.words.balance import Balance
-from elicit_app.session.words.ledger import Letter, Strip
+from elicit_app.session.words.ledger import DifferenceSentence, Letter
 from metrics.display.text import isolated
 
 _MOST_LINES, _LONGEST_CHANGE = 4, 64
@@ -97,7 +97,7 @@ class StripText:
         return sum(widths) + self.between_parts * (len(parts) - 1)
 
 
-def strip_text(said: Strip | Balance, width: float, room: Breakpoint, *, short: bool = False) -> StripText:
+def strip_text(said: DifferenceSentence | Balance, width: float, room: Breakpoint, *, short: bool = False) -> StripText:
     """Return the lines for a sentence in `width` pixels: smaller type before more than a line for each part.
 
     Names so long that they would take more than four lines are cut in their middle (`short`); the ledger's rows, the
@@ -118,7 +118,7 @@ def strip_text(said: Strip | Balance, width: float, room: Breakpoint, *, short: 
     raise AssertionError("the last role always fits")
 
 
-def _parts(strip: Strip) -> list[Part]:
+def _parts(strip: DifferenceSentence) -> list[Part]:
     """Return the parts of the sentence: fewer, more, and "than A" after the last one."""
     if not strip.changes:
         return [Part(None, tuple(Word(word, quiet=True) for word in f"is the same as {strip.reference}".split()))]
@@ -142,7 +142,7 @@ def _balance_parts(balance: Balance) -> list[Part]:
     return [Part(None, first, one), Part(None, second, other)]
 
 
-def _shortened(said: Strip | Balance) -> Strip | Balance:
+def _shortened(said: DifferenceSentence | Balance) -> DifferenceSentence | Balance:
     if isinstance(said, Balance):
         few, many = (", ".join(map(_short, more.split(", "))) for more in said.more)
         return said._replace(more=(few, many))
@@ -185,10 +185,10 @@ class StripBand(QLabel):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._strip: Strip | Balance = Strip("B", (), ())
+        self._strip: DifferenceSentence | Balance = DifferenceSentence("B", (), ())
         self._room = Breakpoint(False, False, False)
 
-    def show_strip(self, strip: Strip | Balance, room: Breakpoint) -> None:
+    def show_strip(self, strip: DifferenceSentence | Balance, room: Breakpoint) -> None:
         """Show a sentence in the size for the room there is."""
         self._strip, self._room = strip, room
         tell(self, name=strip.sentence)
@@ -209,7 +209,7 @@ class StripBand(QLabel):
         text = self.text_for(width)
         return len(text.lines) * self._pitch(text) + self._air(text)
 
-    def height_of(self, said: Strip | Balance, width: int, room: Breakpoint) -> int:
+    def height_of(self, said: DifferenceSentence | Balance, width: int, room: Breakpoint) -> int:
         """Return the height that another sentence would take."""
         shown = self._strip, self._room
         self._strip, self._room = said, room
@@ -243,7 +243,7 @@ class StripBand(QLabel):
         middle = (self.height() - (len(text.lines) - 1) * pitch) / 2
         with QPainter(self) as painter:
             box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, fill=colours.sunken)
-            if isinstance(self._strip, Strip):
+            if isinstance(self._strip, DifferenceSentence):
                 badge = middle if self._room.large else self.height() / 2
                 paint_badge(painter, self._strip.subject, QRectF(left, badge - side / 2, side, side), colours)
             for line in text.lines:

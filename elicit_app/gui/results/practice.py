@@ -92,7 +92,7 @@ class PracticeDialog(QDialog):
             return float(typed.rstrip("% ").replace(",", "")) if typed else 0.0
         except ValueError:
             truth, called = (self._study.wording.class_one[place] for place in (i, j))
-            raise InputError(f"“{typed}” for {truth} called {called} is no number.") from None
+            raise InputError(f"“{typed}” for {truth} called {called} is not a number.") from None
 
     def _grid(self) -> QScrollArea:
         inside, names = QWidget(), self._study.wording.class_one

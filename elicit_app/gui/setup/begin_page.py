@@ -25,6 +25,7 @@ from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.words.sentences import USUAL
 from elicit_app.study.model import Pack, Study
+from metrics.elicited.family import linear_family
 
 _WIDTH = 344
 
@@ -152,7 +153,11 @@ class Beginning(NamedTuple):
     @property
     def may_pile(self) -> bool:
         """Tell whether there are so many mistakes, told apart, that piles of them help."""
-        return self.study.n_classes >= PILES_FROM and self.setting.family == "lpm" and self.setting.procedure == "bayes"
+        return (
+            self.study.n_classes >= PILES_FROM
+            and linear_family(self.setting.family).tells_apart
+            and self.setting.procedure == "bayes"
+        )
 
 
 class _WhoCard(Card):
@@ -272,6 +277,8 @@ class BeginPage(ScrolledPage):
         experts : int
             How many experts have finished this study; from two on they can be compared.
         """
+        if self._study is None or (self._study.digest, self._study.purpose) != (study.digest, study.purpose):
+            self.purpose.choose(study.purpose or USUAL)
         self._study, self._seed, self._folder = study, seed, folder
         self.current.setVisible(current is not None)
         self.begin.setVisible(current is None)
@@ -287,7 +294,6 @@ class BeginPage(ScrolledPage):
         self._show_pack(study.pack)
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
-        self.purpose.choose(study.purpose or USUAL)
         self._family_changed()
 
     def _show_pack(self, pack: Pack | None) -> None:
@@ -359,7 +365,7 @@ class BeginPage(ScrolledPage):
         self.purpose.show_study(study, questions, early=self.asking.early.box.isChecked())
         parts = []
         if study.n_classes > 2:
-            worse = self._family == "lpm"
+            worse = linear_family(self._family).tells_apart
             parts.append("some wrong answers worse than others" if worse else "all wrong answers equally bad")
         if self.orders.count and entry.offers("never_worse"):
             parts.append("1 order stated" if self.orders.count == 1 else f"{self.orders.count} orders stated")

@@ -24,6 +24,7 @@ from elicit_app.session.warm_up import (
 )
 from elicit_app.session.words.sentences import order_words
 from elicit_app.study.model import Study
+from metrics.elicited.family import linear_family
 
 _NAME, _FOLLOWS, _AS_BAD_AS, _FIELD = range(4)
 
@@ -95,7 +96,7 @@ class GuessesSection(Section):
         Raises
         ------
         ValueError
-            Where something typed is no number above 0.
+            Where something typed is not a number greater than 0.
         """
         found = []
         for (true, predicted), field in self.fields.items():
@@ -209,10 +210,7 @@ class OrdersSection(Part):
             self._stated = {}
             self.state.setChecked(False)
         self._study, self._family = study, family
-        k = study.n_classes
-        keys: list[Key] = [(i, j) for i in range(k) for j in range(k) if i != j]
-        if family == "dlpm":
-            keys = [(i, None) for i in range(k)]
+        keys = linear_family(family).mistakes(study.n_classes)
         for box in (self.first, self.second):
             box.clear()
             box.addItem(_NONE_CHOSEN, None)

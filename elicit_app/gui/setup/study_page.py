@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import FlatButton, Label, LinkButton, OutlineButton, PrimaryButton
@@ -20,6 +20,7 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, cases_of_each, flow
 from elicit_app.problem import Problem
 from elicit_app.study.counting import POPULATIONS, population_for
+from elicit_app.study.making import with_models
 from elicit_app.study.model import Mistake, Study, check_wording
 from elicit_app.study.typed_tables import Key
 from metrics.classification.confusion import natural_frequencies
@@ -164,6 +165,63 @@ class YardstickSection(Section):
             self.edited.emit(self._study)
 
 
+class ModelsSection(Section):
+    """The models of a study: named, taken out, added. Emits `edited` with the study, and `add_requested`."""
+
+    edited = Signal(object)
+    add_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("The models", "Human readers may be among them.", parent)
+        self._study: Study | None = None
+        self.fields: list[Field] = []
+        self._rows, self.add = Block(), OutlineButton("Add a model…")
+        self.column.addWidget(self._rows)
+        self.column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
+        self.add.clicked.connect(self.add_requested)
+
+    def show_study(self, study: Study) -> None:
+        """Show the models of `study`."""
+        self.take(study)
+        self.setVisible(bool(study.models))
+        rows = QVBoxLayout(self._rows.renew())
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(theme.S)
+        self.fields = []
+        for place, model in enumerate(study.models):
+            field, out = Field(model.name), LinkButton("Take out")
+            tell(field, name=f"Name of model {place + 1}")
+            tell(out, name=f"Take out {model.name}")
+            field.textEdited.connect(self._renamed)
+            out.clicked.connect(lambda _=False, place=place: self._take_out(place))
+            row = QHBoxLayout()
+            row.setSpacing(theme.M)
+            row.addWidget(field, 1)
+            row.addWidget(out)
+            rows.addLayout(row)
+            # Only now that it has a place: before, it would be shown as a window of its own.
+            out.setVisible(len(study.models) > 1)
+            self.fields.append(field)
+
+    def take(self, study: Study) -> None:
+        """Take over what was changed elsewhere; nothing shown here changes."""
+        self._study = study
+
+    def _renamed(self) -> None:
+        study, names = self._study, [field.text().strip() for field in self.fields]
+        # An empty name, or one that stands twice, is told when the study is saved.
+        if study is not None and names != list(study.model_names):
+            renamed = (replace(model, name=name) for model, name in zip(study.models, names, strict=True))
+            self._study = replace(study, models=tuple(renamed))
+            self.edited.emit(self._study)
+
+    def _take_out(self, place: int) -> None:
+        study = self._study
+        if study is not None:
+            self.show_study(with_models(study, [one for at, one in enumerate(study.models) if at != place]))
+            self.edited.emit(self._study)
+
+
 class PlaceSection(Section):
     """Where a new study is kept. Emits `choose_requested`."""
 
@@ -189,7 +247,7 @@ class StudyPage(ScrolledPage):
     """Edits a study.
 
     Emits `save_requested` with an `EditedStudy`, `choose_requested` for its folder, `start_requested`, and
-    `open_words_requested` and `save_words_requested` for a CSV file of the words.
+    `open_words_requested` and `save_words_requested` for a CSV file of the words, and `add_model_requested`.
     """
 
     notice: Notice
@@ -198,6 +256,7 @@ class StudyPage(ScrolledPage):
     start_requested = Signal()
     open_words_requested = Signal()
     save_words_requested = Signal()
+    add_model_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -207,6 +266,7 @@ class StudyPage(ScrolledPage):
         self.save = PrimaryButton("Save and go on", keys=("Ctrl+Enter",))
         self.nouns, self.preview, self.mistakes = NounsSection(), Preview(), MistakesSection()
         self.yardstick, self.population, self.place = YardstickSection(), PopulationSection(), PlaceSection()
+        self.models = ModelsSection()
         self.back, self.undo = LinkButton("Back to the start"), FlatButton("Undo", keys=("Ctrl+Z",))
         self._done = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self._reading_order = QTimer(self, singleShot=True, interval=0)
@@ -223,7 +283,7 @@ class StudyPage(ScrolledPage):
         self._top.addWidget(self.nouns, 760)
         self._top.addWidget(self.preview, 344)
         self.body.addLayout(self._top)
-        for section in (self.mistakes, self.yardstick, self.population, self.place):
+        for section in (self.mistakes, self.yardstick, self.population, self.models, self.place):
             self.body.addWidget(section)
         self.body.addStretch(1)
         row = QHBoxLayout()
@@ -237,8 +297,9 @@ class StudyPage(ScrolledPage):
     def _connect(self) -> None:
         self.nouns.edited.connect(self._nouns_edited)
         self.mistakes.edited.connect(self._edited)
-        for section in (self.yardstick, self.population):
+        for section in (self.yardstick, self.population, self.models):
             section.edited.connect(self._edited)
+        self.models.add_requested.connect(self.add_model_requested)
         for table in (self.nouns, self.mistakes):
             table.said.connect(self.say_done)
         self.mistakes.chosen.connect(self._preview)
@@ -276,6 +337,7 @@ class StudyPage(ScrolledPage):
         self.mistakes.show_study(study)
         self.yardstick.show_study(study)
         self.population.show_study(study)
+        self.models.show_study(study)
         self.place.setVisible(folder is not None)
         self.place.path.setText("" if folder is None else str(folder))
         self._preview(study.yardstick)
@@ -288,6 +350,12 @@ class StudyPage(ScrolledPage):
         """Say what was done last, beside what takes it back."""
         self._done.setText(sentence)
         self.undo.setEnabled(self.mistakes.grid.can_undo or self.nouns.grid.can_undo)
+
+    def take_study(self, study: Study) -> None:
+        """Take a study to which a model was added; the words that were typed stay."""
+        self._edited(study)
+        self.models.show_study(study)
+        self.say_done(f"Added: {study.models[-1].name}. It is kept when you save.")
 
     def take_words(self, said: dict[Key, Mistake], name: str) -> None:
         """Write words that were read from the file `name`."""
@@ -317,8 +385,8 @@ class StudyPage(ScrolledPage):
         self.notice.say("")
         self.nouns.show_study(study)
         self.mistakes.show_study(study)
-        self.yardstick.take(study)
-        self.population.take(study)
+        for section in (self.yardstick, self.population, self.models):
+            section.take(study)
         self._preview(self._key)
         self.say_done("")
 
@@ -338,6 +406,7 @@ class StudyPage(ScrolledPage):
             if not self.population.complete:
                 raise Problem("The stated shares must add up to 100 %.")
             check_wording(study.wording, study.classes)
+            with_models(study, study.models)
         except Problem as problem:
             self.say_problem(problem)
             return

@@ -280,7 +280,7 @@ _CLASS_COLUMNS = (
     Column("Class in the file", 160, editable=False, grey=True),
     Column("One of them", 180),
     Column("Several of them", 190),
-    Column("What one does then, as “biopsy”", 230),
+    Column("Then one will …", 210),
     Column("Cases", 80, editable=False, grey=True, right=True),
 )
 _CLASS_ROWS = 6

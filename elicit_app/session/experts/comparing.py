@@ -112,14 +112,16 @@ def wording_of(metric: ElicitedMetric) -> Wording:
     """Return the words that a metric carries, completed by plain ones."""
     plain, place = default_wording(metric.classes), {name: i for i, name in enumerate(metric.classes)}
     mistakes, any_mistake = dict(plain.mistakes), list(plain.any_mistake)
-    for told in metric.consequences:
-        true = place[told.true]
-        usual = any_mistake[true] if told.predicted is None else mistakes[true, place[told.predicted]]
-        words = Mistake(told.name or usual.name, told.one or usual.one, told.many or usual.many, told.consequence)
-        if told.predicted is None:
+    for stated in metric.consequences:
+        true = place[stated.true]
+        usual = any_mistake[true] if stated.predicted is None else mistakes[true, place[stated.predicted]]
+        words = Mistake(
+            stated.name or usual.name, stated.one or usual.one, stated.many or usual.many, stated.consequence
+        )
+        if stated.predicted is None:
             any_mistake[true] = words
         else:
-            mistakes[true, place[told.predicted]] = words
+            mistakes[true, place[stated.predicted]] = words
     return replace(plain, mistakes=mistakes, any_mistake=tuple(any_mistake))
 
 
@@ -157,19 +159,19 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     most, least = widest.ends
     said = [_counts_as(widest.rates[place]) for place in (most, least)]
     unit = yardstick.one if said[0].endswith(" 1") else yardstick.many
-    told = f"For {names[most]} one {widest.mistake.one} counts {said[0]} {unit}, for {names[least]} {said[1]}"
+    text = f"For {names[most]} one {widest.mistake.one} counts {said[0]} {unit}, for {names[least]} {said[1]}"
     times = f": {two_digits(widest.factor)} times as much." if math.isfinite(widest.factor) else "."
     if widest.apart:
         unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
-        return f"They disagree most about {widest.mistake.many}", f"{told}{times} {unlike}"
+        return f"They disagree most about {widest.mistake.many}", f"{text}{times} {unlike}"
     if widest.apart is None:
         return (
             f"They differ most about {widest.mistake.many}",
-            f"{told}{times} Without ranges nobody can say how sure that is.",
+            f"{text}{times} Without ranges nobody can say how sure that is.",
         )
     return (
         "No clear disagreement",
-        f"They differ most about {widest.mistake.many}. {told}{times} Their plausible ranges meet, so more answers "
+        f"They differ most about {widest.mistake.many}. {text}{times} Their plausible ranges meet, so more answers "
         "could bring them together.",
     )
 
@@ -341,7 +343,7 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
     folder : Path, optional
         Where the sessions lie; by default that of the study.
     """
-    sessions = sessions_of(folder or sessions_folder(study), study.digest)
+    sessions = sessions_of(folder or sessions_folder(study), study.digests)
     found = finished_experts(sessions)
     if len(found) < 2:
         raise Problem(

@@ -21,7 +21,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.experts.one_belief import OneBelief, one_belief, untrusted
 from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
-from metrics.elicited.family import family_of
+from metrics.elicited.family import DLPM, LPM, family_of
 from metrics.elicited.metric_parts import intervals_around
 
 GEOMETRIC_MEAN = "geometric mean of the cost ratios"
@@ -83,7 +83,8 @@ def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
                 "classes can be compared or pooled."
             )
     _refuse_twice(sources)
-    family = "dlpm" if all(source.metric.family == "dlpm" for source in sources) else "lpm"
+    apart = any(family_of(source.metric.family).tells_apart for source in sources)
+    family = (LPM if apart else DLPM).name
     turned = [_turned(source.metric, first.metric.classes, family) for source in sources]
     yardstick = _yardstick(turned)
     named = [replace(metric, yardstick=yardstick) for metric in turned]

@@ -7,6 +7,7 @@ lines are read through `migrations`), and every line ends in a running digest.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
@@ -327,6 +328,9 @@ Event = Annotated[
 
 EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
+
+SEALED = re.compile(rb',"digest":"[0-9a-f]{64}"}')
+"""What every line with a digest ends in."""
 
 _SEAL = b',"digest":"'
 _HEX = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -229,11 +229,11 @@ def people_if_any(experts: Sequence[Who], simulated: Callable[[Who], bool]) -> l
     return [one for one in experts if not simulated(one)] or list(experts)
 
 
-def sessions_of(folder: Path, digest: str) -> tuple[SessionSummary, ...]:
-    """Return the sessions in a folder that are about these very predictions, the one begun last first."""
+def sessions_of(folder: Path, digests: Collection[str]) -> tuple[SessionSummary, ...]:
+    """Return the sessions in a folder that are about predictions of these digests, the one begun last first."""
     # Names begin with the moment the session was begun.
     found = (summary(path) for path in sorted(folder.glob(f"*{SUFFIX}"), reverse=True))
-    return tuple(one for one in found if one.digest == digest)
+    return tuple(one for one in found if one.digest in digests)
 
 
 def _remaining(state: SessionState) -> tuple[int, int]:

@@ -13,7 +13,17 @@ from pydantic_core import from_json
 
 from elicit_app.problem import Problem
 from elicit_app.session.journal.backups import Mark, read_mark
-from elicit_app.session.journal.events import EVENT, FORMAT, PROTECTED, VERSION, Begun, Event, digest_after, unsealed
+from elicit_app.session.journal.events import (
+    EVENT,
+    FORMAT,
+    PROTECTED,
+    SEALED,
+    VERSION,
+    Begun,
+    Event,
+    digest_after,
+    unsealed,
+)
 
 _SIDES = {"a": "first", "b": "second"}
 
@@ -117,7 +127,7 @@ def examine(data: bytes, path: Path) -> Contents:
         When the first line is no beginning of a session, or a newer version wrote it.
     """
     *lines, rest = data.split(b"\n")
-    chain = _Chain(path)
+    chain = _Chain(path, sealed=SEALED.search(data) is not None)
     length = 0
     for number, line in enumerate(lines, start=1):
         try:
@@ -146,18 +156,20 @@ def examine(data: bytes, path: Path) -> Contents:
 class _Chain:
     """The events read so far, each held against the running digest."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, sealed: bool) -> None:
         self.events: list[Event] = []
         self._digests: list[str] = []
         self._path = path
         self._version = VERSION
+        # the first files of version 2 had no digests yet; a file that lost some of its own has others
+        self._sealed = sealed
 
     def add(self, line: bytes) -> None:
         """Read one more line; ValueError where it is not what was written there."""
         if not self.events:
             self._version = _version_of(line, self._path)
         payload, digest = line, ""
-        if self._version >= PROTECTED:
+        if self._version >= PROTECTED and self._sealed:
             payload, digest = unsealed(line)
             if digest != digest_after(self._digests[-1] if self._digests else "", payload):
                 raise ValueError("the digest is another one")

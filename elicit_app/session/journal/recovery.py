@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.backups import backups
 from elicit_app.session.journal.events import (
     PROTECTED,
+    SEALED,
     VERSION,
     Answered,
     Begun,
@@ -36,8 +36,6 @@ _KEPT = 4096
 _BOM = b"\xef\xbb\xbf"
 _MOST_TRIED = 2 * 10**9
 """Bytes to compute digests of in search of turned bits: some seconds, or one line about fifty classes."""
-
-_SEALED = re.compile(rb',"digest":"[0-9a-f]{64}"}')
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ def recover_session(path: Path, out: Path) -> Recovery:
         When nothing can be saved, or `out` exists or cannot be written.
     """
     data = read_bytes(path)
-    found = _sealed(data, path) if _SEALED.search(data) else _plain(data, path)
+    found = _sealed(data, path) if SEALED.search(data) else _plain(data, path)
     if not (found.before and isinstance(found.before[0], Begun)):
         raise Problem(f"Nothing can be saved of {path}: its first line, which says what it is about, is lost.")
     taken, left_out = _taken_over(found.before, found.after)

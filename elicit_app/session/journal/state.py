@@ -255,10 +255,10 @@ class Fold:
             case Recovered():
                 self._notes.append(_CUT_OFF)
             case PracticeTold():
-                classes, told = len(self._state.begun.study.classes), event.table
-                if told is not None and len(told) != classes:
-                    raise OutOfPlaceError(f"the table of practice is about {len(told)} classes, not {classes}")
-                self._state = replace(self._state, practice=told)
+                classes, table = len(self._state.begun.study.classes), event.table
+                if table is not None and len(table) != classes:
+                    raise OutOfPlaceError(f"the table of practice is about {len(table)} classes, not {classes}")
+                self._state = replace(self._state, practice=table)
             case _:
                 self._state = _progressed(self._state, event)
 

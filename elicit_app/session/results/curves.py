@@ -183,8 +183,8 @@ def benefit_sentence(curves: CurveSet, at: float, wording: Wording, positive: in
     (first, worth), *others = curves.values(at)
     cases, alarm = wording.class_many[positive], wording.mistakes[1 - positive, positive].one
     said = f"At {percent_said(at)} {_named(first)} is worth {_worth(worth)} {cases} found without a {alarm}"
-    told = ", ".join(f"{_named(line)} {_worth(value)}" for line, value in others if line.values.any())
-    return " ".join(part for part in (f"{said}; {told}.", _band_said(curves, at)) if part)
+    text = ", ".join(f"{_named(line)} {_worth(value)}" for line, value in others if line.values.any())
+    return " ".join(part for part in (f"{said}; {text}.", _band_said(curves, at)) if part)
 
 
 def _band_said(curves: CurveSet, at: float) -> str:
@@ -194,8 +194,8 @@ def _band_said(curves: CurveSet, at: float) -> str:
     band = curves.band
     next_ = next(value for line, value in curves.values(at) if _named(line) == band.other)
     low, high = (float(np.interp(at, curves.at, ends)) - next_ for ends in (band.low, band.high))
-    told = f"Grey (90 %): {_worth(low)} to {_worth(high)} more than {band.other}"
-    return f"{told}; these cases cannot tell them apart." if low <= 0 <= high else f"{told}."
+    text = f"Grey (90 %): {_worth(low)} to {_worth(high)} more than {band.other}"
+    return f"{text}; these cases cannot tell them apart." if low <= 0 <= high else f"{text}."
 
 
 def _named(line: CurveLine) -> str:
@@ -218,8 +218,8 @@ def best_text(view: CurvesView) -> CurveText:
 
 def best_sentence(view: CurvesView, at: float) -> str:
     """Return how probably each is best at a ratio."""
-    told = sorted(view.best.values(at), key=lambda one: -one[1])
-    listed = "; ".join(f"{_named(line)} ({probability(value)})" for line, value in told if value >= _NEGLIGIBLE)
+    lines = sorted(view.best.values(at), key=lambda one: -one[1])
+    listed = "; ".join(f"{_named(line)} ({probability(value)})" for line, value in lines if value >= _NEGLIGIBLE)
     return f"{_if_it_counted(view, at)}, this would probably be best: {listed}."
 
 
@@ -235,8 +235,8 @@ def cost_text(view: CurvesView, per: str) -> CurveText:
 
 def cost_sentence(view: CurvesView, at: float) -> str:
     """Return what each costs at a ratio."""
-    told = sorted(view.cost.values(at), key=lambda one: one[1])
-    listed = "; ".join(f"{_named(line)} {total_cost(value)}" for line, value in told)
+    lines = sorted(view.cost.values(at), key=lambda one: one[1])
+    listed = "; ".join(f"{_named(line)} {total_cost(value)}" for line, value in lines)
     return f"{_if_it_counted(view, at)}, the costs would be: {listed}."
 
 

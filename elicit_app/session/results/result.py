@@ -50,8 +50,8 @@ def result_view(session: Session) -> ResultView:
     ratios = exchange_rates(draft)
     trust = trust_of(session, outcome, ratios)
     metric = metric_of(session, outcome, trust.quality)
-    told = state.practice
-    scenarios = scenarios_of(study, metric, None if told is None else Practice.of(told, study.classes))
+    practice = state.practice
+    scenarios = scenarios_of(study, metric, None if practice is None else Practice.of(practice, study.classes))
     judgement = None if scenarios is None else scenarios.judgement()
     return ResultView(
         metric=metric,
@@ -71,7 +71,7 @@ def result_view(session: Session) -> ResultView:
         can_continue=session.continuation() is not None,
         scenarios=scenarios,
         guesses=_guesses(state, study, outcome.family),
-        practice=told,
+        practice=practice,
     )
 
 
@@ -144,7 +144,7 @@ def elicited(
         samples=outcome.samples,
         prevalence=None if study.wording.priced else study.prevalence,
         population=None if study.wording.priced else study.population,
-        consequences=consequences(study, outcome.family == "dlpm"),
+        consequences=consequences(study, not family_of(outcome.family).tells_apart),
         words=study.wording.of_cases,
         yardstick=(study.classes[true], study.classes[predicted]),
         provenance=replace(

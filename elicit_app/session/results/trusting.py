@@ -247,7 +247,7 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
     ]
     if not bounded:
         return []
-    told = [
+    sentences = [
         f"{rate.mistake.name if study.wording.priced else _capital(called(study.wording.class_one, rate.key))}: "
         f"{span(*rate.ninety)}."
         for rate in bounded[:3]
@@ -255,7 +255,7 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
     ]
     more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
     headline = "One mistake is only bounded" if len(bounded) == 1 else f"{len(bounded)} mistakes are only bounded"
-    return [TrustView(False, headline, " ".join([*told, *more, "No question could tell more."]))]
+    return [TrustView(False, headline, " ".join([*sentences, *more, "No question could tell more."]))]
 
 
 def _capital(text: str) -> str:

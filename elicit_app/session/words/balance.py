@@ -6,7 +6,15 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from elicit_app.elicitation.questions import Counts, Family, Proposal
-from elicit_app.session.words.ledger import LedgerView, Letter, Row, all_rows, fold_words, ledger, strip_of
+from elicit_app.session.words.ledger import (
+    Letter,
+    PairComparison,
+    Row,
+    all_rows,
+    difference_sentence,
+    ledger,
+    rest_words,
+)
 from elicit_app.study.model import Wording
 from metrics.display.numbers import amount
 
@@ -46,8 +54,8 @@ def balance_of(rows: tuple[Row, ...]) -> Balance:
 
 
 def moved_ledger(
-    left: Counts, right: Counts, wording: Wording, population: int, family: Family, shown: LedgerView
-) -> LedgerView:
+    left: Counts, right: Counts, wording: Wording, population: int, family: Family, shown: PairComparison
+) -> PairComparison:
     """Return the words of a pair in which one count was moved, in the rows of `shown`, however the pair compares now.
 
     Parameters
@@ -56,7 +64,7 @@ def moved_ledger(
         The two results as they are now.
     wording, population, family
         As for `ledger`.
-    shown : LedgerView
+    shown : PairComparison
         The pair as it was asked about: its rows stay, in their order.
     """
     new = ledger(left, right, wording, population, family)
@@ -67,8 +75,8 @@ def moved_ledger(
     fold = new.fold._replace(
         same_kinds=new.fold.same_kinds - len(level), same_cases=new.fold.same_cases - sum(row.left for row in level)
     )
-    fold_sentence = new.fold_sentence if wording.priced is not None else fold_words(fold, wording)
-    strip = strip_of(rows, "left" if shown.strip.subject == "A" else "right")
+    fold_sentence = new.fold_sentence if wording.priced is not None else rest_words(fold, wording)
+    strip = difference_sentence(rows, "left" if shown.strip.subject == "A" else "right")
     headline = f"For {shown.cases}, make both results equally bad"
     return replace(new, rows=rows, fold=fold, fold_sentence=fold_sentence, strip=strip, headline=headline)
 

@@ -1,7 +1,7 @@
 """A pair of confusion matrices in words: which kinds of mistake differ, by how much, what stays the same; or all of it.
 
 Pure presentation: no toolkit, no clock, no session. The window, the terminal and screen readers say the same thing
-because all of them read a `LedgerView`. Rows of a matrix are true classes, columns are predicted classes; *left* is
+because all of them read a `PairComparison`. Rows of a matrix are true classes, columns are predicted classes; *left* is
 what the person sees as A, *right* as B.
 """
 
@@ -18,6 +18,7 @@ from elicit_app.elicitation.questions import Counts, Family
 from elicit_app.problem import Problem
 from elicit_app.session.views.asked import Side
 from elicit_app.study.model import Mistake, Wording
+from metrics.elicited.family import linear_family
 from metrics.elicited.kinds import PRICED
 
 Letter = Literal["A", "B"]
@@ -141,7 +142,7 @@ class Row:
         )
 
 
-class Fold(NamedTuple):
+class Rest(NamedTuple):
     """What has no row of its own: kinds that are the same, kinds that differ less, and who is told the right thing."""
 
     same_kinds: int
@@ -154,7 +155,7 @@ class Fold(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Strip:
+class DifferenceSentence:
     """The difference in one sentence about one side, its fewer first.
 
     Parameters
@@ -186,18 +187,18 @@ class Strip:
 
 
 @dataclass(frozen=True)
-class LedgerView:
+class PairComparison:
     """All that is said about a pair.
 
     Parameters
     ----------
     rows : tuple of Row
         What differs, in study order, at most the number of rows asked for.
-    fold : Fold
+    fold : Rest
         What has no row.
     fold_sentence : str
         The same in words.
-    strip : Strip
+    strip : DifferenceSentence
         The difference in one sentence.
     headline : str
         The question.
@@ -206,9 +207,9 @@ class LedgerView:
     """
 
     rows: tuple[Row, ...]
-    fold: Fold
+    fold: Rest
     fold_sentence: str
-    strip: Strip
+    strip: DifferenceSentence
     headline: str
     cases: str
 
@@ -228,7 +229,7 @@ def ledger(
     max_rows: int = 4,
     subject: Side = "right",
     reversed_rows: bool = False,
-) -> LedgerView:
+) -> PairComparison:
     """Say in words how two confusion matrices differ.
 
     Parameters
@@ -260,7 +261,7 @@ def ledger(
     rows = tuple(row for row in differing if row in largest)[:: -1 if reversed_rows else 1]
     rest = [row for row in differing if row not in largest]
     same = [row for row in kinds if not row.surplus]
-    fold = Fold(
+    fold = Rest(
         same_kinds=len(same),
         same_cases=sum(row.left for row in same),
         other_kinds=len(rest),
@@ -273,11 +274,11 @@ def ledger(
     headline = f"For {cases}, which result would you rather have?"
     if amounts:
         headline = f"{outcome_words(left, right, wording)} Which would you rather have?"
-    return LedgerView(
+    return PairComparison(
         rows=rows,
         fold=fold,
-        fold_sentence=same_words(same) if amounts else fold_words(fold, wording),
-        strip=strip_of(rows, subject),
+        fold_sentence=same_words(same) if amounts else rest_words(fold, wording),
+        strip=difference_sentence(rows, subject),
         headline=headline,
         cases=cases,
     )
@@ -296,7 +297,7 @@ def all_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> t
     rows = []
     for i, total in enumerate(totals.tolist()):
         truth, truths = wording.class_one[i], wording.class_one[i] if total == 1 else wording.class_many[i]
-        if family in ("dlpm", "dlfpm"):
+        if not linear_family(family).tells_apart:
             wrong = (total - int(left[i, i]), total - int(right[i, i]))
             said = wording.class_one[1 - i] if len(totals) == 2 else SOMETHING_ELSE
             rows.append(Row(i, None, wording.any_mistake[i], truth, truths, said, total, *wrong))
@@ -349,11 +350,11 @@ def same_words(same: Sequence[Row]) -> str:
     return f"The same in A and B: {said}" if said else ""
 
 
-def strip_of(rows: tuple[Row, ...], subject: Side) -> Strip:
+def difference_sentence(rows: tuple[Row, ...], subject: Side) -> DifferenceSentence:
     """Return the sentence about `subject`: in what it is better, then in what it is worse."""
     fewer = tuple(row.change(subject) for row in rows if row.surplus and row.worse != subject)
     more = tuple(row.change(subject) for row in rows if row.surplus and row.worse == subject)
-    return Strip(letter_of(subject), fewer, more)
+    return DifferenceSentence(letter_of(subject), fewer, more)
 
 
 def counted(cases: int, wording: Wording) -> str:
@@ -367,7 +368,7 @@ _PEOPLE = {
 }
 
 
-def fold_words(fold: Fold, wording: Wording) -> str:
+def rest_words(fold: Rest, wording: Wording) -> str:
     """Return the folded line: kinds that differ less, kinds that are the same, or else who is told the right thing."""
     parts = []
     if fold.other_kinds:

@@ -133,8 +133,8 @@ def _row(judgement: Judgement, one: JudgedPolicy, heads: tuple[str, ...], shared
 
 
 def _sentence(one: JudgedPolicy, what: str, counts: dict[str, str], shared: bool) -> str:
-    told = ", ".join(f"{count} {head}" for head, count in counts.items())
-    said = f"Rank {one.rank}{', shared' if shared else ''}. {what}: {told}, cost {total_cost(one.cost_per_population)}"
+    text = ", ".join(f"{count} {head}" for head, count in counts.items())
+    said = f"Rank {one.rank}{', shared' if shared else ''}. {what}: {text}, cost {total_cost(one.cost_per_population)}"
     if one.difference_to_best:
         said += f", {total_cost(one.difference_to_best)} more than the first"
         if one.difference_interval is not None:

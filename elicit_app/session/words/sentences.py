@@ -16,6 +16,7 @@ from elicit_app.session.views.result import ModelView
 from elicit_app.session.words.ledger import Row, ledger, opposite
 from elicit_app.study.model import Study, Wording
 from metrics.display.numbers import two_digits
+from metrics.elicited.family import linear_family
 
 USUAL: AnswersFor = "choose"
 """What answers are for where neither the study nor the person says so."""
@@ -253,7 +254,8 @@ def _share_words(progress: Progress) -> str:
 def order_words(order: NeverWorse, wording: Wording, family: Family) -> str:
     """Return a stated order: "One needless excision is never worse than one missed melanoma"."""
     one, other = (
-        wording.any_mistake[mistake[0]] if family == "dlpm" else wording.mistakes[mistake] for mistake in order
+        wording.mistakes[mistake] if linear_family(family).tells_apart else wording.any_mistake[mistake[0]]
+        for mistake in order
     )
     return f"One {one.one} is never worse than one {other.one}"
 

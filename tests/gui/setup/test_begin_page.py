@@ -1,5 +1,7 @@
 """What is asked before the first question: in reading order, nothing typed lost, begun from any field."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
@@ -130,3 +132,14 @@ def test_many_mistakes_are_guessed_six_at_a_time(shown, tmp_path, many_classes):
     assert len(page.guesses.fields) == 12
     assert [one.ratio for one in page.guesses.guesses()] == [3]
     page.begin.click()
+
+
+def test_the_purpose_that_the_study_states_is_preselected(page):
+    study = open_study("traffic-light")
+    page.show_study(replace(study, purpose="costs"), "", 1)
+    assert page.purpose.purpose == "costs"
+    page.purpose.rows["both"].radio.setChecked(True)
+    page.show_study(replace(study, purpose="costs", title="Back from the words"), "", 1)
+    assert page.purpose.purpose == "both"
+    page.show_study(study, "", 1)
+    assert page.purpose.purpose == "choose"

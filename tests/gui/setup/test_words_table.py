@@ -191,3 +191,14 @@ def test_words_that_a_spreadsheet_would_run_are_defused_and_read_back(tmp_path):
     cells = [cell for row in csv.reader(io.StringIO(path.read_text("utf-8-sig"))) for cell in row]
     assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
     assert read_words(study, path)[0, 1] == said
+
+
+def test_what_is_done_with_a_class_is_typed_beside_its_names(page):
+    grid = page.nouns.grid
+    grid.put({(0, 3): "sell as Barolo "})
+    assert page.study.wording.class_action == ("sell as Barolo", "", "")
+    page.nouns.cases.setText("flasks")
+    page.nouns.cases.textEdited.emit("flasks")
+    assert page.study.wording.class_action == ("sell as Barolo", "", "")
+    grid.put({(0, 3): ""})
+    assert page.study.wording.class_action == ()

@@ -178,7 +178,7 @@ CORRUPTIONS = {
     "half a case": (lambda d: d.update(population=0.5), "field population must be a whole number"),
     "no time zone": (lambda d: d.update(created="2026-01-01T00:00:00"), "field created must have a time zone"),
     "words": (lambda d: d["words"]["classes"].pop(), "words: 3 classes, and as many actions or none"),
-    "consequence": (lambda d: d["consequences"][0].update(true="wart"), "'wart' is no class of the metric"),
+    "consequence": (lambda d: d["consequences"][0].update(true="wart"), "'wart' is not one of the metric's classes"),
     "right answer": (lambda d: d.update(yardstick=["naevus", "naevus"]), "is a right answer"),
     "cost outside its interval": (
         lambda d: d["intervals"][1].__setitem__(0, [0.2, 0.3]),

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMClassifier
 from sklearn import config_context
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
@@ -66,6 +67,7 @@ def estimators(metric: ElicitedMetric) -> dict[str, object]:
         "neighbours": KNeighborsClassifier(15),
         "linear discriminant": LinearDiscriminantAnalysis(),
         "quadratic discriminant": QuadraticDiscriminantAnalysis(),
+        "lightgbm": LGBMClassifier(n_estimators=5, verbosity=-1, n_jobs=1),
         "machine": CalibratedClassifierCV(make_pipeline(StandardScaler(), LinearSVC()), cv=2),
     }
     inside = [("a", decided(GaussianNB(), encoded(metric))), ("b", decided(LogisticRegression(), encoded(metric)))]
@@ -80,7 +82,7 @@ def negated_cost(y, predicted, ill):
 
 
 @pytest.mark.parametrize("kind", LABELS)
-def test_fifteen_estimators_with_labels_of_every_kind(kind):
+def test_sixteen_estimators_with_labels_of_every_kind(kind):
     metric = METRIC.with_labels(LABELS[kind])
     ill = LABELS[kind][0]
     y = np.array(LABELS[kind])[CODES]
@@ -97,6 +99,17 @@ def test_fifteen_estimators_with_labels_of_every_kind(kind):
             assert (predicted == ill).sum() >= (model.estimator_.predict(X) == ill).sum()
         else:
             assert all(set(part.predict(X)) <= {0, 1} for part in model.estimators_)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_xgboost_which_takes_codes_alone_votes_on_labels_of_every_kind(kind):
+    xgboost = pytest.importorskip("xgboost", reason="XGBoost is not installed")
+    metric = METRIC.with_labels(LABELS[kind])
+    y = np.array(LABELS[kind])[CODES]
+    trees = decided(xgboost.XGBClassifier(n_estimators=5, n_jobs=1), encoded(metric))
+    predicted = VotingClassifier([("trees", trees)]).fit(X, y).predict(X)
+    assert metric.score(y, predicted) == pytest.approx(-negated_cost(y, predicted, LABELS[kind][0]))
+    assert metric.score(y, predicted) < metric.score(y, np.repeat(y[CODES == 1][:1], len(y)))
 
 
 def test_new_labels_keep_draws_words_and_provenance():

@@ -67,6 +67,12 @@ def test_no_model_does_better():
     )
 
 
+def test_no_model_is_said_to_be_worse_that_may_be_better():
+    judgement = judged([95, 5, 60, 40], metric(9.0))
+    assert [one.rank for one in judgement.policies[:2]] == [1, 1]
+    assert judgement.recommendation.sentence == "Call every case malignant: nothing shows that a model does better."
+
+
 def test_what_is_done_with_a_class_is_said_instead_of_calling_it_so():
     words = CaseWords("patient", "patients", ("cancer", "harmless"), ("biopsy", ""))
     one = judge(metric(3.6, words=words), *lumps())

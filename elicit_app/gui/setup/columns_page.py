@@ -1,0 +1,229 @@
+"""Which column of a predictions file is what, where its names do not say it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QGridLayout, QWidget
+
+from elicit_app.gui import theme
+from elicit_app.gui.elements import Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements.fields import ChoiceRow, ListBox
+from elicit_app.gui.elements.page import Header, ScrolledPage
+from elicit_app.gui.elements.surfaces import Block, Notice, Section
+from elicit_app.gui.elements.texts import tell
+from elicit_app.problem import Problem, shortened
+from elicit_app.study.mapping import FirstRows, as_options, require_usable
+from elicit_app.study.model import ColumnMap
+
+Kind = Literal["probabilities", "logits", "labels"]
+
+_MOST_SHOWN = 8
+_CELL = 14  # letters of a cell of the first rows
+_THE_REST = "1 minus the other"
+_KINDS: dict[Kind, tuple[str, str]] = {
+    "probabilities": ("Probabilities", "Numbers from 0 to 1, one column a class; of two classes one is enough."),
+    "logits": (
+        "Raw scores (logits)",
+        "Any numbers, larger for the likelier class. They become probabilities by softmax.",
+    ),
+    "labels": ("Only the predicted class", "As readers and many clinical systems give it. It is judged as it decides."),
+}
+
+
+class ColumnsPage(ScrolledPage):
+    """Asks what the columns of a file are, with a guess made.
+
+    Emits `mapped` with a `ColumnMap`, and `start_requested`.
+    """
+
+    notice: Notice
+    mapped = Signal(object)
+    start_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look: FirstRows | None = None
+        self._classes: tuple[str, ...] = ()
+        self.header, self.notice = Header(), Notice()
+        self.go_on = PrimaryButton("Go on", keys=("Ctrl+Enter",))
+        self.truth = ListBox("Column of the true class")
+        self.kinds: dict[Kind, ChoiceRow] = {kind: ChoiceRow(*words) for kind, words in _KINDS.items()}
+        self.boxes: list[ListBox] = []
+        self._group = QButtonGroup(self)
+        self._rows, self._first = Block(), Block()
+        self._command = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.back = LinkButton("Back to the start")
+        self._build()
+        self._connect()
+        self.settle()
+
+    def _build(self) -> None:
+        self.header.add_action(self.go_on)
+        self.head.addWidget(self.header)
+        self.head.addWidget(self.notice)
+        what = Section("Where is the true class, and what does the model give?")
+        what.column.addWidget(self.truth)
+        for row in self.kinds.values():
+            self._group.addButton(row.radio)
+            what.column.addWidget(row)
+        which = Section("Which column belongs to which class?")
+        which.column.addWidget(self._rows)
+        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._columns.setSpacing(theme.L)
+        for section in (what, which):
+            self._columns.addWidget(section, 1, Qt.AlignmentFlag.AlignTop)
+        self.body.addLayout(self._columns)
+        first = Section("The first rows of the file")
+        first.column.addWidget(self._first)
+        first.column.addWidget(self._command)
+        self.body.addWidget(first)
+        self.body.addStretch(1)
+        self.foot.addWidget(self.back, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def _connect(self) -> None:
+        self.go_on.clicked.connect(self._go_on)
+        self.back.clicked.connect(self.start_requested)
+        self.truth.currentIndexChanged.connect(self._truth_changed)
+        self._group.buttonToggled.connect(lambda _, checked: self._lay_rows() if checked else None)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            shortcut = QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.setAutoRepeat(False)
+            shortcut.activated.connect(self._go_on)
+
+    @property
+    def first_focus(self) -> QWidget:
+        return self.truth
+
+    @property
+    def kind(self) -> Kind:
+        """Return what was chosen that the model gives."""
+        return next(kind for kind, row in self.kinds.items() if row.radio.isChecked())
+
+    @property
+    def columns(self) -> ColumnMap:
+        """Return what was chosen."""
+        chosen = tuple(box.currentData() for box in self.boxes if box.currentData() is not None)
+        classes = self._classes
+        if len(self.boxes) == 2 and self.boxes[1].currentData() is None:
+            # One column of two classes is that of the second.
+            classes = classes[::-1]
+        return ColumnMap(self.truth.currentText(), classes, chosen, self.kind)
+
+    def show_look(self, look: FirstRows) -> None:
+        """Ask about a file."""
+        self._look = None
+        self.truth.clear()
+        for name in look.values:
+            self.truth.addItem(name)
+        self._look, guess = look, look.guess
+        said = f"{look.path.name} has {len(look.columns)} columns. What they are is guessed; change what is wrong."
+        self.header.say("Which column is what?", said)
+        self.notice.say("")
+        if guess is not None:
+            self.truth.setCurrentText(guess.truth)
+        self._take(guess)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        super().arrange(breakpoint_)
+        narrow = breakpoint_.compact or breakpoint_.large
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._columns.setDirection(down if narrow else across)
+        self.header.arrange(breakpoint_)
+
+    def _truth_changed(self) -> None:
+        if self._look is not None:
+            self._take(self._look.guess_with(self.truth.currentText()))
+
+    def _take(self, guess: ColumnMap | None) -> None:
+        """Show a guess; without one every class has the first column to begin with."""
+        self._guess = guess
+        kind: Kind = "probabilities" if guess is None else guess.kind
+        if self.kinds[kind].radio.isChecked():
+            self._lay_rows()
+        else:
+            self.kinds[kind].radio.setChecked(True)
+
+    def _lay_rows(self) -> None:
+        look, guess = self._look, self._guess
+        if look is None:
+            return
+        truth, kind = self.truth.currentText(), self.kind
+        same = guess is not None and (guess.kind == "labels") == (kind == "labels")
+        self._classes = guess.classes if guess is not None and same else look.values.get(truth, ())
+        names = ("The predicted class",) if kind == "labels" else self._classes
+        others = [name for name in look.columns if name != truth]
+        grid = QGridLayout(self._rows.renew())
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setColumnStretch(1, 1)
+        self.boxes = []
+        for row, name in enumerate(names):
+            box = ListBox(f"Column of {name}")
+            for other in others:
+                box.addItem(other, other)
+            if len(names) == 2:
+                box.addItem(_THE_REST, None)
+            self._choose(box, row, len(names), guess if same else None)
+            box.currentIndexChanged.connect(self._say)
+            self.boxes.append(box)
+            label = Label(shortened(name), theme.Role.LABEL)
+            label.setBuddy(box)
+            grid.addWidget(label, row, 0)
+            grid.addWidget(box, row, 1)
+        self._say()
+
+    @staticmethod
+    def _choose(box: ListBox, row: int, rows: int, guess: ColumnMap | None) -> None:
+        """Choose the guessed column of a row; one column for two classes belongs to the second."""
+        if guess is None:
+            box.setCurrentIndex(min(row, box.count() - 1))
+            return
+        place = row - (rows - len(guess.columns))
+        box.setCurrentIndex(box.findData(guess.columns[place]) if place >= 0 else box.count() - 1)
+
+    def _say(self) -> None:
+        """Show the first rows with what each column is, and the command that says the same."""
+        look = self._look
+        if look is None:
+            return
+        meant = self.columns
+        roles = {meant.truth: "true class"}
+        said = (
+            ("predicted class",) if meant.kind == "labels" else meant.classes[len(meant.classes) - len(meant.columns) :]
+        )
+        roles |= dict(zip(meant.columns, said, strict=True))
+        shown = [name for name in look.columns if name in roles] + [name for name in look.columns if name not in roles]
+        grid = QGridLayout(self._first.renew())
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(theme.M)
+        for at, name in enumerate(shown[:_MOST_SHOWN]):
+            used = name in roles
+            grid.addWidget(_cell(name, theme.Role.LABEL, used=used), 0, at)
+            grid.addWidget(_cell(roles.get(name, "not used"), theme.Role.NOTE, used=used), 1, at)
+            place = look.columns.index(name)
+            for number, row in enumerate(look.rows, start=2):
+                grid.addWidget(_cell(row[place], theme.Role.NOTE, used=used), number, at)
+        grid.setColumnStretch(min(len(shown), _MOST_SHOWN), 1)
+        more = len(shown) - _MOST_SHOWN
+        left = f"{more} more columns are not shown. " if more > 0 else ""
+        command = f"elicit study new DIR --predictions FILE {as_options(meant)}" if meant.columns else ""
+        self._command.setText(f"{left}The same in a terminal: {command}" if command else left)
+
+    def _go_on(self) -> None:
+        if self._look is None:
+            return
+        try:
+            require_usable(self.columns)
+        except Problem as problem:
+            self.notice.say(problem.sentence)
+            return
+        self.mapped.emit(self.columns)
+
+
+def _cell(text: str, role: theme.Role, *, used: bool) -> Label:
+    short = text if len(text) <= _CELL else text[: _CELL - 1] + "…"
+    label = Label(short or "(empty)", role, theme.INK if used else theme.INK3, wrap=False)
+    tell(label, tooltip=text if short != text else "")
+    return label

@@ -1,0 +1,357 @@
+"""Predictions as people have them: which column is the truth, and which are probabilities, raw scores or labels."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
+from elicit_app.study.model import MOST_CLASSES, ColumnMap
+from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
+from metrics.inputs.class_index import ClassIndex
+from metrics.inputs.labels import label_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SHOWN_ROWS = 5
+_LOOKED_AT_ROWS, _LOOKED_AT_COLUMNS = 20_000, 200
+_TRUTHS = (
+    *("y_true", "true", "truth", "true_label", "true_class", "label", "labels", "target", "targets", "gold"),
+    *("ground_truth", "gt", "actual", "reference", "diagnosis", "class", "y"),
+)
+_DECIDED = (
+    *("y_pred", "pred", "prediction", "predictions", "predicted", "predicted_label", "predicted_class", "y_hat"),
+    *("decision", "output", "reader", "answer"),
+)
+_PREFIX = re.compile(
+    r"^(y_)?(proba?|probability|prob|p|score|scores|logits?|softmax|pred|class|conf|confidence)[ _.:\-]*", re.I
+)
+_SUFFIX = re.compile(r"[ _.:\-]*(proba?|probability|score|logits?|conf|confidence)$", re.I)
+_SUMS = (0.99, 1.01)
+_EMPTY, _UNKNOWN = -2, -1
+_COUNTING = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "filename", "patient_id", "fold")
+
+
+@dataclass(frozen=True)
+class FirstRows:
+    """The first rows of a file, and what its columns seem to be.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : tuple of str
+        Their names.
+    rows : tuple of tuple of str
+        The first rows, as text.
+    values : dict
+        Per column that may hold labels, its different values, sorted; at most `MOST_CLASSES`.
+    guess : ColumnMap or None
+        What the columns seem to be; None where nothing can be told.
+    fits : bool
+        The columns have the names that need no map: `y_true`, `proba_<class>`.
+    filled : dict
+        Per column what stands in it, as far as it was looked at.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    values: dict[str, tuple[str, ...]]
+    guess: ColumnMap | None
+    fits: bool
+    filled: dict[str, list[Any]] = field(default_factory=dict, repr=False, compare=False)
+
+    def guess_with(self, truth: str) -> ColumnMap | None:
+        """Return what the columns seem to be where `truth` is the true class."""
+        return _guess_with(truth, self.columns, self.filled, self.values) if truth in self.values else None
+
+    def holds(self, columns: ColumnMap) -> bool:
+        """Tell whether the file has the columns that a map names."""
+        return {columns.truth, *columns.columns} <= set(self.columns)
+
+
+def look_at(path: Path) -> FirstRows:
+    """Look at the first rows of a file, and guess what its columns are.
+
+    Raises
+    ------
+    Problem
+        It cannot be read as CSV, Parquet or NPZ, or a column stands twice in it.
+    """
+    table = open_table(path)
+    names = tuple(name.strip() for name in table.columns[:_LOOKED_AT_COLUMNS])
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise file_problem(path, Finding(f"There are two columns “{shortened(twice)}”", "Leave one."))
+    frames = [*table.frames(range(len(names)), 0, _LOOKED_AT_ROWS)]
+    columns = {name: [row for frame in frames for row in frame[:, at].to_list()] for at, name in enumerate(names)}
+    filled = {name: [value for value in values if _text(value)] for name, values in columns.items()}
+    labels = {name: tuple(map(str, ClassIndex(_sorted(own)).names)) for name, own in filled.items() if _few(own)}
+    rows = zip(*(map(_text, values[:SHOWN_ROWS]) for values in columns.values()), strict=True)
+    fits = TRUTH in names and sum(class_of_column(name) is not None for name in names) > 1
+    return FirstRows(path, names, tuple(rows), labels, _guess(names, filled, labels), fits, filled)
+
+
+def _few(values: list[Any]) -> bool:
+    return 2 <= len({label_text(value) for value in values}) <= MOST_CLASSES
+
+
+def _sorted(values: list[Any]) -> list[str]:
+    """Return the different labels in order: numbers by size, text by letters."""
+    found = {label_text(value) for value in values}
+    return sorted(found, key=lambda text: (0, int(text), "") if re.fullmatch(r"-?\d{1,9}", text) else (1, 0, text))
+
+
+def _guess(names: Sequence[str], filled: dict[str, list[Any]], labels: dict[str, tuple[str, ...]]) -> ColumnMap | None:
+    truth = _named(names, _TRUTHS, labels) or next((name for name in names if _holds_words(name, labels)), None)
+    return None if truth is None else _guess_with(truth, names, filled, labels)
+
+
+def _guess_with(
+    truth: str, names: Sequence[str], filled: dict[str, list[Any]], labels: dict[str, tuple[str, ...]]
+) -> ColumnMap | None:
+    classes = labels[truth]
+    numbers = {name: own for name in names if name != truth and (own := _numbers(name, filled[name])) is not None}
+    scored = _scores(classes, numbers)
+    if scored is not None:
+        if len(scored) == 1 and _plain(scored[0]) == classes[0].casefold():
+            # One column of two classes is that of the second.
+            classes = classes[::-1]
+        elif len(scored) == len(classes):
+            # In the order of the columns, which somebody chose; sorted names would put 10 before 2.
+            pairs = sorted(zip(scored, classes, strict=True), key=lambda pair: names.index(pair[0]))
+            scored, classes = tuple(column for column, _ in pairs), tuple(name for _, name in pairs)
+        return ColumnMap(truth, classes, scored, _kind([numbers[name] for name in scored]))
+    decided = _named(names, _DECIDED, labels, other_than=truth)
+    decided = decided or next((n for n in names if n != truth and set(labels.get(n, ("",))) <= set(classes)), None)
+    if decided is None:
+        return None
+    both = ClassIndex(_sorted([*classes, *labels[decided]])).names
+    return ColumnMap(truth, both, (decided,), "labels")
+
+
+def _named(
+    names: Sequence[str], wanted: Sequence[str], labels: dict[str, tuple[str, ...]], other_than: str = ""
+) -> str | None:
+    plain = {re.sub(r"[ .\-]+", "_", name.lower()): name for name in names if name in labels and name != other_than}
+    return next((plain[name] for name in wanted if name in plain), None)
+
+
+def _holds_words(name: str, labels: dict[str, tuple[str, ...]]) -> bool:
+    return name in labels and not all(re.fullmatch(r"[-+.\deE]+", value) for value in labels[name])
+
+
+def _numbers(name: str, values: list[Any]) -> NDArray[np.float64] | None:
+    """Return the numbers of a column that may hold scores; None for text and for what counts the cases."""
+    if name.lower() in _COUNTING or not values:
+        return None
+    try:
+        return np.array([float(value) for value in values])
+    except (TypeError, ValueError):
+        return None
+
+
+def _scores(classes: Sequence[str], numbers: dict[str, NDArray[np.float64]]) -> tuple[str, ...] | None:
+    """Return the column of scores of each class; by name, else in order where there are as many as classes."""
+    found = [[name for name in numbers if text.casefold() in (name.casefold(), _plain(name))] for text in classes]
+    if all(len(own) == 1 for own in found):
+        return tuple(own[0] for own in found)
+    wide = [name for name, own in numbers.items() if len(np.unique(own)) > min(len(own), 2) or len(own) <= 2]
+    if len(wide) == len(classes):
+        return tuple(wide)
+    return (wide[0],) if len(classes) == 2 and len(wide) == 1 else None
+
+
+def _plain(column: str) -> str:
+    """Return a column's name without what says that scores are in it: "cat" for "score_cat" and "Cat logit"."""
+    return _SUFFIX.sub("", _PREFIX.sub("", column)).casefold()
+
+
+def _kind(scores: Sequence[NDArray[np.float64]]) -> Any:
+    """Return what numbers are: probabilities lie in [0, 1] and, one a class, add up to 1; all others are raw scores."""
+    inside = all(((own >= 0) & (own <= 1)).all() for own in scores)
+    whole = len({len(own) for own in scores}) == 1
+    if inside and len(scores) > 1 and whole:
+        sums = np.sum(scores, axis=0)
+        inside = bool(((sums >= _SUMS[0]) & (sums <= _SUMS[1])).mean() > 0.5)
+    return "probabilities" if inside else "logits"
+
+
+def column_map(
+    look: FirstRows,
+    *,
+    truth: str | None = None,
+    columns: Sequence[tuple[str, str]] = (),
+    predicted: str | None = None,
+    logits: bool = False,
+) -> ColumnMap:
+    """Return what the columns of a file are: what is stated, and for the rest what it seems to be.
+
+    Parameters
+    ----------
+    look : FirstRows
+        The file's first rows.
+    truth : str, optional
+        The column of true labels.
+    columns : sequence of (class, column)
+        The column of scores of each class; of two classes one is enough.
+    predicted : str, optional
+        The column of predicted labels, where there are no scores.
+    logits : bool
+        The scores are raw: their softmax is taken.
+
+    Raises
+    ------
+    Problem
+        It cannot be told, or does not go together.
+    """
+    guess = look.guess
+    truth = truth or (guess.truth if guess else None)
+    if truth not in look.columns:
+        said = f"no column “{shortened(truth)}”" if truth else "no column that seems to be the true class"
+        raise file_problem(look.path, Finding(f"There is {said}", f"The columns are {listed([*look.columns], 8)}."))
+    if predicted is not None:
+        names = [*look.values.get(truth, ()), *look.values.get(predicted, ())]
+        found = ColumnMap(truth, ClassIndex(_sorted(names)).names, (predicted,), "labels")
+    elif columns:
+        stated = tuple(name for name, _ in columns)
+        other = tuple(name for name in look.values.get(truth, ()) if name not in stated) if len(stated) == 1 else ()
+        kind: Any = "logits" if logits else "probabilities"
+        found = ColumnMap(truth, (*other, *stated), tuple(column for _, column in columns), kind)
+    elif guess is None or guess.truth != truth:
+        remedy = "Name the column of each class, or that of the predicted labels."
+        raise file_problem(look.path, Finding("It cannot be told what the model predicts", remedy))
+    else:
+        found = ColumnMap(truth, guess.classes, guess.columns, "logits" if logits else guess.kind)
+    require_usable(found)
+    return found
+
+
+def as_options(columns: ColumnMap) -> str:
+    """Return the options of `elicit study new` that say what a map says.
+
+    >>> as_options(ColumnMap("label", ("cat", "dog"), ("s cat", "s dog"), "logits"))
+    "--truth label --columns 'cat=s cat,dog=s dog' --logits"
+    """
+    if columns.kind == "labels":
+        return f"--truth {shlex.quote(columns.truth)} --predicted {shlex.quote(columns.columns[0])}"
+    text = io.StringIO()
+    named = zip(columns.classes[-len(columns.columns) :], columns.columns, strict=True)
+    csv.writer(text, lineterminator="").writerow([f"{name}={column}" for name, column in named])
+    said = f"--truth {shlex.quote(columns.truth)} --columns {shlex.quote(text.getvalue())}"
+    return f"{said} --logits" if columns.kind == "logits" else said
+
+
+def require_usable(columns: ColumnMap) -> None:
+    """Refuse a map that names a column twice, or not one column a class.
+
+    Raises
+    ------
+    Problem
+        What is wrong, in a sentence.
+    """
+    used = [columns.truth, *columns.columns]
+    k = len(columns.classes)
+    if len(set(used)) < len(used):
+        twice = next(name for name in used if used.count(name) > 1)
+        raise Problem(f"The column “{shortened(twice)}” is named twice: each column is one thing.")
+    if len(set(columns.classes)) < k or k < 2:
+        raise Problem(f"The classes {listed(list(columns.classes))} must be two or more, each named once.")
+    wanted = (1,) if columns.kind == "labels" else (1, k) if k == 2 else (k,)
+    if len(columns.columns) not in wanted:
+        what = "one column of predicted labels" if columns.kind == "labels" else f"one column for each of {k} classes"
+        raise Problem(f"{len(columns.columns)} columns are named where {what} is needed.")
+
+
+class MappedTable:
+    """A table under the names that studies know: `y_true`, `proba_<class>`; see `tables.Table`.
+
+    Raw scores become probabilities by softmax, one of two classes by the logistic function; a predicted label becomes
+    probability 1.
+    """
+
+    def __init__(self, table: Table, columns: ColumnMap) -> None:
+        require_usable(columns)
+        self._table, self._map = table, columns
+        self.path, self.rows, self.blank_lines = table.path, table.rows, table.blank_lines
+        self.columns = (TRUTH, *(PROBABILITY + name for name in columns.classes))
+        names = [name.strip() for name in table.columns]
+        missing = [name for name in (columns.truth, *columns.columns) if name not in names]
+        if missing:
+            remedy = f"The columns are {listed(names, 8)}."
+            raise file_problem(self.path, Finding(f"There is no column {listed(missing)}", remedy))
+        self._places = [names.index(name) for name in (columns.truth, *columns.columns)]
+        self._index = ClassIndex(columns.classes)
+
+    def frames(self, wanted: Sequence[int], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
+        """Yield frames; see `tables.Table`."""
+        row = start
+        for frame in self._table.frames(self._places, start, stop):
+            truth, *given = frame.get_columns()
+            made = self._one_hot(given[0], row) if self._map.kind == "labels" else self._probabilities(given, row)
+            yield made.insert_column(0, truth.alias("0"))[:, list(wanted)]
+            row += frame.height
+
+    def why_empty(self, row: int) -> str | None:
+        """Return what is wrong with the shape of a row; see `tables.Table`."""
+        return self._table.why_empty(row)
+
+    def _one_hot(self, given: pl.Series, before: int) -> pl.DataFrame:
+        """Return probability 1 for the predicted label; nothing where there is none."""
+        import polars as pl
+
+        values = given.unique().drop_nulls()
+        places = [_EMPTY if not _text(value) else self._index.place(value) for value in values]
+        found = given.replace_strict(values, places, default=_EMPTY, return_dtype=pl.Int64)
+        if (found == _UNKNOWN).any():
+            at = int((found == _UNKNOWN).arg_max() or 0)
+            what = f"Row {before + at + 1}: the predicted label “{shortened(str(given[at]))}” is none of the classes"
+            raise file_problem(self.path, Finding(what, f"The classes are {listed(list(self._map.classes), 8)}."))
+        there = pl.when(found != _EMPTY)
+        columns = [there.then((found == j).cast(pl.Float64)).alias(str(1 + j)) for j in range(len(self._map.classes))]
+        return pl.select(columns)
+
+    def _probabilities(self, given: Sequence[pl.Series], before: int) -> pl.DataFrame:
+        """Return the probability of each class; a missing number stays missing, and text is refused."""
+        import polars as pl
+
+        numbers = [column.cast(pl.Float64, strict=False) for column in given]
+        for name, column, number in zip(self._map.columns, given, numbers, strict=True):
+            text = number.is_null() & ~column.is_null()
+            if text.any():
+                at = int(text.arg_max() or 0)
+                found = f"Row {before + at + 1}: {name} is “{shortened(str(column[at]))}”, not a number"
+                raise file_problem(self.path, Finding(found, "Write plain numbers with a decimal point."))
+        missing = np.column_stack([number.is_null().to_numpy() for number in numbers])
+        # Where one number of a row is missing the others are not judged.
+        values = np.where(missing.any(axis=1, keepdims=True), 0.0, np.column_stack([n.to_numpy() for n in numbers]))
+        proba = _as_probabilities(values, self._map.kind)
+        gone = np.repeat(missing, 2, axis=1) if missing.shape[1] < proba.shape[1] else missing
+        made = pl.DataFrame({str(1 + j): np.ascontiguousarray(column) for j, column in enumerate(proba.T)})
+        return made.with_columns(pl.when(~pl.Series(gone[:, j])).then(pl.col(str(1 + j))) for j in range(len(proba.T)))
+
+
+def _as_probabilities(values: NDArray[np.float64], kind: str) -> NDArray[np.float64]:
+    """Return probabilities (n, k) of columns as they are given; one column is that of the second class of two."""
+    from scipy.special import softmax
+
+    if kind == "probabilities":
+        return np.column_stack([1 - values, values]) if values.shape[1] == 1 else values
+    scores = np.column_stack([np.zeros(len(values)), values]) if values.shape[1] == 1 else values
+    return np.asarray(softmax(scores, axis=1))
+
+
+def _text(value: object) -> str:
+    """Return a label as text; empty where there is none."""
+    return "" if value is None else label_text(value)

@@ -1,0 +1,103 @@
+"""From a file with odd columns to the first question by keys alone, and further models."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from elicit_app.study import open_study
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+def on(qtbot, window, name):
+    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name), timeout=20_000)
+    return getattr(window.pages, name)
+
+
+@pytest.fixture
+def cases():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(2, size=300)
+    return np.array(["sick", "well"])[truth], rng.standard_normal((300, 2)) + 1.6 * np.eye(2)[truth]
+
+
+@pytest.fixture
+def odd(tmp_path, cases):
+    """Raw scores under odd names."""
+    rows = [f"{n},{label},{a:.3f},{b:.3f}" for n, (label, (a, b)) in enumerate(zip(*cases, strict=True))]
+    path = tmp_path / "hospital export.csv"
+    path.write_text("\n".join(["case,Ground truth,logit sick,logit well", *rows]) + "\n")
+    return path
+
+
+@pytest.fixture
+def reader(tmp_path, cases):
+    """Decided labels of a human reader."""
+    path = tmp_path / "reader.csv"
+    said = np.array(["sick", "well"])[(cases[1] @ [-1, 0.7] > 0).astype(int)]
+    path.write_text("\n".join(["y_true,y_pred", *(f"{t},{p}" for t, p in zip(cases[0], said, strict=True))]) + "\n")
+    return path
+
+
+def go_on(window):
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Return, CTRL)
+
+
+def test_from_odd_columns_to_the_first_question_by_keys_alone(qtbot, window, odd, tmp_path):
+    window.flow.open_files((odd,))
+    page = on(qtbot, window, "columns")
+    assert (page.truth.currentText(), page.kind) == ("Ground truth", "logits")
+    assert [box.currentText() for box in page.boxes] == ["logit sick", "logit well"]
+    assert "--truth 'Ground truth' --columns 'sick=logit sick,well=logit well' --logits" in page._command.text()
+    go_on(window)
+    on(qtbot, window, "study")
+    go_on(window)
+    on(qtbot, window, "begin")
+    go_on(window)
+    practice = on(qtbot, window, "practice")
+    QTest.keyClick(practice.skip, Qt.Key.Key_Space)
+    on(qtbot, window, "question")
+    study = open_study(str(tmp_path / "hospital export-study"))
+    assert (study.classes, study.columns.kind) == (("sick", "well"), "logits")
+
+
+def test_a_reader_is_added_among_the_models_and_a_model_taken_out(qtbot, window, dialogs, odd, reader, tmp_path):
+    window.flow.open_files((odd,))
+    on(qtbot, window, "columns")
+    go_on(window)
+    page = on(qtbot, window, "study")
+    dialogs.files = (reader,)
+    page.models.add.click()
+    columns = on(qtbot, window, "columns")
+    assert (columns.kind, columns.columns.columns) == ("labels", ("y_pred",))
+    go_on(window)
+    on(qtbot, window, "study")
+    assert [field.text() for field in page.models.fields] == ["hospital export", "reader"]
+    page.models.fields[1].setFocus()
+    page.models.fields[1].selectAll()
+    QTest.keyClicks(page.models.fields[1], "Dr Ada")
+    go_on(window)
+    begin = on(qtbot, window, "begin")
+    folder = tmp_path / "hospital export-study"
+    assert open_study(str(folder)).model_names == ("hospital export", "Dr Ada")
+    begin.words.click()
+    page.models._take_out(0)
+    assert [field.text() for field in page.models.fields] == ["Dr Ada"]
+    go_on(window)
+    on(qtbot, window, "begin")
+    assert open_study(str(folder)).model_names == ("Dr Ada",)
+    assert len(open_study(str(folder)).digests) == 2
+
+
+def test_another_true_class_changes_what_is_guessed(qtbot, window, reader):
+    window.flow.open_files((reader,))
+    page = on(qtbot, window, "columns")
+    assert page.kind == "labels"
+    page.truth.setCurrentText("y_pred")
+    assert page.columns.columns == ("y_true",)
+    page.kinds["probabilities"].radio.setChecked(True)
+    page.boxes[0].setCurrentText("y_true")
+    page.boxes[1].setCurrentText("y_true")
+    page.go_on.click()
+    assert "is named twice" in page.notice.sentence

@@ -1,0 +1,127 @@
+"""Predictions as people have them: what columns seem to be, and what is read of them."""
+
+import json
+
+import numpy as np
+import pytest
+
+from elicit_app.problem import Problem
+from elicit_app.study import create_study, open_study
+from elicit_app.study.making import change_models
+from elicit_app.study.mapping import as_options, column_map, look_at
+from elicit_app.study.model import ColumnMap
+from elicit_app.study.reading import read_predictions
+
+TRUTH = ["cat", "dog", "bird", "cat", "dog", "bird"]
+SCORES = np.array([[2.0, 0.5, -1], [0.1, 3.0, 0.2], [-0.5, 0.0, 1.5], [1.0, 1.5, 0.0], [0.0, 2.0, -2], [0.3, 0.1, 0.9]])
+
+
+def write(folder, text, name="odd.csv"):
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def table(heads, *columns):
+    lines = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    return "\n".join([",".join(heads), *lines]) + "\n"
+
+
+@pytest.fixture
+def logits(tmp_path):
+    heads = ["id", "label", "split", "score_cat", "Score dog", "bird logit"]
+    return write(tmp_path, table(heads, range(6), TRUTH, ["a"] * 6, *SCORES.T))
+
+
+def test_raw_scores_under_odd_names_are_guessed_and_become_probabilities(logits):
+    look = look_at(logits)
+    assert not look.fits
+    assert look.guess == ColumnMap("label", ("cat", "dog", "bird"), ("score_cat", "Score dog", "bird logit"), "logits")
+    assert look.rows[0] == ("0", "cat", "a", "2", "0.5", "-1")
+    read = read_predictions(logits, columns=look.guess)
+    expected = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(read.predictions.y_proba, expected, atol=1e-15)
+    assert [read.classes[at] for at in read.predictions.y_true] == TRUTH
+
+
+def test_probabilities_are_told_from_raw_scores(tmp_path):
+    proba = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
+    path = write(tmp_path, table(["truth", "cat", "dog", "bird"], TRUTH, *proba.T))
+    guess = look_at(path).guess
+    assert (guess.kind, guess.classes) == ("probabilities", ("cat", "dog", "bird"))
+
+
+def test_one_column_for_two_classes_is_that_of_the_second(tmp_path):
+    path = write(tmp_path, table(["target", "p_sick"], ["well", "sick", "well", "sick"], [0.1, 0.8, 0.4, 0.9]))
+    stated = column_map(look_at(path), columns=[("sick", "p_sick")])
+    assert stated == look_at(path).guess == ColumnMap("target", ("well", "sick"), ("p_sick",))
+    np.testing.assert_allclose(read_predictions(path, columns=stated).predictions.y_proba[:, 1], [0.1, 0.8, 0.4, 0.9])
+
+
+def test_labels_only_can_be_judged_beside_models(tmp_path, logits):
+    said = ["cat", "cat", "bird", "dog", "dog", "bird"]
+    reader = write(tmp_path, table(["y_true", "y_pred"], TRUTH, said), "reader.csv")
+    meant = look_at(reader).guess
+    assert (meant.kind, meant.columns) == ("labels", ("y_pred",))
+    study = create_study(tmp_path / "s", [logits, reader], columns=[look_at(logits).guess, meant])
+    decided = study.models[1].y_proba.argmax(axis=1)
+    assert [study.classes[at] for at in decided] == said
+    assert any("reader.csv holds decided labels" in note for note in study.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("label,cat,dog\ncat,1,x\ndog,0,2\n", "Row 1: dog is “x”, not a number"),
+        ("label,cat,dog\ncat,1,0.5\ndog,,2\n", "Row 2: proba_cat is empty"),
+        ("label,cat,dog\ncat,1,0.5\ncow,1,2\n", "no column: “cow”"),
+    ],
+)
+def test_what_is_wrong_in_a_row_is_told_with_its_number(tmp_path, text, said):
+    path = write(tmp_path, text)
+    with pytest.raises(Problem, match=said):
+        read_predictions(path, columns=ColumnMap("label", ("cat", "dog"), ("cat", "dog"), "logits"))
+
+
+def test_an_unknown_predicted_label_is_told(tmp_path):
+    path = write(tmp_path, table(["t", "p"], ["a", "b"], ["a", "c"]))
+    with pytest.raises(Problem, match="Row 2: the predicted label “c”"):
+        read_predictions(path, columns=ColumnMap("t", ("a", "b"), ("p",), "labels"))
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        ColumnMap("label", ("bird", "cat", "dog"), ("cat", "dog"), "logits"),
+        ColumnMap("label", ("cat", "dog"), ("score_cat", "score_cat")),
+        ColumnMap("label", ("cat", "cat"), ("score_cat", "Score dog")),
+        ColumnMap("nothing", ("cat", "dog"), ("score_cat", "Score dog")),
+    ],
+)
+def test_a_map_that_cannot_be_is_refused(logits, columns):
+    with pytest.raises(Problem):
+        read_predictions(logits, columns=columns)
+
+
+def test_what_the_columns_meant_is_remembered_and_used_for_further_models(tmp_path, logits):
+    study = create_study(tmp_path / "s", [logits], columns=look_at(logits).guess)
+    second = write(tmp_path, logits.read_text().replace("2.0", "2.5"), "second.csv")
+    again = open_study(tmp_path / "s")
+    assert again.columns == look_at(logits).guess == study.columns
+    more = change_models(again, add=[second], rename={"odd": "first"})
+    assert more.model_names == ("first", "second")
+    assert open_study(tmp_path / "s").model_names == ("first", "second")
+    assert more.earlier == (study.digest,)
+    assert study.digest in open_study(tmp_path / "s").digests
+    back = change_models(more, remove=["second"])
+    assert (back.digest, back.earlier) == (study.digest, (more.digest,))
+    assert sorted(path.name for path in (tmp_path / "s").iterdir()) == ["odd.parquet", "study.json"]
+    for wrong in ({"remove": ["first"]}, {"rename": {"x": "y"}}, {"add": [second], "names": ["first"]}):
+        with pytest.raises(Problem):
+            change_models(open_study(tmp_path / "s"), **wrong)
+    assert json.loads((tmp_path / "s" / "study.json").read_text())["columns"]["kind"] == "logits"
+
+
+def test_the_command_that_says_the_same(logits):
+    guess = look_at(logits).guess
+    assert as_options(guess) == "--truth label --columns 'cat=score_cat,dog=Score dog,bird=bird logit' --logits"
