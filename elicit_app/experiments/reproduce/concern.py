@@ -242,7 +242,6 @@ def _unit(values: Matrix) -> list[float]:
 
 
 _MANY_INTERVALS = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
-_TO_THE_LIMIT = 1_000_000
 
 
 def _limit(seed: int) -> dict[str, Any]:
