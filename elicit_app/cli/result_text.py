@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from elicit_app.session.views.result import ResultView
+from elicit_app.session.words.policy_words import information_texts, policy_texts
 from elicit_app.study.model import Study
-from metrics.display.numbers import amount, probability, total_cost, two_digits
+from metrics.display.numbers import probability, total_cost, two_digits
 from metrics.elicited.exchange import called
-from metrics.policies.recommendation import what_one_does
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from metrics.policies.judgement import JudgedPolicy, Judgement, Range
+    from metrics.policies.judgement import Judgement, Range
 
 _MOST_ROWS = 12
 
@@ -86,7 +84,9 @@ def print_judgement(console: Console, judgement: Judgement) -> None:
         if text:
             _line(console, text)
     _policies(console, judgement)
-    _information(console, judgement)
+    found = information_texts(judgement)
+    if found is not None:
+        _line(console, found.in_words)
     for note in judgement.notes:
         _line(console, note)
 
@@ -94,47 +94,27 @@ def print_judgement(console: Console, judgement: Judgement) -> None:
 def _policies(console: Console, judgement: Judgement) -> None:
     from rich.table import Table
 
-    words, shown = judgement.words, judgement.policies[:_MOST_ROWS]
-    two, unit = len(judgement.classes) == 2, judgement.mistake(*judgement.unit).many
-    _line(console, f"Per {judgement.population:,} {words.cases}; costs in {unit}:")
+    texts = policy_texts(judgement)
+    _line(console, f"Per {texts.per}; costs in {texts.unit}:")
     table = Table(box=None, padding=(0, 2), show_edge=False)
     table.add_column("Rank", justify="right")
     table.add_column("What one can do")
-    for heading in [judgement.mistake(true, 1 - true).name for true in (0, 1)] if two else ["mistakes"]:
+    for heading in (" ".join(two).strip() for two in texts.heads):
         table.add_column(heading, justify="right")
-    for heading in ("cost", *(("above the first, 90 %", "best") if judgement.n_draws else ())):
+    for heading in ("Cost", *(("Above the first, 90 %", "Best") if judgement.n_draws else ())):
         table.add_column(heading, justify="right")
-    for one in shown:
-        wrong = one.counts - np.diag(one.counts.diagonal())
-        mistakes = [wrong[0, 1], wrong[1, 0]] if two else [wrong.sum()]
-        counts = [f"{int(count):,}" for count in mistakes]
-        what = ", ".join(what_one_does(one, words, judgement.positive))
-        table.add_row(str(one.rank), what, *counts, total_cost(one.cost_per_population), *_doubt(one, judgement))
+    for place, row in enumerate(texts.rows[:_MOST_ROWS]):
+        doubt = []
+        if row.both is not None and row.best is not None:
+            doubt = [_above(row.both) if place else "", probability(row.best)]
+        table.add_row(str(row.rank), f"{row.name}, {row.manner}", *row.counts, total_cost(row.cost), *doubt)
     console.print(table)
-    if len(judgement.policies) > _MOST_ROWS:
-        _line(console, f"and {len(judgement.policies) - _MOST_ROWS} more that cost more")
-
-
-def _doubt(one: JudgedPolicy, judgement: Judgement) -> list[str]:
-    if one.difference_interval is None or one.probability_best is None:
-        return []
-    first = one is judgement.best
-    return ["" if first else _above(one.difference_interval), probability(one.probability_best)]
+    if len(texts.rows) > _MOST_ROWS:
+        _line(console, f"and {len(texts.rows) - _MOST_ROWS} more that cost more")
+    for note in texts.notes:
+        _line(console, note)
 
 
 def _above(range_: Range) -> str:
     low, high = (f"{'-' if end < 0 else '+'}{total_cost(abs(end))}" for end in range_)
     return f"{low} to {high}"
-
-
-def _information(console: Console, judgement: Judgement) -> None:
-    known = judgement.information
-    if known is None:
-        return
-    loss = f"What is not known costs {total_cost(known.expected_loss)} on average"
-    parts = []
-    for of in ("answers", "cases"):
-        found = [one for one in known.more if one.of == of]
-        if found and found[-1].spares > 0:
-            parts.append(f"{amount(found[-1].number)} more {of} would spare {total_cost(found[-1].spares)} of it")
-    _line(console, f"{known.advice}. {'; '.join([loss, *parts])}.")

@@ -10,7 +10,6 @@ import typer
 
 from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption, flag
-from metrics.elicited.family import linear_family
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -248,6 +247,8 @@ def _stopped_words(reason: str) -> str:
 def _weights(found: Simulation) -> Table:
     from rich.box import SIMPLE
     from rich.table import Table
+
+    from metrics.elicited.family import linear_family
 
     run, classes = found.runs[0], found.study.classes
     # A belief has a range for every weight; a search says which weights it could only bound.

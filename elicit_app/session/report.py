@@ -204,10 +204,7 @@ def _conclusion(judgement: Judgement) -> list[Section]:
     sections = [Section("What one can do", _policies(judgement))]
     texts = information_texts(judgement)
     if texts is not None:
-        sentence = f"{texts.advice}. {texts.loss}"
-        if texts.more:
-            sentence += f" {_sentence('; '.join(f'{one.number} would {one.spares}' for one in texts.more))}"
-        sections.append(Section("How sure, and what would help", (Paragraph(sentence),)))
+        sections.append(Section("How sure, and what would help", (Paragraph(texts.in_words),)))
         doubts = _doubts(judgement)
         sections += [Section(head, (Paragraph(text),), half=True, level=3) for head, text in doubts]
     changes = Bullets(what_would_change(judgement))
@@ -393,6 +390,8 @@ def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str
 def _about(study: Study) -> str:
     if not study.n_cases:
         return f"{study.title}, a synthetic study"
+    if study.wording.priced:
+        return study.description
     cases = f"{study.n_cases:,} {study.wording.cases}"
     return f"{cases}, {_plural(len(study.model_names), 'model')}"
 
@@ -400,7 +399,8 @@ def _about(study: Study) -> str:
 def _how(answers: Sequence[AnsweredView], study: Study) -> str:
     moved = sum(one.moved is not None for one in answers)
     chosen = len(answers) - moved
-    text = f"{_plural(len(answers), 'pair')} of results for {study.population:,} {study.wording.cases} were compared"
+    what = "batches of items" if study.wording.priced else f"{study.population:,} {study.wording.cases}"
+    text = f"{_plural(len(answers), 'pair')} of results for {what} were compared"
     if not moved:
         return f"{text} by choosing."
     mixed = "Choosing and matching are mixed because they differ (Tversky, Sattath and Slovic 1988)."
@@ -423,10 +423,6 @@ def _shown(session: Session) -> str:
 
 def _plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _start(digest: str | None) -> str:

@@ -203,6 +203,13 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     return tuple(rates)
 
 
+def rates_question(metric: ElicitedMetric) -> str:
+    """Return the heading of the exchange rates: "How bad is each mistake, compared with one needless excision?"."""
+    unit = mistake_words(metric, yardstick_of(metric)).one
+    what = "How bad is each mistake" if metric.kind == "confusion" else "How much does each amount count"
+    return f"{what}, compared with one {unit}?"
+
+
 def headline(metric: ElicitedMetric) -> Headline:
     """Return the sentence that a result begins with.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metrics.display.numbers import cost_text, day, span, two_digits
-from metrics.elicited.exchange import ExchangeRate, exchange_rates, flow_of, headline
+from metrics.elicited.exchange import ExchangeRate, exchange_rates, flow_of, headline, rates_question
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import ANSWERS_FOR, Floats
 from metrics.elicited.release import factors_within_rows, ranges_of_draws
@@ -30,7 +30,7 @@ def metric_page(metric: ElicitedMetric) -> Page:
     of_costs = metric.kind == "confusion"
     sections = (
         Section("", (Paragraph(headline(metric).in_words(), "lead"),)),
-        Section(_rates_question(metric), (RatePlot(rates, tuple(_names(metric, rate) for rate in rates)),)),
+        Section(rates_question(metric), (RatePlot(rates, tuple(_names(metric, rate) for rate in rates)),)),
         *(_about_costs(metric) if of_costs else (_about_prices(metric),)),
         Section(
             "Where this comes from",
@@ -140,12 +140,6 @@ def _class_weights(metric: ElicitedMetric) -> Facts:
     return Facts(
         tuple((one_line(name), f"{weight} ({range_})" if range_ else weight) for name, (weight, range_) in told)
     )
-
-
-def _rates_question(metric: ElicitedMetric) -> str:
-    """Return the heading of the exchange rates: "How bad is each mistake, compared with one needless excision?"."""
-    unit = next(rate for rate in exchange_rates(metric) if rate.is_yardstick)
-    return f"How bad is each mistake, compared with one {unit.mistake.one}?"
 
 
 def _release_sentence(metric: ElicitedMetric) -> str:

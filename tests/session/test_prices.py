@@ -100,7 +100,7 @@ def labels_words():
 
 def test_what_is_found_is_never_moved_and_values_follow_the_prices(folder):
     study = labels_study(folder)
-    setting = as_packed(study, setting_of("bayes", answers="equal", questions=3, seed=2))
+    setting = as_packed(study, setting_of("bayes", questions=3, seed=2)).model_copy(update={"answers": "equal"})
     step = first_step(procedure_for(study, setting), ())
     question: Question = step.question
     assert question.proposal is not None

@@ -10,18 +10,35 @@ import polars as pl
 import pytest
 
 from elicit_app.problem import Problem
+from elicit_app.session.journal.recovery import check_session, recover_session
 from elicit_app.study import open_study, reading
 from elicit_app.study.reading import open_predictions, read_predictions
 from elicit_app.study.tables import MOST_COLUMNS
+from metrics import ElicitedMetric
+from metrics.errors import InputError
 
-CORPUS = sorted(path for path in (Path(__file__).parents[1] / "corpus").iterdir() if path.suffix != ".md")
+CORPUS = sorted((Path(__file__).parents[1] / "corpus").iterdir())
+TOLD = (Problem, InputError)
+
+
+def damage(path, folder):
+    """Give a file to its reader; returns the sentence on it, an empty one where it could be read."""
+    try:
+        if path.name.endswith(".session.jsonl"):
+            recover_session(path, folder / "new.session.jsonl")
+            return check_session(path).damage
+        (ElicitedMetric.load if path.suffix == ".json" else read_predictions)(path)
+    except TOLD as problem:
+        return str(problem)
+    return ""
 
 
 @pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.name)
-def test_a_damaged_file_is_one_sentence(path):
-    with pytest.raises(Problem, match=r"cannot be used: .*\.$") as caught:
-        read_predictions(path)
-    assert "\n" not in caught.value.sentence
+def test_a_damaged_file_is_one_sentence(path, tmp_path):
+    said = damage(path, tmp_path)
+    assert "\n" not in said
+    # numpy reads what Python 2 wrote
+    assert bool(said) == ("python-2" not in path.name)
 
 
 def test_what_is_no_regular_file_is_refused_without_being_opened(tmp_path):
@@ -122,7 +139,7 @@ def test_a_file_that_ends_its_reader_leaves_the_others_readable(tmp_path):
     frames = open_predictions(path).frames()
     read = next(frames).height
     with pytest.raises(Problem, match="takes more than 1 GiB"):
-        read_predictions(CORPUS[0])
+        read_predictions(next(one for one in CORPUS if one.name == "case-abort.parquet"))
     # the process that read both has ended; the file that was being read is read on
     assert read + sum(frame.height for frame in frames) == 200_000
 

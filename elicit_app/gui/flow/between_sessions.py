@@ -230,9 +230,11 @@ class Flow(QObject):
         self.settings_changed.emit(self.settings)
 
     def _open_session(self, path: Path) -> None:
+        from elicit_app.session.session import Session
+
         self._say_opening("Opening the session", "Your answers are read and checked.")
         self.background.run(
-            lambda: _session_of_classes(path),
+            lambda: Session.open(path),
             self._go_on,
             lambda problem: self._session_not_opened(problem, path),
             dropped=close_session,
@@ -387,27 +389,7 @@ def _study_to_ask(ref: str) -> Study:
 
     study = open_study(ref)
     as_packed(study, setting_of())
-    _require_classes(study, ref)
     return study
-
-
-def _require_classes(study: Study, where: object) -> None:
-    """Refuse a study of amounts, whose questions the terminal asks."""
-    if study.wording.priced is not None:
-        raise Problem(f"“{study.title}” is not about classes: answer it in the terminal, with elicit ask {where}.")
-
-
-def _session_of_classes(path: Path) -> Session:
-    """Open a session, unless it is about a study of amounts."""
-    from elicit_app.session.session import Session
-
-    session = Session.open(path)
-    try:
-        _require_classes(session.study, f"STUDY --session {path}")
-    except Problem:
-        session.close()
-        raise
-    return session
 
 
 def _damaged_view(path: Path) -> DamagedView:

@@ -64,6 +64,7 @@ class FoldLine(QWidget):
     def say(self, sentence: str, *, full: bool) -> None:
         """Show the sentence, and what the button leads to."""
         self.sentence.setText(sentence)
+        self._sign.setVisible(bool(sentence))
         self.toggle.setText("Only what differs" if full else "Full picture")
         self._sign.set_glyph(Glyph.OPEN if full else Glyph.CLOSED)
 
@@ -249,7 +250,13 @@ class LedgerCard(QGroupBox):
         self.legend.show_case(wording.case)
         self._rows += [LedgerRow(self) for _ in range(len(view.rows) - len(self._rows))]
         self._dividers += [Divider(self) for _ in range(len(view.rows) - 1 - len(self._dividers))]
+        self.fold.toggle.setVisible(not self.all_shown)
         self.show_full(self._full)
+
+    @property
+    def all_shown(self) -> bool:
+        """Tell whether the rows are all there is: amounts have no classes that a full picture could show."""
+        return self._view is not None and any(row.amount for row in self._view.rows)
 
     def show_full(self, full: bool) -> None:
         """Turn into the full picture, or back."""

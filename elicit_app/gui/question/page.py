@@ -360,7 +360,7 @@ class QuestionPage(PairPage):
 
     def toggle_full_picture(self) -> None:
         """Show the full picture, or only what differs; it stays so until the next time."""
-        if not self.break_card.isHidden() or self.moving:
+        if not self.break_card.isHidden() or self.moving or self.card.all_shown:
             return
         self.card.show_full(not self.card.is_full)
         self._saw_full = self._saw_full or self.card.is_full

@@ -123,7 +123,7 @@ class PairPage(Page):
     def take_words(self, study: Study) -> None:
         """Take the words of a study: its longest one decides how wide the middle column must be."""
         wording = study.wording
-        real = f"Scaled from {counted(study.n_cases, wording)}" if study.n_cases else ""
+        real = f"Scaled from {counted(study.n_cases, wording)}" if study.n_cases and not wording.priced else ""
         tell(self.headline, tooltip=real, more=real)
         names = [mistake.name for mistake in (*wording.mistakes.values(), *wording.any_mistake)]
         self._words = tuple(

@@ -126,10 +126,16 @@ def _parts(strip: DifferenceSentence) -> list[Part]:
     for glyph, changes in ((Glyph.FEWER, strip.fewer), (Glyph.MORE, strip.more)):
         if changes:
             comma = "," if glyph is Glyph.FEWER and strip.more else ""
-            parts.append(Part(glyph, _words_of(", ".join(changes) + comma)))
+            sign = glyph if all(_is(glyph, change) for change in changes) else None
+            parts.append(Part(sign, _words_of(", ".join(changes) + comma)))
     than = Word(f"than {strip.reference}", quiet=True)
     parts[-1] = Part(parts[-1].glyph, (*parts[-1].words, than))
     return parts
+
+
+def _is(glyph: Glyph, change: str) -> bool:
+    """Tell whether a change is in the direction of a sign: what is good of an amount is better where there is more."""
+    return (" fewer " in f" {change} ") == (glyph is Glyph.FEWER)
 
 
 def _balance_parts(balance: Balance) -> list[Part]:

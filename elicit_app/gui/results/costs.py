@@ -145,6 +145,8 @@ class CostsPane(QWidget):
     def show_result(self, view: ResultView, study: Study) -> None:
         """Show the costs of `view`."""
         names = study.wording.class_one
+        for card in (self.costs, self.releases, self.weights):
+            card.setVisible(study.wording.priced is None)
         self.costs.grid.show_cells(names, cost_cells(view, study), "Cost matrix, rows are truths")
         self.releases.grid.show_cells(names, release_cells(view, study), "Release factors, rows are truths")
         self.weights.show_result(view, study)
@@ -160,13 +162,14 @@ class CostsPane(QWidget):
         cards: tuple[Card, ...] = (self.costs, self.releases, self.weights, self.files)
         for card in cards:
             self._grid.removeWidget(card)
+        cards = tuple(card for card in cards if not card.isHidden())
         if breakpoint_.compact:
             places = [(0, 0, 2), (1, 0, 2), (2, 0, 2), (3, 0, 2)]
         elif self._classes > _FROM_HERE_WIDE:
             places = [(0, 0, 2), (1, 0, 2), (2, 0, 1), (2, 1, 1)]
         else:
             places = [(0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 1, 1)]
-        for card, (row, column, across) in zip(cards, places, strict=True):
+        for card, (row, column, across) in zip(cards, places, strict=False):
             self._grid.addWidget(card, row, column, 1, across)
         self._grid.setColumnStretch(0, 1)
         self._grid.setColumnStretch(1, 1)

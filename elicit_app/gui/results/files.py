@@ -54,6 +54,9 @@ ROWS = (
     FileRow("Costs as a table", "CSV, for a spreadsheet", (FileFormat("csv", "Save…", ".csv"),)),
     FileRow("All answers", "CSV, every question as it was shown", (ANSWERS,)),
 )
+OF_COSTS = (COPIED, "weka", "mlr3", "csv")
+"""Formats of a cost matrix."""
+
 TOO_FEW = "A metric file needs five answers to questions that could teach something. Answer more questions first."
 
 
@@ -95,7 +98,9 @@ class FilesCard(Card):
         self._caveat.setText(said)
         self._caveat.setVisible(bool(said))
         for key, button in self._buttons.items():
-            button.setEnabled(view.can_export or key == ANSWERS.key)
+            fits = view.metric.kind == "confusion" or key not in OF_COSTS
+            button.setEnabled((view.can_export and fits) or key == ANSWERS.key)
+            tell(button, tooltip="" if fits else "What was priced here are amounts, not mistakes between classes.")
 
     def say_copied(self) -> None:
         """Tell, on its button, that the scikit-learn lines were copied."""

@@ -168,7 +168,7 @@ class ResultsPage(ScrolledPage):
         """Show `view`; the tab stays where it is."""
         self._study, self._practice = study, view.practice
         self._judged, self._saves = view.judgement is not None, REPORT if chooses(view) else METRIC
-        if study.pack is not None:
+        if study.answered_elsewhere:
             self._saves = TO_SEND_BACK
         self.save.setText({REPORT: "Save report…", METRIC: "Save metric file…"}.get(self._saves, self._saves.button))
         self._show_tabs(elsewhere=study.pack is not None)
@@ -191,7 +191,7 @@ class ResultsPage(ScrolledPage):
         self._say_links()
 
     def _show_tabs(self, *, elsewhere: bool) -> None:
-        """Hide the tabs that judge models where their cases are elsewhere."""
+        """Hide the tabs that judge models where their cases are elsewhere, or amounts are priced."""
         judging = (_TO_DO, _SEEN, _PREVALENCE)
         self.tabs.hide_tabs(judging if elsewhere else ())
         if elsewhere and self.tabs.currentIndex() in judging:

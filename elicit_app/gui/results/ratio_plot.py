@@ -64,7 +64,7 @@ def rows_of(
         PlotRow(
             rate,
             rate.mistake.name,
-            called(wording.class_one, rate.key),
+            "" if wording.priced else called(wording.class_one, rate.key),
             guesses.get(rate.key),
             rate.is_yardstick or rate.key not in never_asked,
         )

@@ -17,7 +17,7 @@ from elicit_app.gui.results.ratio_plot import RatioPlot, rows_of
 from elicit_app.session.views.result import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study
 from metrics.display.numbers import two_digits
-from metrics.elicited.exchange import Headline
+from metrics.elicited.exchange import Headline, rates_question
 from metrics.elicited.family import MistakeKey
 
 
@@ -229,7 +229,7 @@ class ToldPane(QWidget):
         """Show the ratios and findings of `view`."""
         mistake = view.headline.yardstick.mistake
         self._sentence.show_headline(view.headline, view.guesses.get(view.headline.rate.key))
-        self._question.setText(f"How bad is each mistake, compared with one {mistake.one}?")
+        self._question.setText(rates_question(view.metric))
         self._plot.show_rows(rows_of(view.ratios, study.wording, view.guesses, _never_asked(view, study)), mistake.one)
         self._trust.show_result(view)
 

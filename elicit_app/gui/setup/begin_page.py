@@ -16,7 +16,7 @@ from elicit_app.gui.elements.page import Header, ScrolledPage, dropped_files, fo
 from elicit_app.gui.elements.surfaces import Block, FoldedCard, Notice
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, PurposeSection
-from elicit_app.gui.setup.elsewhere import ElsewhereSection
+from elicit_app.gui.setup.elsewhere import ElsewhereSection, OthersSection
 from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.registry import Setting
@@ -98,15 +98,18 @@ def _breakable(folder: str) -> str:
 
 def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
     wording = study.wording
+    on = "a batch of items" if wording.priced else f"{study.population:,} {wording.cases}"
+    told = "How much each amount counts, by your answers, and how sure that is."
+    if not wording.priced:
+        told = "How your answers rate these models, and how sure that is."
     steps = [
         ("Practice", "Three questions that do not count."),
         (
             "Pairs of results",
-            f"Two ways a model could do on {study.population:,} {wording.cases}. You say which you would rather have. "
-            "There is no right answer.",
+            f"Two ways a model could do on {on}. You say which you would rather have. There is no right answer.",
         ),
         ("Now and then a number", "You move one number until both results are equally bad."),
-        ("What to do", "How your answers rate these models, and how sure that is."),
+        ("What you told us" if wording.priced else "What to do", told),
     ]
     if piles:
         steps.insert(0, ("Piles", "You put mistakes that are about as bad together; or you skip that."))
@@ -115,10 +118,16 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
 
 def _good_to_know(study: Study) -> tuple[str, ...]:
     case, cases = study.wording.case, study.wording.cases
+    model = f"A model is a program that says what each {case} is; how it works does not matter here."
+    used = "Whoever runs this study chooses a model, and how to use it, by your answers."
+    if study.wording.priced:
+        gives = "gives labels to items" if study.wording.priced == "multilabel" else "suggests what to do next"
+        model = f"A model is a program that {gives}; how it works does not matter here."
+        used = "The two batches of a question need not be of the same items: go by what is counted."
     return (
         f"It is about many {cases}, never about one.",
-        f"A model is a program that says what each {case} is; how it works does not matter here.",
-        "Whoever runs this study chooses a model, and how to use it, by your answers.",
+        model,
+        used,
         "Go by what follows from a mistake, not by how the numbers look.",
         "Take back any answer with Ctrl+Z. Stop when you like.",
     )
@@ -179,7 +188,8 @@ class BeginPage(ScrolledPage):
 
     Emits `begin_requested` with a `Beginning`, `session_requested` with the file of one to go on with,
     `words_requested` (to change the words), `compare_requested` and `start_requested`. For experts elsewhere:
-    `send_requested` with the setting they are asked in, `add_requested`, and `answers_dropped` with paths.
+    `send_requested` with the setting they are asked in and whether it is for a second round, `add_requested`, and
+    `answers_dropped` with paths.
     """
 
     notice: Notice
@@ -188,7 +198,7 @@ class BeginPage(ScrolledPage):
     words_requested = Signal()
     start_requested = Signal()
     compare_requested = Signal()
-    send_requested = Signal(object)
+    send_requested = Signal(object, bool)
     add_requested = Signal()
     answers_dropped = Signal(object)
 
@@ -203,7 +213,7 @@ class BeginPage(ScrolledPage):
         self.expert = self._who.field
         self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()
         self.settings = FoldedCard("Settings of the study", (self.family, self.orders, self.asking))
-        self.elsewhere, self.briefing = ElsewhereSection(), Briefing()
+        self.elsewhere, self.others, self.briefing = ElsewhereSection(), OthersSection(), Briefing()
         self.words, self.back = LinkButton("Change the words of this study"), LinkButton("Back to the start")
         self.compare = LinkButton("Compare experts")
         self._reading_order = QTimer(self, singleShot=True, interval=0)
@@ -220,7 +230,7 @@ class BeginPage(ScrolledPage):
         self._columns.setSpacing(theme.L)
         left, right = QVBoxLayout(), QVBoxLayout()
         left.setSpacing(12)
-        for card in (self.current, self._who, self.purpose, self.guesses, self.settings, self.elsewhere):
+        for card in (self.current, self._who, self.others, self.purpose, self.guesses, self.settings, self.elsewhere):
             left.addWidget(card)
         left.addStretch(1)
         right.addWidget(self.briefing)
@@ -290,18 +300,22 @@ class BeginPage(ScrolledPage):
         self.compare.setVisible(experts > 1)
         self.compare.setText(f"Compare the {experts} experts who have finished")
         self.setAcceptDrops(study.kind == "folder")
-        self.elsewhere.show_study(study)
+        self.elsewhere.show_study(study, experts)
+        self.others.show_study(study)
         self._show_pack(study.pack)
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
         self._family_changed()
 
+    def propose_name(self, name: str | None) -> None:
+        """Propose the name somebody answered under before, or a pseudonym, where answers are sent back."""
+        if self._study is not None and self._study.pack is not None and not self.expert.text():
+            self.expert.setText(name or pseudonym())
+
     def _show_pack(self, pack: Pack | None) -> None:
-        """Ask for nothing that the coordinator of a packed study has decided; propose a pseudonym."""
+        """Ask for nothing that the coordinator of a packed study has decided."""
         self.settings.setVisible(pack is None)
         self.purpose.setVisible(pack is None or "purpose" not in pack.setting)
-        if pack is not None and not self.expert.text():
-            self.expert.setText(pseudonym())
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_files(event):
@@ -372,7 +386,8 @@ class BeginPage(ScrolledPage):
         parts.append(f"at most {questions} questions" if questions else f"{entry.label}")
         self.settings.say("; ".join(parts))
         models = "1 model" if len(study.model_names) == 1 else f"{len(study.model_names)} models"
-        rows = f"{study.n_cases:,} {study.wording.cases}, " if study.n_cases else ""
+        counted = study.n_cases and study.wording.priced is None
+        rows = f"{study.n_cases:,} {study.wording.cases}, " if counted else ""
         time = f"About {self.asking.minutes} minutes; e" if questions else "E"
         self.header.say(study.title, f"{rows}{models}. {time}very answer is kept.")
         self.briefing.show_study(study, self._folder, piles=self._beginning_piles())
@@ -410,7 +425,7 @@ class BeginPage(ScrolledPage):
         if setting is not None:
             self.begin_requested.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))
 
-    def _send(self) -> None:
+    def _send(self, again: bool) -> None:
         setting = self._with_orders()
         if setting is not None:
-            self.send_requested.emit(setting)
+            self.send_requested.emit(setting, again)

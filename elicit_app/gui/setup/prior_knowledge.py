@@ -77,7 +77,7 @@ class GuessesSection(Section):
         self._study, self._family = study, family
         yardstick = mistake_of_key(study, yardstick_key(study, family))
         self._asks.say(
-            "One mistake is as bad as how many ",
+            "One of these counts as how many " if study.wording.priced else "One mistake is as bad as how many ",
             yardstick.many,
             "? A number like 20, 0.5 or 1/3; leave empty what you have no idea of. It changes nothing and stands "
             "beside the result.",

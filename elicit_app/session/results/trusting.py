@@ -254,7 +254,8 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
         if rate.ninety is not None
     ]
     more = [f"{len(bounded) - 3} more."] if len(bounded) > 3 else []
-    headline = "One mistake is only bounded" if len(bounded) == 1 else f"{len(bounded)} mistakes are only bounded"
+    one = "amount" if study.wording.priced else "mistake"
+    headline = f"One {one} is only bounded" if len(bounded) == 1 else f"{len(bounded)} {one}s are only bounded"
     return [TrustView(False, headline, " ".join([*sentences, *more, "No question could tell more."]))]
 
 

@@ -172,14 +172,15 @@ def _shared_note(judgement: Judgement) -> str:
         return ""
     times = _TIMES[len(tied)] if len(tied) < len(_TIMES) else f"{len(tied)} times"
     cases = f"{judgement.n_cases:,} {judgement.words.cases}"
-    if not judgement.n_draws:
+    of_answers = max(_width(one.difference_answers) for one in tied[1:])
+    of_cases = max(_width(one.difference_cases) for one in tied[1:])
+    if of_answers == of_cases == 0:
         return f"Rank 1 {times}: these cost the same."
-    of_answers, of_cases = _width(tied[1].difference_answers), _width(tied[1].difference_cases)
     if of_cases > _HARDLY * of_answers:
         return f"Rank 1 {times}: {cases} cannot tell these apart."
     if of_answers > _HARDLY * of_cases:
-        return f"Rank 1 {times}: your answers cannot tell these apart."
-    return f"Rank 1 {times}: your answers and {cases} together cannot tell these apart."
+        return f"Rank 1 {times}: the answers cannot tell these apart."
+    return f"Rank 1 {times}: the answers and {cases} together cannot tell these apart."
 
 
 def _width(range_: Range | None) -> float:
@@ -207,6 +208,12 @@ class InformationTexts:
     advice: str
     loss: str
     more: tuple[MoreText, ...]
+
+    @property
+    def in_words(self) -> str:
+        """Return all of it as one paragraph."""
+        told = "; ".join(f"{one.number} would {one.spares}" for one in self.more)
+        return f"{self.advice}. {self.loss}" + (f" {told}." if told else "")
 
 
 def information_texts(judgement: Judgement) -> InformationTexts | None:

@@ -157,7 +157,7 @@ def test_practice_is_typed_or_pasted(qtbot, study):
     assert "cancer" in dialog.notice.sentence
     dialog.fields[0][0].setText("many")
     dialog.use.click()
-    assert "no number" in dialog.notice.sentence
+    assert "not a number" in dialog.notice.sentence
     assert told == []
     QGuiApplication.clipboard().setText("167\t45\n150\t207\n")
     QTest.keyClick(dialog.fields[0][0], Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)

@@ -1,0 +1,74 @@
+"""The window with a study of amounts: what is counted is named as such, and nothing is said of classes."""
+
+import numpy as np
+import pytest
+
+from elicit_app.gui.elements.painting import Glyph
+from elicit_app.gui.question.page import QuestionPage
+from elicit_app.gui.question.strip import _parts
+from elicit_app.gui.results.files import ANSWERS, METRIC, OF_COSTS
+from elicit_app.gui.results.page import ResultsPage
+from elicit_app.registry import setting_of
+from elicit_app.session.results.result import result_view
+from elicit_app.session.session import Session
+from elicit_app.session.view_builders import question_view
+from elicit_app.session.words.ledger import ledger
+from elicit_app.study.amounts import ItemAmounts, Read, study_of_amounts
+
+PRICES = np.array([1.0, 3.0, 0.5])
+
+
+@pytest.fixture(scope="module")
+def study():
+    rng = np.random.default_rng(4)
+    models = tuple(
+        ItemAmounts(name, rng.poisson(rate, (80, 3)).astype(float))
+        for name, rate in (("cautious", (1.4, 0.6, 0.1)), ("eager", (1.8, 0.2, 0.4)))
+    )
+    return study_of_amounts(Read("multilabel", models), title="Moods", noun=("mood", "moods"))
+
+
+@pytest.fixture(scope="module")
+def views(study, tmp_path_factory):
+    """Return a question, and the result of six answers."""
+    path = tmp_path_factory.mktemp("sessions") / "moods.session.jsonl"
+    with Session.create(study, setting_of("bayes", answers="choice", seed=2), path, expert="Ada") as session:
+        first = question_view(session, 1)
+        for _ in range(6):
+            pair = session.asking().pair
+            better = (np.array(pair.first) - np.array(pair.second)).diagonal() @ PRICES > 0
+            session.answer("left" if better == (session.asking().left == "first") else "right")
+        session.finish()
+        yield first, result_view(session)
+
+
+def test_a_question_says_what_both_batches_come_to_and_has_no_full_picture(shown, views, study):
+    page = QuestionPage(lock_ms=0)
+    page.begin(study, "dlpm")
+    page = shown(page)
+    page.show_question(views[0])
+    assert page.headline.text().startswith("A finds ")
+    assert page.headline.text().endswith("Which would you rather have?")
+    assert page.card.fold.toggle.isHidden()
+    page.toggle_full_picture()
+    assert not page.card.is_full
+
+
+def test_more_of_what_is_good_gets_no_sign_of_fewer(views, study):
+    view = views[0]
+    said = ledger(view.left, view.right, study.wording, view.population, "dlpm", subject=view.subject).strip
+    signs = {part.glyph for part in _parts(said)}
+    good = any("found" in change for change in said.fewer)
+    assert (Glyph.FEWER in signs) != (good and len(said.fewer) == 1)
+
+
+def test_the_result_is_saved_as_a_metric_and_shows_no_costs_of_classes(shown, views, study):
+    page = shown(ResultsPage())
+    page.show_result(views[1], study)
+    assert page.save.text() == "Save metric file…"
+    assert [page.costs.costs.isHidden(), page.costs.releases.isHidden(), page.costs.weights.isHidden()] == [True] * 3
+    buttons = page.costs.files.buttons
+    assert all(not buttons[key].isEnabled() for key in OF_COSTS)
+    assert buttons[METRIC.key].isEnabled()
+    assert buttons[ANSWERS.key].isEnabled()
+    assert views[1].metric.kind == "multilabel"
