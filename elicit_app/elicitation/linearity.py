@@ -165,7 +165,7 @@ def check_linearity(
     weights = positive(POWER * prior.log_weights(draws[:, : prior.size]))
     best["concave"] = _shares(weights @ _gains_of_each(models, prior, POWER).T)
     linear, _ = weighted.evidence(
-        weighted.log_likelihood(Evidence(choices, answers.points.none()), weighted.straight(gains)), rng
+        weighted.log_likelihood(Evidence(choices, evidence([], prior).points), weighted.straight(gains)), rng
     )
     limited = _Limited(prior, usual, rng)
     evidence_of_limit, draws = limited.limited_evidence(choices, pairs, rng)

@@ -109,10 +109,6 @@ class EqualPoints(NamedTuple):
     high: Matrix
     start: Matrix
 
-    def none(self) -> EqualPoints:
-        """Return the equal points without any."""
-        return EqualPoints(self.cell[:0], self.rest[:0], self.low[:0], self.high[:0], self.start[:0])
-
     @property
     def log_amount(self) -> Matrix:
         """Return the logarithm of all amounts in the rest, shape (n,): what equal weights would be answered by."""
