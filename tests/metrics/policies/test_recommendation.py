@@ -180,6 +180,12 @@ class TestInformation:
         assert (found.kind, found.advice) == ("answers", "Answer about 5 more questions")
         assert {one.of for one in found.more if one.spares > 0} == {"answers"}
 
+    def test_the_number_advised_is_one_of_the_kind_advised(self):
+        drawn = self.draws(0.0, 10.0)
+        nearly = drawn.mean(axis=0) + 0.99 * (drawn - drawn.mean(axis=0))
+        found = information(0, 100.0, drawn, nearly, drawn, 12, 400)
+        assert (found.kind, found.advice) == ("cases", "Collect about 150 more cases"), "5 answers would do as well"
+
     def test_what_hardly_matters_needs_no_more(self):
         drawn = self.draws(30.0, 10.0)
         found = information(0, 100.0, drawn, drawn, drawn, 12, 400)
