@@ -116,7 +116,12 @@ def test_more_than_two_classes_are_said_in_the_yardstick():
 
 @pytest.mark.parametrize(
     ("spread", "cases", "expected"),
-    [(0.01, 200, "hardly from the answers"), (0.6, 200_000, "The doubt comes from the answers, hardly from")],
+    [
+        (0.01, 200, "hardly from the answers"),
+        (0.1, 200, "from the answers and from the 200 cases"),
+        (0.4, 200, "from the answers and from the 200 cases"),
+        (0.6, 200_000, "The doubt comes from the answers, hardly from"),
+    ],
 )
 def test_whose_doubt_it_is(spread, cases, expected):
     table = np.array([70, 30, 45, 55]) * cases // 200
