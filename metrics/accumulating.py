@@ -19,6 +19,7 @@ Measure                                                   Accumulator
 `metrics.relevance_score`                                 `Relevance`, with the `OutcomeFrequencies` of the whole
 `metrics.penalized_multilabel_score`                      `MultilabelTally`
 `metrics.gaussian_negative_log_likelihood`                `GaussianLikelihood`
+`metrics.density_negative_log_likelihood`                 none: the mean of what the distribution itself says
 `metrics.interval_coverage`                               `Coverage`
 ========================================================  =========================================================
 

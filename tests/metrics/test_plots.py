@@ -167,14 +167,14 @@ def test_a_relevance_score_shows_its_cases(ax):
     assert score.plot(ax=ax) is ax
     assert [bar.get_width() for bar in ax.patches] == [1, 1, 0, 0, 1]
     told = [text.get_text() for text in ax.texts]
-    assert told == ["1, mean score 100.0", "1, mean score 88.9", "0", "1, mean score 66.7", "0"]
+    assert told == ["1, mean score 100.0", "1, mean score 88.9", "0", "0", "1, mean score 66.7"]
 
 
 def test_a_multilabel_score_shows_its_labels(ax):
     score = penalized_multilabel_score([[1, 0], [1, 1]], [[1, 1], [1, 0]])
     assert score.plot(ax=ax) is ax
     assert [bar.get_width() for bar in ax.patches] == [1, 0]
-    assert [text.get_text() for text in ax.texts] == ["100 %", "0 %"]
+    assert [text.get_text() for text in ax.texts] == ["100 %, score 1.00", "0 %, score -1.00"]
 
 
 def test_without_axes_a_figure_is_made():
