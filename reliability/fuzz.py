@@ -6,7 +6,7 @@ Two engines. The mutators turn bits, cut, double and exchange parts of bytes, li
 that makes a reader say something new is mutated further. atheris (https://github.com/google/atheris, no dependency of
 ours: `uv run --with atheris python reliability/fuzz.py`) is guided by which branches of ours are reached. Every reader
 runs in a process of its own that may take 1 GiB more than at its start. What takes more than 5 s of processor time, or
-20 s, is a hang. What is found is kept in DIR, to be mended and then to be put into tests/corpus.
+60 s, is a hang. What is found is kept in DIR, to be mended and then to be put into tests/corpus.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Attempts:
         """Read one input; return whether something new was said."""
         self._path.write_bytes(self._reader.dressed(data))
         began = time.process_time()
-        faulthandler.dump_traceback_later(4 * LONGEST, exit=True)
+        faulthandler.dump_traceback_later(12 * LONGEST, exit=True)
         try:
             self._reader.read(self._path)
             said = "read"
@@ -214,7 +214,7 @@ def run_atheris(attempts: Attempts, seconds: float, seed: int, folder: Path) -> 
         attempts.give(data)
         attempts.report(every=1.0)
 
-    limits = [f"-max_total_time={int(seconds)}", "-timeout=20", "-rss_limit_mb=2048", f"-max_len={_MOST_BYTES}"]
+    limits = [f"-max_total_time={int(seconds)}", "-timeout=60", "-rss_limit_mb=2048", f"-max_len={_MOST_BYTES}"]
     atheris.Setup([sys.argv[0], *limits, f"-seed={seed + 1}", "-verbosity=0", str(corpus)], give)
     atheris.Fuzz()
 

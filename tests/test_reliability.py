@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import random
+import re
 import sys
 from pathlib import Path
 
@@ -63,3 +64,12 @@ def test_a_damaged_file_is_read_or_refused_in_one_sentence(name, tmp_path):
 
 def test_all_readers_are_tried():
     assert {*READER_NAMES, "predictions-parquet"} == set(loaded("readers").READERS)
+
+
+def test_every_test_that_a_promise_names_exists():
+    root = FOLDER.parent
+    page = (root / "docs" / "user" / "reliability.md").read_text("utf-8")
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page)
+    assert len(named) > 20
+    missing = [f"{file}::{name}" for file, name in named if f"def {name}(" not in (root / file).read_text("utf-8")]
+    assert not missing

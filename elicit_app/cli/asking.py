@@ -19,8 +19,19 @@ from elicit_app.problem import WrongOption
 from elicit_app.registry import entry_named, setting_of
 from elicit_app.registry.entries import as_packed, read_orders, stated_orders
 from elicit_app.session.experts.packing import pseudonym
+from elicit_app.session.experts.second_round import INTRODUCTION, stands
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.journal.listing import SUFFIX, can_go_on, list_sessions, new_session_path, sessions_folder, slug
+from elicit_app.session.journal.listing import (
+    SUFFIX,
+    about_this_pack,
+    can_go_on,
+    last_name,
+    list_sessions,
+    new_session_path,
+    sessions_folder,
+    sessions_of,
+    slug,
+)
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import QuestionView
 from elicit_app.session.views.result import ResultView
@@ -140,7 +151,10 @@ def _path(options: AskOptions, study: Study, console: Console, data: Path | None
     open_ones = [
         one
         for one in list_sessions(*([study.folder] if study.kind == "folder" and study.folder else []), data=data)
-        if one.path.parent == folder.resolve() and one.digest in study.digests and can_go_on(one)
+        if one.path.parent == folder.resolve()
+        and one.digest in study.digests
+        and can_go_on(one)
+        and about_this_pack([one], study)
     ]
     if open_ones:
         last = open_ones[0]
@@ -190,10 +204,11 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     _tell_stated(stated_words(orders, study.wording, setting.family), console)
     if options.simulate is not None:
         expert_weights(options.simulate, setting, study)
+    _tell_others(study, console)
     guesses = ask_guesses(study, setting.family, console) if person else ()
     expert = options.expert or ("simulated expert" if options.simulate is not None else None)
     if study.answered_elsewhere and expert is None:
-        expert = pseudonym()
+        expert = last_name(sessions_of(path.parent, study.digests)) or pseudonym()
         _tell(console, f"Your answers go under the name “{expert}”; --expert takes another.")
     session = Session.create(
         study, setting, path, expert=expert, guesses=guesses, simulated=options.simulate is not None
@@ -217,6 +232,16 @@ def _tell_recap(session: Session, console: Console) -> None:
 def _tell_stated(said: str, console: Console) -> None:
     if said:
         _tell(console, f"Stated for certain: {said}")
+
+
+def _tell_others(study: Study, console: Console) -> None:
+    """Say where the others stand, in a second round."""
+    found = stands(study)
+    if found:
+        _tell(console, INTRODUCTION)
+    for stand in found:
+        reasons = f" Reasons: {' '.join(f'“{reason}”' for reason in stand.reasons)}" if stand.reasons else ""
+        _tell(console, f"  {stand.mistake}: {stand.sentence}{reasons}")
 
 
 def _tell_kept(path: Path, console: Console) -> None:

@@ -41,17 +41,25 @@ def pack(
         int | None, typer.Option(min=1, help="Ask this many informative questions instead of a sitting.")
     ] = None,
     never_worse: NeverWorseOption = None,
+    round: Annotated[
+        int,
+        typer.Option(
+            min=1, max=2, help="2: experts who have answered see where the others stand, unnamed, and answer again."
+        ),
+    ] = 1,
     force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
     """Write a study for experts elsewhere into one file: the words and what may be asked, without any case."""
     from elicit_app.session.experts.packing import packed, write_pack
+    from elicit_app.session.experts.second_round import opinions_of
     from elicit_app.study import open_study
 
     require_new(out, force)
     opened = open_study(study)
     setting = _setting(opened, purpose or opened.purpose, family, questions, tuple(never_worse or ()))
-    path = write_pack(packed(opened, setting), out)
-    print(f"Wrote {path}: the words of “{opened.title}” and counts of decisions, no case.")
+    path = write_pack(packed(opened, setting, opinions_of(opened) if round == 2 else ()), out)
+    others = ", and where the experts stand, without their names" if round == 2 else ""
+    print(f"Wrote {path}: the words of “{opened.title}” and counts of decisions, no case{others}.")
     print("Send it. Who gets it opens it with elicit (or: elicit ask), answers, and sends the saved answers back.")
     print(f"Then: elicit study collect {study} FILE...")
 

@@ -84,7 +84,7 @@ class TalliedModel:
     places: NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Opinions:
     """What the experts of an earlier round said about one mistake; no expert is named.
 

@@ -149,13 +149,21 @@ class Preparation(QObject):
 
     def ask_before(self, study: Study) -> None:
         """Show what is asked before the first question."""
-        from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
+        from elicit_app.session.journal.listing import (
+            about_this_pack,
+            finished_experts,
+            last_name,
+            sessions_folder,
+            sessions_of,
+        )
 
         page, self._study = self._begin_page, study
         folder = sessions_folder(study, self._data)
         sessions = sessions_of(folder, study.digests)
         self._experts = finished_experts(sessions)
-        page.show_study(study, str(folder), self.draw_seed(), _to_go_on_with(sessions), len(self._experts))
+        current = _to_go_on_with(about_this_pack(sessions, study))
+        page.show_study(study, str(folder), self.draw_seed(), current, len(self._experts))
+        page.propose_name(last_name(sessions))
         self._pages.show(page)
 
     @cached_property
@@ -171,9 +179,9 @@ class Preparation(QObject):
         page.answers_dropped.connect(self._add)
         return page
 
-    @Slot(object)
-    def _send(self, setting: Setting) -> None:
-        """Write the study into a file for an expert elsewhere."""
+    @Slot(object, bool)
+    def _send(self, setting: Setting, again: bool) -> None:
+        """Write the study into a file for an expert elsewhere; in a second round with where the others stand."""
         from elicit_app.gui.flow.saving import documents, say_saved
         from elicit_app.study.packs import ENDING, pack_name
 
@@ -183,7 +191,7 @@ class Preparation(QObject):
         path = self._dialogs.save(page, documents() / f"{pack_name(study.title)}{ENDING}", "Send to an expert")
         if path is not None:
             self._background.run(
-                lambda: _packed(study, setting, path),
+                lambda: _packed(study, setting, path, again=again),
                 lambda saved: say_saved(page.notice, saved, self._dialogs),
                 lambda problem: page.say_problem(problem.sentence),
             )
@@ -257,10 +265,11 @@ def _with_more(study: Study, files: tuple[Path, ...], maps: Maps) -> Study:
     return with_models(study, (*study.models, *more_models(study, files, columns=maps)))
 
 
-def _packed(study: Study, setting: Setting, path: Path) -> Path:
+def _packed(study: Study, setting: Setting, path: Path, *, again: bool) -> Path:
     from elicit_app.session.experts.packing import packed, write_pack
+    from elicit_app.session.experts.second_round import opinions_of
 
-    return write_pack(packed(study, setting), path)
+    return write_pack(packed(study, setting, opinions_of(study) if again else ()), path)
 
 
 def _collected(study: Study, files: Sequence[Path]) -> str:

@@ -16,7 +16,7 @@ from elicit_app.gui.elements.page import Header, ScrolledPage, dropped_files, fo
 from elicit_app.gui.elements.surfaces import Block, FoldedCard, Notice
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.asking import AskingSection, FamilySection, PurposeSection
-from elicit_app.gui.setup.elsewhere import ElsewhereSection
+from elicit_app.gui.setup.elsewhere import ElsewhereSection, OthersSection
 from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.registry import Setting
@@ -188,7 +188,8 @@ class BeginPage(ScrolledPage):
 
     Emits `begin_requested` with a `Beginning`, `session_requested` with the file of one to go on with,
     `words_requested` (to change the words), `compare_requested` and `start_requested`. For experts elsewhere:
-    `send_requested` with the setting they are asked in, `add_requested`, and `answers_dropped` with paths.
+    `send_requested` with the setting they are asked in and whether it is for a second round, `add_requested`, and
+    `answers_dropped` with paths.
     """
 
     notice: Notice
@@ -197,7 +198,7 @@ class BeginPage(ScrolledPage):
     words_requested = Signal()
     start_requested = Signal()
     compare_requested = Signal()
-    send_requested = Signal(object)
+    send_requested = Signal(object, bool)
     add_requested = Signal()
     answers_dropped = Signal(object)
 
@@ -212,7 +213,7 @@ class BeginPage(ScrolledPage):
         self.expert = self._who.field
         self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()
         self.settings = FoldedCard("Settings of the study", (self.family, self.orders, self.asking))
-        self.elsewhere, self.briefing = ElsewhereSection(), Briefing()
+        self.elsewhere, self.others, self.briefing = ElsewhereSection(), OthersSection(), Briefing()
         self.words, self.back = LinkButton("Change the words of this study"), LinkButton("Back to the start")
         self.compare = LinkButton("Compare experts")
         self._reading_order = QTimer(self, singleShot=True, interval=0)
@@ -229,7 +230,7 @@ class BeginPage(ScrolledPage):
         self._columns.setSpacing(theme.L)
         left, right = QVBoxLayout(), QVBoxLayout()
         left.setSpacing(12)
-        for card in (self.current, self._who, self.purpose, self.guesses, self.settings, self.elsewhere):
+        for card in (self.current, self._who, self.others, self.purpose, self.guesses, self.settings, self.elsewhere):
             left.addWidget(card)
         left.addStretch(1)
         right.addWidget(self.briefing)
@@ -299,18 +300,22 @@ class BeginPage(ScrolledPage):
         self.compare.setVisible(experts > 1)
         self.compare.setText(f"Compare the {experts} experts who have finished")
         self.setAcceptDrops(study.kind == "folder")
-        self.elsewhere.show_study(study)
+        self.elsewhere.show_study(study, experts)
+        self.others.show_study(study)
         self._show_pack(study.pack)
         self.family.show_study(study)
         self.asking.show_classes(study.n_classes)
         self._family_changed()
 
+    def propose_name(self, name: str | None) -> None:
+        """Propose the name somebody answered under before, or a pseudonym, where answers are sent back."""
+        if self._study is not None and self._study.pack is not None and not self.expert.text():
+            self.expert.setText(name or pseudonym())
+
     def _show_pack(self, pack: Pack | None) -> None:
-        """Ask for nothing that the coordinator of a packed study has decided; propose a pseudonym."""
+        """Ask for nothing that the coordinator of a packed study has decided."""
         self.settings.setVisible(pack is None)
         self.purpose.setVisible(pack is None or "purpose" not in pack.setting)
-        if pack is not None and not self.expert.text():
-            self.expert.setText(pseudonym())
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if dropped_files(event):
@@ -420,7 +425,7 @@ class BeginPage(ScrolledPage):
         if setting is not None:
             self.begin_requested.emit(Beginning(self._study, setting, self.expert.text().strip(), guesses))
 
-    def _send(self) -> None:
+    def _send(self, again: bool) -> None:
         setting = self._with_orders()
         if setting is not None:
-            self.send_requested.emit(setting)
+            self.send_requested.emit(setting, again)

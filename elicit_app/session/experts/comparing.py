@@ -359,6 +359,9 @@ def compare_study(study: Study, folder: Path | None = None, *, trusted_only: boo
             experts.append(_expert(one, study))
         except Problem as problem:
             notes.append(f"Left out: {problem.sentence}")
+    again = sum(one.round > 1 for one in found)
+    if again:
+        notes.append(f"{again} of {len(found)} answered again after they saw where the others stand.")
     kept, left_out = who_counts([expert.source for expert in experts], trusted_only=trusted_only)
     notes += left_out
     if len(kept) < 2:

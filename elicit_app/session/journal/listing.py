@@ -54,6 +54,10 @@ class SessionSummary:
         A change from outside would be noticed; False for sessions of version 1.
     simulated : bool
         A program answered.
+    pack : str or None
+        Digest of the packed study that was answered.
+    round : int
+        2 where the answers were given after a look at where the others stand.
     """
 
     path: Path
@@ -71,6 +75,8 @@ class SessionSummary:
     lost: int = 0
     protected: bool = True
     simulated: bool = False
+    pack: str | None = None
+    round: int = 1
 
     @property
     def finished(self) -> bool:
@@ -166,6 +172,8 @@ def summary(path: Path) -> SessionSummary:
         digest=state.begun.study.digest,
         protected=contents.protected,
         simulated=bool(state.begun.simulated),
+        pack=state.begun.study.pack,
+        round=state.begun.study.round or 1,
     )
 
 
@@ -215,6 +223,17 @@ def finished_experts(sessions: Iterable[SessionSummary]) -> tuple[SessionSummary
         if other is None or (other.last is not None and one.last > other.last):
             newest[key] = one
     return tuple(sorted(newest.values(), key=lambda one: (one.last, one.path)))
+
+
+def about_this_pack(sessions: Iterable[SessionSummary], study: Study) -> tuple[SessionSummary, ...]:
+    """Return the sessions that can be gone on with: of a packed study only those about this very file."""
+    return tuple(one for one in sessions if study.pack is None or one.pack == study.pack.digest)
+
+
+def last_name(sessions: Iterable[SessionSummary]) -> str | None:
+    """Return under which name somebody answered last, so that a second round is known to be theirs."""
+    named = [one for one in sessions if one.expert and not one.simulated and one.last is not None]
+    return max(named, key=_last).expert if named else None
 
 
 def _compares(one: SessionSummary) -> bool:

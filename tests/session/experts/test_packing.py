@@ -14,6 +14,7 @@ from elicit_app.registry import for_person, procedure_for, setting_of
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.experts.comparing import compare_study
 from elicit_app.session.experts.packing import collect, packed, save_answers, write_pack
+from elicit_app.session.experts.second_round import opinions_of, stands
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
 from elicit_app.session.journal.reading import read
@@ -23,6 +24,7 @@ from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
 from elicit_app.study.packs import pack_bytes, parse_pack, read_pack
+from metrics.display.numbers import two_digits
 
 COSTS = setting_of("bayes", purpose="costs", questions=5)
 
@@ -164,7 +166,7 @@ def test_who_went_on_answering_is_filed_as_the_same_session(folder, pack, tmp_pa
     assert collect(folder, [early])[0].new
     assert "Added what is new" in collect(folder, [late])[0].sentence
     assert "not again" in collect(folder, [early])[0].sentence
-    (filed,) = sessions_of(sessions_folder(folder), folder.digest)
+    (filed,) = sessions_of(sessions_folder(folder), folder.digests)
     assert filed.answers == 4
 
 
@@ -179,7 +181,7 @@ def test_the_copy_beside_a_session_is_enough_to_go_on(pack, tmp_path):
 
 def test_programs_are_marked_for_good_and_never_counted_among_people(folder, experts):
     collect(folder, experts)
-    found = sessions_of(sessions_folder(folder), folder.digest)
+    found = sessions_of(sessions_folder(folder), folder.digests)
     assert sorted(one.expert for one in finished_experts(found)) == ["Ada", "Ben", "expert 4821"]
     program = next(one for one in found if one.simulated)
     assert program.expert == "Dr Eva (simulated)"
@@ -213,6 +215,44 @@ def test_from_three_homes_to_one_report_and_nothing_private_in_any_file(wine, fo
         text = "".join(part.decode("latin-1") for part in parts_of(path.read_bytes()))
         assert not [word for word in private if word in text], path
         assert not probabilities & set(re.findall(r"\d+\.\d+(?:e-\d+)?", text)), path
+
+
+def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_are_kept(folder, experts, tmp_path):
+    collect(folder, experts[:2])
+    opinions = opinions_of(folder)
+    assert len(opinions) == 3
+    assert all(len(said.ratios) == 2 and said.ratios == tuple(sorted(said.ratios)) for said in opinions)
+    again = packed(folder, COSTS, opinions)
+    assert (again.pack.round, again.pack.others) == (2, opinions)
+    text = pack_bytes(again).decode()
+    assert "Ada" not in text
+    assert "Ben" not in text
+    first = stands(read_pack(write_pack(again, tmp_path / "second")))[0]
+    one = opinions[0]
+    words = folder.wording.mistakes[one.mistake]
+    assert first.mistake == words.name
+    assert first.sentence.startswith(f"One {words.one} counts as {two_digits(one.ratios[0])} and ")
+    home = tmp_path / "home"
+    home.mkdir()
+    path = answer(again, home / "a.session.jsonl", 1.0, expert="Ada", seed=7)
+    collect(folder, [save_answers(Session.look(path), home / "again")])
+    found = sessions_of(sessions_folder(folder), folder.digests)
+    assert sorted((one.expert, one.round) for one in found) == [("Ada", 1), ("Ada", 2), ("Ben", 1)]
+    assert [(one.expert, one.round) for one in finished_experts(found) if one.expert == "Ada"] == [("Ada", 2)]
+    assert "1 of 2 answered again after they saw where the others stand." in compare_study(folder).notes
+
+
+def test_reasons_go_round_without_names(folder, experts, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    pack = packed(folder, COSTS)
+    with Session.create(pack, BayesSetting(seed=3), home / "a.session.jsonl", expert="Cleo") as session:
+        while session.asking() is not None:
+            session.answer("left", reason="because of the cellar")
+        session.finish()
+        sent = save_answers(session, home / "answers")
+    collect(folder, [experts[0], sent])
+    assert {reason for said in opinions_of(folder) for reason in said.reasons} == {"because of the cellar"}
 
 
 def parts_of(content):
