@@ -166,8 +166,8 @@ def _table3(options: Options, results: Mapping[str, Any]) -> Findings:
     for number, (k, true, printed, questions) in enumerate(_TABLE_3):
         one = results[f"row {number}"]
         name = f"k = {k}, {_vector(true[:3])[:-1]}, ...)"
-        apart = _NOT_UNIT
-        rows.append(Row(f"{name}: elicited", printed, tuple(one["weights"][: len(printed)]), apart))
+        why = _NOT_UNIT if printed == true else _PRINTED_OFF
+        rows.append(Row(f"{name}: elicited", printed, tuple(one["weights"][: len(printed)]), why))
         rows.append(Row(f"{name}: questions", questions, one["questions"], digits=0))
         rows.append(
             Row(
