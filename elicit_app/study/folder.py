@@ -14,7 +14,7 @@ import numpy as np
 
 from elicit_app.problem import Problem
 from elicit_app.study.counting import normalised_prevalence
-from elicit_app.study.model import Predictions, Study, check_wording, study_digest
+from elicit_app.study.model import LONGEST_TEXT, Predictions, Study, check_wording, study_digest
 from elicit_app.study.reading import read_predictions, require_askable
 from elicit_app.study.tables import PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
@@ -98,6 +98,10 @@ def check_study(study: Study) -> None:
     Problem
         Yardstick, population, stated prevalence, words or cases are not as expected.
     """
+    names = (study.title, study.description, *study.classes, *(model.name for model in study.models))
+    longest = max(map(len, names))
+    if longest > LONGEST_TEXT:
+        raise Problem(f"A title or name has {longest:,} characters; at most {LONGEST_TEXT:,} can be shown. Shorten it.")
     true, predicted = study.yardstick
     if true == predicted or not (0 <= true < study.n_classes and 0 <= predicted < study.n_classes):
         raise Problem(f"The yardstick ({true}, {predicted}) is not a mistake among {study.n_classes} classes.")

@@ -15,7 +15,7 @@ from elicit_app.session.journal.backups import SUFFIX as SUFFIX
 from elicit_app.session.journal.events import Answered
 from elicit_app.session.journal.reading import DamagedProblem, read
 from elicit_app.session.journal.state import OutOfPlaceError, Phase, SessionState, fold
-from elicit_app.study.model import Study
+from elicit_app.study.model import LONGEST_TEXT, Study
 
 _YEARS = 1970, 2200
 
@@ -161,7 +161,7 @@ def summary(path: Path) -> SessionSummary:
     fewest, most = _remaining(state)
     return SessionSummary(
         path=path,
-        title=state.begun.study.title,
+        title=state.begun.study.title[:LONGEST_TEXT],
         study=state.begun.study.name,
         expert=state.begun.who,
         answers=len(state.entries),
@@ -183,7 +183,7 @@ def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
     begun, sound = contents.begun, contents.sound_answers
     return SessionSummary(
         path=path,
-        title=begun.study.title,
+        title=begun.study.title[:LONGEST_TEXT],
         study=begun.study.name,
         expert=begun.who,
         answers=sound,
