@@ -19,7 +19,7 @@ from elicit_app.study.reading import read_predictions, require_askable
 from elicit_app.study.tables import PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.errors import InputError
-from metrics.files import read_regular_file
+from metrics.files import read_regular_file, real_path
 
 if TYPE_CHECKING:
     from elicit_app.study.document import StudyDocument
@@ -55,7 +55,7 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
         for entry in document.models
     )
     study = Study(
-        name=folder.resolve().name,
+        name=real_path(folder).name,
         title=document.title,
         classes=classes,
         models=models,
@@ -138,7 +138,7 @@ def write_folder(folder: Path, study: Study) -> Study:
         The folder is taken or cannot be written; nothing is left of it then.
     """
     files = _file_names([model.name for model in study.models])
-    stored = replace(study, name=folder.resolve().name, kind="folder", folder=folder)
+    stored = replace(study, name=real_path(folder).name, kind="folder", folder=folder)
     check_study(stored)
     with new_folder(folder) as temporary:
         for model, file in zip(study.models, files, strict=True):
