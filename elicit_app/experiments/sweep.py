@@ -26,7 +26,7 @@ from elicit_app.registry.entries import read_orders
 from elicit_app.study.making import open_study
 from elicit_app.study.writing import require_writable, write_problem, write_whole
 from metrics.errors import InputError
-from metrics.files import read_regular_file
+from metrics.files import read_regular_file, real_path
 
 Row = dict[str, Any]
 Engine = Literal["local", "dask"]
@@ -176,7 +176,7 @@ def _combinations(path: Path, table: Mapping[str, Any]) -> Iterator[Combination]
         if not isinstance(study, str) or not isinstance(procedure, str):
             raise Problem(f"{path}: study and procedure must be texts.")
         if Path(study).exists():
-            study = str(Path(study).resolve())
+            study = str(real_path(study))
         yield Combination(study, procedure, tuple(chosen.items()), runs, judged)
 
 

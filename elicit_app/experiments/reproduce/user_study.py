@@ -120,29 +120,8 @@ def _report(options: Options, results: Mapping[str, Any]) -> Findings:
         for noise in noises:
             people = [results[f"{procedure}, {noise}, {person}"] for person in range(len(_A0))]
             judged = [100 * float(np.mean(one["judged"])) for one in people]
-            singles = [100 * value for one in people for value in one["judged"]]
-            mean = float(np.mean(singles))
-            error = mean_and_error(judged)[1]
-            low, high = np.quantile(singles, [0.05, 0.95])
-            many, many_error = mean_and_error([100 * value for one in people for value in one["agreement"]])
             who = f"{procedure}, {_NOISE_WORDS[noise]}"
-            rows += [
-                Row(
-                    f"{who}: mean agreement on 15 pairs, %",
-                    published,
-                    mean,
-                    f"People err on the 15 pairs too, and how often is not known; 90 % of ours lie in {low:.0f} to "
-                    f"{high:.0f}, the published ten in 73 to 100. Standard error over the ten people {error:.1f}.",
-                    1,
-                ),
-                Row(
-                    f"{who}: agreement with the true metric on random pairs, %",
-                    None,
-                    many,
-                    f"Standard error {many_error:.1f}.",
-                    1,
-                ),
-            ]
+            rows += _agreement_rows(who, people, published)
             if noise != "none":
                 curves.append(Curve(who, range(1, 11), judged, "series", marks=True))
     return Findings(
@@ -155,6 +134,23 @@ def _report(options: Options, results: Mapping[str, Any]) -> Findings:
             "With 15 pairs a share wanders by 6 to 8 points by itself.",
         ),
     )
+
+
+def _agreement_rows(who: str, people: list[dict[str, Any]], published: float) -> list[Row]:
+    """Return how often ten people and their elicited metrics agree on 15 pairs, and the true metric on many."""
+    singles = [100 * value for one in people for value in one["judged"]]
+    error = mean_and_error([100 * float(np.mean(one["judged"])) for one in people])[1]
+    low, high = np.quantile(singles, [0.05, 0.95])
+    many, many_error = mean_and_error([100 * value for one in people for value in one["agreement"]])
+    why = (
+        f"People err on the 15 pairs too, and how often is not known; 90 % of ours lie in {low:.0f} to {high:.0f}, the "
+        f"published ten in 73 to 100. Standard error over the ten people {error:.1f}."
+    )
+    true = f"{who}: agreement with the true metric on random pairs, %"
+    return [
+        Row(f"{who}: mean agreement on 15 pairs, %", published, float(np.mean(singles)), why, 1),
+        Row(true, None, many, f"Standard error {many_error:.1f}.", 1),
+    ]
 
 
 def _in_words(results: Mapping[str, Any], noises: tuple[str, ...]) -> str:
