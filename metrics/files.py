@@ -133,6 +133,11 @@ def cell_text(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _RUN_BY_SPREADSHEETS.match(cell) else cell
 
 
+def real_path(path: str | os.PathLike[str]) -> Path:
+    """Return where a file is, without links and without two names for one; a link to itself stays what it is."""
+    return Path(os.path.realpath(path))
+
+
 def read_regular_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
     """Return the bytes of a regular file; a pipe or a device, which may never end, is refused without being read.
 
@@ -180,7 +185,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         Where the folder does not exist or cannot be written, the path is a link to a file, or an expert's answers are
         in the file: what can never be made again is not replaced. The file is then as it was.
     """
-    target = Path(os.path.realpath(path))
+    target = real_path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     if Path(path).exists() and not (target.is_file() or target.is_dir()):
         # It holds nothing that could be lost, and must not become a file.

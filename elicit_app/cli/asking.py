@@ -41,6 +41,7 @@ from elicit_app.study import open_study
 from elicit_app.study.model import Study
 from metrics.display.numbers import day
 from metrics.elicited.metric_parts import AnswersFor
+from metrics.files import real_path
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -151,7 +152,7 @@ def _path(options: AskOptions, study: Study, console: Console, data: Path | None
     open_ones = [
         one
         for one in list_sessions(*([study.folder] if study.kind == "folder" and study.folder else []), data=data)
-        if one.path.parent == folder.resolve()
+        if one.path.parent == real_path(folder)
         and one.digest in study.digests
         and can_go_on(one)
         and about_this_pack([one], study)

@@ -25,6 +25,8 @@ from elicit_app.registry import setting_of
 from elicit_app.registry.entries import read_orders
 from elicit_app.study.making import open_study
 from elicit_app.study.writing import require_writable, write_problem, write_whole
+from metrics.errors import InputError
+from metrics.files import read_regular_file, real_path
 
 Row = dict[str, Any]
 Engine = Literal["local", "dask"]
@@ -32,6 +34,7 @@ _EXPERT_OPTIONS = frozenset(signature(Experts.stated).parameters)
 _BOTH = "strength"  # procedure and expert have to agree on it
 _PORTION = 10  # runs that are done and written together
 _MOST_COMBINATIONS = 10_000
+_MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -127,10 +130,12 @@ def read_sweep(path: Path) -> Sweep:
         The file cannot be read, or states no sweep: which key, and what was expected.
     """
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(read_regular_file(path, _MOST_BYTES).decode())
     except OSError as error:
         raise Problem(f"{path} cannot be read ({error.strerror or error}): name a specification in TOML.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise Problem(f"{path} is no TOML: lists are nested too deeply.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, InputError) as error:
         raise Problem(f"{path} is no TOML: {error}.") from error
     tables = document.pop("sweep", [{}])
     if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
@@ -171,7 +176,7 @@ def _combinations(path: Path, table: Mapping[str, Any]) -> Iterator[Combination]
         if not isinstance(study, str) or not isinstance(procedure, str):
             raise Problem(f"{path}: study and procedure must be texts.")
         if Path(study).exists():
-            study = str(Path(study).resolve())
+            study = str(real_path(study))
         yield Combination(study, procedure, tuple(chosen.items()), runs, judged)
 
 

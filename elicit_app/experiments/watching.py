@@ -21,6 +21,7 @@ from elicit_app.session.words.sentences import preference
 from elicit_app.study.making import open_study
 from elicit_app.study.model import Study
 from metrics.classification.confusion import natural_frequencies
+from metrics.files import csv_cell
 
 EVERY = 4
 """Answers from one look to the next."""
@@ -225,7 +226,7 @@ def rows_csv(people: Sequence[Watched]) -> str:
         for look in one.looks:
             last = look is one.looks[-1]
             asked = (
-                wish.study,
+                csv_cell(wish.study),
                 wish.procedure,
                 wish.answers if wish.steerable else "",
                 wish.person,

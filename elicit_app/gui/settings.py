@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from metrics.files import json_text, read_regular_file, strict_json, write_atomically
+from metrics.files import json_text, read_regular_file, real_path, strict_json, write_atomically
 
 Appearance = Literal["system", "light", "dark"]
 FONT_PERCENTS = (100, 125, 150, 175, 200)
@@ -51,7 +51,7 @@ class Settings:
 
     def with_folder(self, folder: Path) -> Settings:
         """Return the settings with `folder` as the study folder opened last."""
-        name = str(folder.resolve())
+        name = str(real_path(folder))
         others = tuple(known for known in self.folders if known != name)
         return replace(self, folders=(name, *others)[:_MOST_FOLDERS])
 

@@ -18,6 +18,7 @@ from elicit_app.study import list_studies, open_study
 from elicit_app.study.model import Study
 from elicit_app.study.packs import ENDING, pack_bytes
 from elicit_app.study.writing import write_whole
+from metrics.files import real_path
 
 
 def begun(study: Study, setting: Setting, now: datetime, expert: str | None, *, simulated: bool = False) -> Begun:
@@ -90,7 +91,7 @@ def study_of(mark: StudyMark, path: Path) -> Study:
         if mark.name not in {one.name for one in list_studies()}:
             raise Problem(f"{path} names “{mark.name}”, which is not among the studies that come with this elicit.")
         return open_study(mark.name)
-    around = path.resolve().parent.parent
+    around = real_path(path).parent.parent
     if mark.kind in ("folder", "pack") and (around / "study.json").is_file():
         return open_study(around)
     if mark.kind == "pack" and mark.pack is not None and (copy := _pack_beside(path, mark.pack)).is_file():
@@ -108,7 +109,7 @@ def study_of(mark: StudyMark, path: Path) -> Study:
 
 def _pack_beside(path: Path, digest: str) -> Path:
     """Return where the copy of a packed study lies beside a session."""
-    return path.resolve().parent / f"{digest.removeprefix('sha256:')[:16]}{ENDING}"
+    return real_path(path).parent / f"{digest.removeprefix('sha256:')[:16]}{ENDING}"
 
 
 def keep_pack(study: Study, path: Path) -> None:

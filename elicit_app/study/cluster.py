@@ -28,6 +28,7 @@ from elicit_app.study.scoring import (
 )
 from metrics import ElicitedMetric
 from metrics.extras import require
+from metrics.files import real_path
 
 PART_ROWS = 32 * BATCH_ROWS
 _RETRIES = 3
@@ -90,7 +91,7 @@ def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS) -> list[
         A file or folder cannot be used, or the models have different numbers of rows.
     """
     known = [
-        [(file.resolve(), open_predictions(file).table.rows) for file in files_of_model(path)] for _, path in models
+        [(real_path(file), open_predictions(file).table.rows) for file in files_of_model(path)] for _, path in models
     ]
     if any(found is None for files in known for _, found in files):
         whole = [

@@ -14,12 +14,12 @@ import numpy as np
 
 from elicit_app.problem import Problem
 from elicit_app.study.counting import normalised_prevalence
-from elicit_app.study.model import Predictions, Study, check_wording, study_digest
+from elicit_app.study.model import LONGEST_TEXT, Predictions, Study, check_wording, study_digest
 from elicit_app.study.reading import read_predictions, require_askable
 from elicit_app.study.tables import PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
 from metrics.errors import InputError
-from metrics.files import read_regular_file
+from metrics.files import read_regular_file, real_path
 
 if TYPE_CHECKING:
     from elicit_app.study.document import StudyDocument
@@ -55,7 +55,7 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
         for entry in document.models
     )
     study = Study(
-        name=folder.resolve().name,
+        name=real_path(folder).name,
         title=document.title,
         classes=classes,
         models=models,
@@ -98,6 +98,10 @@ def check_study(study: Study) -> None:
     Problem
         Yardstick, population, stated prevalence, words or cases are not as expected.
     """
+    names = (study.title, study.description, *study.classes, *(model.name for model in study.models))
+    longest = max(map(len, names))
+    if longest > LONGEST_TEXT:
+        raise Problem(f"A title or name has {longest:,} characters; at most {LONGEST_TEXT:,} can be shown. Shorten it.")
     true, predicted = study.yardstick
     if true == predicted or not (0 <= true < study.n_classes and 0 <= predicted < study.n_classes):
         raise Problem(f"The yardstick ({true}, {predicted}) is not a mistake among {study.n_classes} classes.")
@@ -134,7 +138,7 @@ def write_folder(folder: Path, study: Study) -> Study:
         The folder is taken or cannot be written; nothing is left of it then.
     """
     files = _file_names([model.name for model in study.models])
-    stored = replace(study, name=folder.resolve().name, kind="folder", folder=folder)
+    stored = replace(study, name=real_path(folder).name, kind="folder", folder=folder)
     check_study(stored)
     with new_folder(folder) as temporary:
         for model, file in zip(study.models, files, strict=True):

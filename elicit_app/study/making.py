@@ -33,6 +33,7 @@ from elicit_app.study.synthetic import (
 )
 from metrics.display.text import appearance
 from metrics.elicited.metric_parts import AnswersFor
+from metrics.files import real_path
 
 
 def create_study(
@@ -90,7 +91,7 @@ def create_study(
     study = study_of(
         [Path(file) for file in files],
         kind="folder",
-        name=folder.resolve().name,
+        name=real_path(folder).name,
         title=name,
         labels=labels,
         models=models,
@@ -147,7 +148,7 @@ def create_amounts_study(
     paths = [Path(file) for file in files]
     read = read_amounts(paths, distinct_names(paths))
     study = study_of_amounts(
-        read, title=_title(name, Path(folder).resolve().name), noun=noun or ("label", "labels"), population=population
+        read, title=_title(name, real_path(folder).name), noun=noun or ("label", "labels"), population=population
     )
     with new_folder(Path(folder)) as temporary:
         write_whole(temporary / AMOUNTS_FILE, pack_bytes(study))
@@ -248,7 +249,7 @@ def _model_names(files: Sequence[Path], names: Sequence[str] | None) -> list[str
 def distinct_names(files: Sequence[Path]) -> list[str]:
     """Return a name for each file: without its ending where that tells all apart, else more of the path or a number."""
     names = [file.stem for file in files]
-    for more in ([file.name for file in files], [f"{file.resolve().parent.name}/{file.name}" for file in files]):
+    for more in ([file.name for file in files], [f"{real_path(file).parent.name}/{file.name}" for file in files]):
         if len(set(names)) == len(names):
             return names
         names = more
@@ -360,7 +361,7 @@ def open_study(ref: str | Path) -> Study:
         return study_of_eta(Path(ref.removeprefix(ETA))) if ref.startswith(ETA) else synthetic_study(ref)
     path = Path(ref)
     if (path / AMOUNTS_FILE).is_file():
-        return replace(read_pack(path / AMOUNTS_FILE), name=path.resolve().name)
+        return replace(read_pack(path / AMOUNTS_FILE), name=real_path(path).name)
     if path.is_dir():
         return read_folder(path)
     if path.suffix == PACK_ENDING:

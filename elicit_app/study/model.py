@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, Problem
 from metrics.elicited.metric_parts import AnswersFor, CaseWords
 
+LONGEST_TEXT = 2_000
+"""Letters of a title, a name or a word: more would stop the window that has to lay them out."""
+
 MOST_CLASSES = 50
 """So many classes can be asked about: 2,450 mistakes, each with words, a weight and a doubt of its own."""
 
@@ -440,3 +443,6 @@ def _texts(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:
     for where, text in texts:
         if not text.strip():
             yield Finding(f"{where} is empty", "Write a word or two.")
+        if len(text) > LONGEST_TEXT:
+            # not with its name in the sentence: that is as long
+            yield Finding(f"one of its words has {len(text):,} characters", f"At most {LONGEST_TEXT:,} can be shown.")

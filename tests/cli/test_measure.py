@@ -123,7 +123,7 @@ def test_every_kind_of_plot(elicit, name):
         ("relevance three.csv", 1, "There is no column context or context_<feature>"),
         ("multilabel three.csv", 1, "There is no column true_<label>"),
         ("accuracy numbers.csv", 1, "There is no column y_pred, and none proba_<class>"),
-        ("mse three.csv", 1, "Row 1 has “a” in the column y_true (A number is expected)"),
+        ("mse three.csv", 1, "There is no column mean"),
         ("density-nll densities.csv --distribution t", 1, "There is no column df (It is a parameter of t)"),
         ("density-nll densities.csv --distribution nothing", 2, "scipy.stats has no distribution 'nothing'"),
         ("accuracy gone.csv", 1, "There is no file gone.csv"),

@@ -2,12 +2,15 @@
 
 import json
 from itertools import pairwise
+from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from elicit_app.cli.main import app
 from elicit_app.experiments.reproduce.page import cells, page_text
+from elicit_app.experiments.reproduce.quadratic import elicit_quadratic
 from elicit_app.experiments.reproduce.registry import experiment_named, experiments
 from elicit_app.experiments.reproduce.running import record_of, reproduce
 from elicit_app.experiments.reproduce.shape import Experiment, Findings, Options, Part, Row
@@ -168,3 +171,48 @@ def test_a_folder_that_cannot_be_made_and_a_record_that_is_none(tmp_path):
         page_text(tmp_path, tmp_path / "page.md")
     with pytest.raises(WrongOption):
         experiment_named("nothing")
+
+
+@pytest.mark.parametrize("name", ["mpcs-table1", "mpcs-limit", "relevance-tables"])
+def test_scores_worked_out_by_hand_come_out_and_every_difference_has_a_cause(tmp_path, name):
+    record = ran(tmp_path, name)
+    for one in record["rows"]:
+        assert one["published"] is None or one["cause"], one["quantity"]
+    if name == "mpcs-table1":
+        by_hand = [one for one in record["rows"] if "MPCS" in one["quantity"] or "traffic" in one["quantity"]]
+        assert len(by_hand) == 23
+        assert max(abs(one["difference"]) for one in by_hand) < 1e-9
+        assert row(record, "A: cross-entropy as printed")["ours"] == pytest.approx(0.741920, abs=1e-6)
+        assert row(record, "B: cross-entropy as printed")["ours"] == pytest.approx(0.877392, abs=1e-6)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "method" / "reproduced.md"
+
+
+def test_the_page_in_the_documentation_is_what_its_records_say():
+    assert page_text(PAGE.with_suffix(""), PAGE) == PAGE.read_text(encoding="utf-8")
+
+
+def test_records_of_the_page_hold_what_is_claimed():
+    records = {path.stem: json.loads(path.read_text()) for path in PAGE.with_suffix("").glob("*.json")}
+    assert not any(record["quick"] for record in records.values())
+    for record in records.values():
+        for one in record["rows"]:
+            assert one["published"] is None or one["cause"], (record["name"], one["quantity"])
+    table3 = records["table3"]["rows"]
+    errors = [one["ours"] for one in table3 if one["quantity"].endswith("largest error against the truth, normalised")]
+    assert len(errors) == 4
+    assert max(errors) < 0.0034
+    assert [one["ours"] for one in table3 if one["quantity"].endswith("): questions")] == [320, 320, 704, 704]
+    radii = [
+        row(records["lambda"], f"radius, {law}")["ours"] for law in ("softmax-3", "softmax-4", "paper-3", "paper-4")
+    ]
+    assert radii == pytest.approx([0.0407, 0.0161, 0.0055, 0.0013], abs=5e-5)
+
+
+def test_a_quadratic_metric_is_found_from_the_slopes_on_small_spheres():
+    a, b = np.array([-0.8, -0.6]), np.array([[2.0, -1.0], [-1.0, 3.0]])
+    found_a, found_b, questions = elicit_quadratic(2, a, b, 0.002)
+    assert found_a == pytest.approx(a, abs=0.01)
+    assert found_b == pytest.approx(b, abs=0.35)
+    assert 50 < questions < 400

@@ -219,3 +219,18 @@ def test_kinds_of_metrics_are_told_apart():
     assert '"kind"' not in plain.to_json()
     with pytest.raises(ValueError, match="prices mistakes between classes; use score"):
         plain.penalties()
+
+
+def test_pooled_prices_stay_prices(elicit, tmp_path):
+    for name, weights in (("ada", [2, 6, 1]), ("bob", [2, 24, 4])):
+        metric = ElicitedMetric.from_weights(
+            ("found", "missed", "false"), weights, "dlpm", kind="multilabel", name=name
+        )
+        metric.save(tmp_path / f"{name}.metric.json")
+    elicit("metric pool ada.metric.json bob.metric.json --out both.metric.json")
+    pooled = ElicitedMetric.load(tmp_path / "both.metric.json")
+    assert pooled.kind == "multilabel"
+    assert pooled.penalties() == pytest.approx((1.0, 6.0))
+    classes = ElicitedMetric.from_weights(("found", "missed", "false"), [1, 1, 1], "dlpm")
+    classes.save(tmp_path / "other.metric.json")
+    assert "only metrics of the same kind" in elicit("metric pool ada.metric.json other.metric.json --out x.json", 1)

@@ -12,10 +12,12 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.session.journal.recovery import check_session, recover_session
 from elicit_app.study import open_study, reading
+from elicit_app.study.making import distinct_names
 from elicit_app.study.reading import open_predictions, read_predictions
 from elicit_app.study.tables import MOST_COLUMNS
 from metrics import ElicitedMetric
 from metrics.errors import InputError
+from metrics.files import real_path
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").iterdir())
 TOLD = (Problem, InputError)
@@ -49,6 +51,8 @@ def test_what_is_no_regular_file_is_refused_without_being_opened(tmp_path):
         pytest.skip("no links here")
     with pytest.raises(Problem, match="cannot be read"):
         open_study(loop)
+    assert distinct_names([loop, tmp_path / "other.csv"]) == ["loop", "other"]
+    assert real_path(loop).name == "loop.csv"
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe.csv")
         (tmp_path / "zero.npz").symlink_to("/dev/zero")

@@ -301,3 +301,13 @@ def test_classes_that_look_alike_are_pointed_out(tmp_path) -> None:
     assert "cyrillic small letter a" in told[0]
     assert "zero width space" in told[1]
     assert open_study("wine").notes == ()
+
+
+def test_texts_that_no_window_can_lay_out_are_refused(tmp_path, files):
+    with pytest.raises(Problem, match="has 9,000 characters; at most 2,000 can be shown"):
+        create_study(tmp_path / "made", files, name="x" * 9_000)
+    study = create_study(tmp_path / "made", files)
+    path = tmp_path / "made" / "study.json"
+    path.write_text(path.read_text().replace(study.title, "x" * 9_000))
+    with pytest.raises(Problem, match="at most 2,000 can be shown"):
+        open_study(tmp_path / "made")

@@ -43,7 +43,7 @@ def draw(title: str, panels: Sequence[Panel], path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    columns = min(len(panels), _MOST_IN_A_ROW)
+    columns = 2 if len(panels) == 4 else min(len(panels), _MOST_IN_A_ROW)
     rows = math.ceil(len(panels) / columns)
     figure = Figure((_WIDTH * columns, _HEIGHT * rows + 0.4), layout="constrained")
     FigureCanvasAgg(figure)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 from elicit_app.experiments.reproduce import (
+    binary,
     concern,
     concern_case,
     figure3,
+    quadratic,
     relevance,
     tables,
     theory,
@@ -17,7 +19,7 @@ from elicit_app.experiments.reproduce import (
 from elicit_app.experiments.reproduce.shape import Experiment
 from elicit_app.problem import WrongOption
 
-_MODULES = (tables, figure3, theory, user_study, concern, concern_case, relevance, worked)
+_MODULES = (tables, figure3, theory, binary, quadratic, user_study, concern, concern_case, relevance, worked)
 
 
 @cache

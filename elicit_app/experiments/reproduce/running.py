@@ -175,10 +175,10 @@ class _Kept:
             "seed": options.seed,
         }
         self.results: dict[str, Any] = {}
+        self._begun = False
         lines = self._lines()
         if lines and lines[0] == self._whose:
             self.results = {line["key"]: line["result"] for line in lines[1:]}
-        _write(path, "".join(_line(line) for line in (self._whose, *self._parts())))
 
     def _parts(self) -> Iterator[Mapping[str, Any]]:
         return ({"key": key, "result": result} for key, result in self.results.items())
@@ -198,6 +198,9 @@ class _Kept:
 
     def add(self, key: str, result: Any) -> None:
         """Keep a result; it is taken as it will be read again."""
+        if not self._begun:
+            _write(self._path, "".join(_line(line) for line in (self._whose, *self._parts())))
+            self._begun = True
         line = _line({"key": key, "result": result})
         with self._path.open("a", encoding="utf-8") as file:
             file.write(line)

@@ -166,8 +166,8 @@ def _table3(options: Options, results: Mapping[str, Any]) -> Findings:
     for number, (k, true, printed, questions) in enumerate(_TABLE_3):
         one = results[f"row {number}"]
         name = f"k = {k}, {_vector(true[:3])[:-1]}, ...)"
-        apart = _NOT_UNIT
-        rows.append(Row(f"{name}: elicited", printed, tuple(one["weights"][: len(printed)]), apart))
+        why = _NOT_UNIT if printed == true else _PRINTED_OFF
+        rows.append(Row(f"{name}: elicited", printed, tuple(one["weights"][: len(printed)]), why))
         rows.append(Row(f"{name}: questions", questions, one["questions"], digits=0))
         rows.append(
             Row(
@@ -178,28 +178,16 @@ def _table3(options: Options, results: Mapping[str, Any]) -> Findings:
                 4,
             )
         )
-    curves = []
+    curves, further = [], []
     for k in range(3, 9):
-        means, errors = zip(
-            *(mean_and_error(results[f"k={k}, {cycles} cycles"]["errors"]) for cycles in _CYCLES), strict=True
-        )
-        curves.append(Curve(f"k = {k}", _CYCLES, means, "series"))
-        for cycles in (2, 4):
-            asked = float(np.mean(results[f"k={k}, {cycles} cycles"]["questions"]))
-            rows.append(
-                Row(
-                    f"k = {k}, {cycles} cycles: mean L2 error of random metrics",
-                    None,
-                    means[cycles - 1],
-                    f"Standard error {errors[cycles - 1]:.4f}; {asked:,.0f} questions on average.",
-                    4,
-                )
-            )
+        curve, of_cycles = _by_cycles(k, results)
+        curves.append(curve)
+        further += of_cycles
     runs = 6 if options.quick else 24
     return Findings(
-        tuple(rows),
+        (*rows, *further),
         (
-            agreement_panel(rows[0 : 3 * len(_TABLE_3) : 3], "table 3"),
+            agreement_panel(rows[::3], "table 3"),
             Panel(f"{runs} random metrics each", "cycles", "mean L2 error", tuple(curves), log="y"),
         ),
         (
@@ -207,6 +195,18 @@ def _table3(options: Options, results: Mapping[str, Any]) -> Findings:
             "search should stop when no angle moves by more than the tolerance.",
         ),
     )
+
+
+def _by_cycles(k: int, results: Mapping[str, Any]) -> tuple[Curve, list[Row]]:
+    """Return the errors of random metrics of k classes by the number of cycles."""
+    measured = [mean_and_error(results[f"k={k}, {cycles} cycles"]["errors"]) for cycles in _CYCLES]
+    rows = []
+    for cycles in (2, 4):
+        asked = float(np.mean(results[f"k={k}, {cycles} cycles"]["questions"]))
+        mean, error = measured[cycles - 1]
+        why = f"Standard error {error:.4f}; {asked:,.0f} questions on average."
+        rows.append(Row(f"k = {k}, {cycles} cycles: mean L2 error of random metrics", None, mean, why, 4))
+    return Curve(f"k = {k}", _CYCLES, [mean for mean, _ in measured], "series"), rows
 
 
 _LAWS = ("paper-3", "paper-4", "softmax-3", "softmax-4")
@@ -287,15 +287,8 @@ def _lambda(options: Options, results: Mapping[str, Any]) -> Findings:
     rows = []
     for law in _LAWS:
         found = results[law]
-        rows.append(
-            Row(
-                f"radius, {law}",
-                None,
-                found["radius"],
-                f"{found['points']} points of the law; no radius is printed.",
-                4,
-            )
-        )
+        points_used = f"{found['points']} points of the law; no radius is printed."
+        rows.append(Row(f"radius, {law}", None, found["radius"], points_used, 4))
         rows.append(
             Row(
                 f"classifiers on the sphere, {law}: largest error of their matrix",
@@ -403,7 +396,8 @@ def _geometry_parts(options: Options) -> list[Part]:
 
 def _geometry(options: Options, results: Mapping[str, Any]) -> Findings:
     del options
-    rows, panels = [], []
+    rows: list[Row] = []
+    panels: list[Panel] = []
     for law, found in results.items():
         zeta = found["prevalence"]
         ends = (*found["frontier"][0], *found["frontier"][-1])
@@ -417,30 +411,7 @@ def _geometry(options: Options, results: Mapping[str, Any]) -> Findings:
             Row(f"{law}: middle of a chord above D, at worst", "never", "never" if found["bulge"] <= 1e-12 else "once"),
             Row(f"{law}: share of the sphere that is feasible", 1.0, found["share_feasible"], digits=3),
         ]
-        d1, d2 = zip(*found["hits"], strict=True)
-        f1, f2 = zip(*found["frontier"], strict=True)
-        c1, c2 = zip(*found["errors"], strict=True)
-        s1, s2 = zip(*found["circle"], strict=True)
-        panels += [
-            Panel(
-                f"{law}: hits D, seen along the third",
-                "d1",
-                "d2",
-                (Curve("D", d1, d2, "other"), Curve("restricted frontier, classes 1 and 2", f1, f2)),
-                equal=True,
-            ),
-            Panel(
-                f"{law}: errors C, two of six",
-                "1 called 2",
-                "2 called 1",
-                (
-                    Curve("C", c1, c2, "other"),
-                    Curve(f"sphere, radius {found['radius']:.4f}", s1, s2),
-                    Curve("centre o", found["centre"][:1], found["centre"][1:], "published", marks=True),
-                ),
-                equal=True,
-            ),
-        ]
+        panels += _drawn(law, found)
     return Findings(
         tuple(rows),
         tuple(panels),
@@ -448,6 +419,24 @@ def _geometry(options: Options, results: Mapping[str, Any]) -> Findings:
             "What stands as published are the propositions of the paper: D is convex, its ends are the constant "
             "classifiers, and the sphere of algorithm 3 lies in C.",
         ),
+    )
+
+
+def _drawn(law: str, found: Mapping[str, Any]) -> tuple[Panel, Panel]:
+    """Return D with a frontier, and C with the sphere, each seen in a plane."""
+    d1, d2 = zip(*found["hits"], strict=True)
+    f1, f2 = zip(*found["frontier"], strict=True)
+    c1, c2 = zip(*found["errors"], strict=True)
+    s1, s2 = zip(*found["circle"], strict=True)
+    hits = (Curve("D", d1, d2, "other"), Curve("restricted frontier, classes 1 and 2", f1, f2))
+    errors = (
+        Curve("C", c1, c2, "other"),
+        Curve(f"sphere, radius {found['radius']:.4f}", s1, s2),
+        Curve("centre o", found["centre"][:1], found["centre"][1:], "published", marks=True),
+    )
+    return (
+        Panel(f"{law}: hits D, seen along the third", "d1", "d2", hits, equal=True),
+        Panel(f"{law}: errors C, two of six", "1 called 2", "2 called 1", errors, equal=True),
     )
 
 

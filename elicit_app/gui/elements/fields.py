@@ -224,35 +224,6 @@ class Field(QLineEdit):
             box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, border=border, width=2 if focused else 1)
 
 
-class CountedField(QWidget):
-    """A field with the number of characters used and allowed; what is too long stays, and is said to be too long."""
-
-    def __init__(self, name: str, longest: int, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._longest = longest
-        across = QHBoxLayout(self)
-        across.setContentsMargins(0, 0, 0, 0)
-        across.setSpacing(theme.S)
-        self.field = Field()
-        tell(self.field, name=name)
-        self._count = Label(role=theme.Role.CAPTION, ink=theme.INK2, wrap=False, align=Qt.AlignmentFlag.AlignRight)
-        across.addWidget(self.field, 1)
-        across.addWidget(self._count)
-        self.field.textChanged.connect(self._counted)
-        self._counted("")
-
-    @property
-    def too_long(self) -> bool:
-        """Tell whether the text is longer than the page has room for."""
-        return len(self.field.text()) > self._longest
-
-    def _counted(self, text: str) -> None:
-        over = len(text) - self._longest
-        said = f"{len(text)} of {self._longest}"
-        self._count.setText(f"{said}, {over} too many" if over > 0 else said)
-        self._count.setForegroundRole(theme.INK if over > 0 else theme.INK2)
-
-
 class _Explained(QWidget):
     """A button to check, its text, and an explanation under it; both wrap, and a click on them presses the button."""
 

@@ -23,6 +23,7 @@ from elicit_app.gui.flow.preparation import Preparation, close_session, free_fol
 from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings
 from elicit_app.problem import Problem
+from metrics.files import real_path
 
 if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
@@ -238,7 +239,7 @@ class Flow(QObject):
 
     def _opened(self, study: Study, source: Path) -> None:
         if study.kind == "file":
-            self.preparation.edit_words(study, free_folder(source.resolve().parent / f"{source.stem}-study"))
+            self.preparation.edit_words(study, free_folder(real_path(source).parent / f"{source.stem}-study"))
             return
         if study.kind == "folder" and study.folder is not None:
             self._remember(study.folder)

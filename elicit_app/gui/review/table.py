@@ -118,7 +118,6 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _WRAP = Qt.TextFlag.TextWordWrap
 _PAD, _GAP = 6, 24
-_WIDE_FITS = ("does not fit", "two answers", "a check question")
 
 
 def _face(model: AnswersModel, row: int, column: int) -> QFont:

@@ -81,7 +81,7 @@ class Briefing(Card):
         for sentence in _good_to_know(study):
             column.addLayout(_item("•", "", sentence))
         leaves = "Nothing leaves this computer."
-        if study.pack is not None:
+        if study.answered_elsewhere:
             leaves = (
                 "Nothing leaves this computer by itself: at the end you save one file with your answers, and send it "
                 "back to whoever sent you this study."
@@ -309,7 +309,7 @@ class BeginPage(ScrolledPage):
 
     def propose_name(self, name: str | None) -> None:
         """Propose the name somebody answered under before, or a pseudonym, where answers are sent back."""
-        if self._study is not None and self._study.pack is not None and not self.expert.text():
+        if self._study is not None and self._study.answered_elsewhere and not self.expert.text():
             self.expert.setText(name or pseudonym())
 
     def _show_pack(self, pack: Pack | None) -> None:

@@ -11,7 +11,7 @@ from elicit_app.gui.start.rows import ContinueView, RowView
 from elicit_app.session.journal.listing import SessionSummary, can_go_on, finished_experts, list_sessions
 from elicit_app.study import StudySummary, list_studies
 from elicit_app.study.folder import MOST_DOCUMENT_BYTES, STUDY_FILE
-from metrics.files import read_regular_file, strict_json
+from metrics.files import read_regular_file, real_path, strict_json
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -52,8 +52,8 @@ def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
         # The comparison stands below the newest session of its study.
         if (one.path.parent, one.digest) in compared:
             recent.append(compared.pop((one.path.parent, one.digest)))
-    begun = {one.path.parent.parent.resolve() for one in sessions}
-    recent += [folder_row(folder) for folder in studies if folder.resolve() not in begun]
+    begun = {real_path(one.path.parent.parent) for one in sessions}
+    recent += [folder_row(folder) for folder in studies if real_path(folder) not in begun]
     examples = tuple(example_row(one) for one in list_studies() if one.kind == "bundled")
     return StartView(None if current is None else continue_view(current, now), examples, tuple(recent))
 

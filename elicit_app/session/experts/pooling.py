@@ -76,6 +76,11 @@ def aligned(sources: Sequence[Source]) -> tuple[Source, ...]:
         raise Problem("Experts are compared from two metric files on: name at least two.")
     first = sources[0]
     for source in sources[1:]:
+        if source.metric.kind != first.metric.kind:
+            raise Problem(
+                f"{source.name} prices another kind of thing ({source.metric.kind}) than {first.name} "
+                f"({first.metric.kind}): only metrics of the same kind can be compared or pooled."
+            )
         if set(source.metric.classes) != set(first.metric.classes):
             theirs, ours = (", ".join(one.metric.classes[:6]) for one in (source, first))
             raise Problem(
@@ -176,6 +181,7 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
         first.classes,
         weigh.sign * weigh.of_errors(costs),
         family,
+        kind=first.kind,
         name=name or f"Pooled: {', '.join(experts)}",
         created=max(metric.created for metric in metrics),
         intervals=None if draws is None else _intervals(draws, costs, metrics),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ SUFFIX = ".session.jsonl"
 MOST_BACKUPS = 5
 _NEW = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _PRIVATE = 0o600
+_BACKUP = re.compile(rf"\d{{4}}-\d\d-\d\d-\d{{6}}-\d{{6}}{re.escape(SUFFIX)}")
 
 
 class Mark(NamedTuple):
@@ -32,12 +34,22 @@ def backup_folder(path: Path) -> Path:
 
 def backups(path: Path) -> tuple[Path, ...]:
     """Return the backups of a session, the oldest first; their names are the times they were made at."""
-    return tuple(sorted(backup_folder(path).glob(f"*{SUFFIX}")))
+    if not _is_own(path):
+        return ()
+    return tuple(sorted(one for one in backup_folder(path).glob(f"*{SUFFIX}") if _BACKUP.fullmatch(one.name)))
+
+
+def _is_own(path: Path) -> bool:
+    """Tell whether the folder of backups is one of ours; a link would lead to files that are none, to be replaced."""
+    folder = backup_folder(path)
+    return not (folder.is_symlink() or folder.parent.is_symlink())
 
 
 def keep_backup(path: Path, data: bytes, now: datetime) -> None:
     """Keep a copy of a session and drop all but the last five; a disk that refuses takes no sitting away."""
     with suppress(OSError):
+        if not _is_own(path):
+            return
         kept = backups(path)
         if kept and kept[-1].is_file() and kept[-1].read_bytes() == data:
             return
@@ -70,6 +82,8 @@ def read_mark(path: Path) -> Mark | None:
 def write_mark(path: Path, mark: Mark) -> None:
     """Keep how far a session was written; a mark that is lost or older claims less, so it need not be synced."""
     with suppress(OSError):
+        if not _is_own(path):
+            return
         place = _mark(path)
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(place, _NEW | os.O_TRUNC, _PRIVATE)

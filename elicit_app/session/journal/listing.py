@@ -15,7 +15,8 @@ from elicit_app.session.journal.backups import SUFFIX as SUFFIX
 from elicit_app.session.journal.events import Answered
 from elicit_app.session.journal.reading import DamagedProblem, read
 from elicit_app.session.journal.state import OutOfPlaceError, Phase, SessionState, fold
-from elicit_app.study.model import Study
+from elicit_app.study.model import LONGEST_TEXT, Study
+from metrics.files import real_path
 
 _YEARS = 1970, 2200
 
@@ -133,8 +134,8 @@ def list_sessions(*studies: Path, data: Path | None = None) -> tuple[SessionSumm
         A file that cannot be read is in it, with its problem, after the others.
     """
     folders = [study / "sessions" for study in studies]
-    paths = {_place(path) for folder in folders for path in folder.glob(f"*{SUFFIX}")}
-    paths |= {_place(path) for path in ((data or data_folder()) / "sessions").glob(f"*/*{SUFFIX}")}
+    paths = {real_path(path) for folder in folders for path in folder.glob(f"*{SUFFIX}")}
+    paths |= {real_path(path) for path in ((data or data_folder()) / "sessions").glob(f"*/*{SUFFIX}")}
     summaries = [summary(path) for path in sorted(paths)]
     sound = sorted((one for one in summaries if one.last is not None), key=_last, reverse=True)
     return (*sound, *(one for one in summaries if one.last is None))
@@ -161,7 +162,7 @@ def summary(path: Path) -> SessionSummary:
     fewest, most = _remaining(state)
     return SessionSummary(
         path=path,
-        title=state.begun.study.title,
+        title=state.begun.study.title[:LONGEST_TEXT],
         study=state.begun.study.name,
         expert=state.begun.who,
         answers=len(state.entries),
@@ -183,7 +184,7 @@ def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
     begun, sound = contents.begun, contents.sound_answers
     return SessionSummary(
         path=path,
-        title=begun.study.title,
+        title=begun.study.title[:LONGEST_TEXT],
         study=begun.study.name,
         expert=begun.who,
         answers=sound,
@@ -194,14 +195,6 @@ def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
         protected=contents.protected,
         simulated=bool(begun.simulated),
     )
-
-
-def _place(path: Path) -> Path:
-    """Return where a file is, without two names for one; a link that leads to itself stays what it is."""
-    try:
-        return path.resolve()
-    except (OSError, RuntimeError):
-        return path.absolute()
 
 
 def can_go_on(one: SessionSummary) -> bool:

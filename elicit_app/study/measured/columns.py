@@ -121,6 +121,12 @@ class CaseColumns:
                 self.refuse(f"Row {row + 1} has nothing in the column {name}", "A label is expected.")
         return [label_text(value.strip() if isinstance(value, str) else value) for value in values]
 
+    def require(self, *names: str) -> None:
+        """Refuse a file that lacks one of some columns, before any cell is read."""
+        for name in names:
+            if name not in self.names:
+                self.refuse(f"There is no column {name}", f"The columns are {listed([*self.names], 8)}.")
+
     def has(self, *names: str) -> bool:
         """Tell whether the file has all of some columns."""
         return set(names) <= set(self.names)
@@ -153,9 +159,9 @@ class CaseColumns:
         """Return a column as a series of polars."""
         import polars as pl
 
-        if self.names.count(name) != 1:
-            what = f"There is no column {name}" if name not in self.names else f"There are several columns {name}"
-            self.refuse(what, f"The columns are {listed([*self.names], 8)}.")
+        self.require(name)
+        if self.names.count(name) > 1:
+            self.refuse(f"There are several columns {name}", "Leave one.")
         frames = [*self._table.frames([self.names.index(name)], 0, None)]
         column = pl.concat(frames).to_series() if frames else pl.Series(name, [], dtype=pl.Utf8)
         if not len(column):

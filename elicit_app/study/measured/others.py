@@ -26,12 +26,14 @@ _SHARES = np.linspace(0, 1, 21)  # of alpha, in the plot
 
 def _of_numbers(function: Callable[..., float]) -> Take:
     def take(cases: CaseColumns, options: Options) -> Taken:
+        cases.require("y_true", "mean")
         return Taken(float(function(cases.numbers("y_true"), cases.numbers("mean"))), {})
 
     return take
 
 
 def _gaussian(cases: CaseColumns, options: Options) -> Taken:
+    cases.require("y_true", "mean", "std")
     value = metrics.gaussian_negative_log_likelihood(
         cases.numbers("y_true"), cases.numbers("mean"), cases.numbers("std")
     )
@@ -63,6 +65,7 @@ def _intervals(cases: CaseColumns, options: Options) -> dict[str, Any]:
         if options.level is not None:
             raise WrongOption("`level` makes intervals of mean and std; this file has its own, lower and upper.")
         return {"lower": cases.numbers("lower"), "upper": cases.numbers("upper")}
+    cases.require("y_true", "mean", "std")
     level = _LEVEL if options.level is None else options.level
     return {"mean": cases.numbers("mean"), "std": cases.numbers("std"), "level": level}
 

@@ -1,5 +1,7 @@
 """Experts compared in the window: ways to the page, what it says and paints, and the pooled metric file."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -90,11 +92,10 @@ def test_of_many_mistakes_those_furthest_apart_are_shown_and_the_rest_is_counted
     assert page.rest.text().startswith(f"{len(left)} other mistakes: at most ")
 
 
-@pytest.fixture
-def finished(places):
-    """Let two people finish the same study."""
-    folder = places.data / "sessions" / "breast-cancer"
-    study = open_study("breast-cancer")
+@pytest.fixture(scope="module")
+def two_sessions(tmp_path_factory):
+    """Two people who finished the same study."""
+    folder, study = tmp_path_factory.mktemp("finished"), open_study("breast-cancer")
     for number, (name, missed) in enumerate((("Ada", 20.0), ("Ben", 0.5))):
         costs = np.array([[0, missed], [1.0, 0]])
         path = folder / f"{number}.session.jsonl"
@@ -107,20 +108,26 @@ def finished(places):
 
 
 @pytest.fixture
+def finished(two_sessions, places):
+    """Their sessions among those of the app."""
+    return shutil.copytree(two_sessions, places.data / "sessions" / "breast-cancer")
+
+
+@pytest.fixture
 def window(finished, window):
     """Open the window only after both have finished: its start page lists them."""
     return window
 
 
 def on(qtbot, window, name):
-    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name), timeout=20_000)
+    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name), timeout=60_000)
     return getattr(window.pages, name)
 
 
 def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs, finished, tmp_path):
     dialogs.save_as = tmp_path / "both"
     start = on(qtbot, window, "start")
-    qtbot.waitUntil(lambda: any(row.view.compares for row in start.recent.rows), timeout=20_000)
+    qtbot.waitUntil(lambda: any(row.view.compares for row in start.recent.rows), timeout=60_000)
     row = next(row for row in start.recent.rows if row.view.compares)
     assert row.view.line == "Compare its 2 experts"
     row.click()
@@ -128,7 +135,7 @@ def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs,
     assert page.title.text() == "They disagree most about missed cancers"
     assert "For Ada one missed cancer" in page.detail.text()
     page.save.click()
-    qtbot.waitUntil(lambda: page.notice.sentence.startswith("Saved: "), timeout=20_000)
+    qtbot.waitUntil(lambda: page.notice.sentence.startswith("Saved: "), timeout=60_000)
     assert dialogs.asked == [documents() / "breast-lumps-ada-and-ben-pooled.metric.json"]
     pooled = ElicitedMetric.load(tmp_path / "both.metric.json")
     assert [part["source"] for part in pooled.provenance.parameters["of"]] == ["0.session.jsonl", "1.session.jsonl"]
@@ -166,4 +173,4 @@ def test_one_expert_alone_is_offered_no_comparison(qtbot, window, finished):
     assert on(qtbot, window, "results").compare.isHidden()
     window.flow.show_start()
     start = on(qtbot, window, "start")
-    qtbot.waitUntil(lambda: len(start.recent.rows) == 1, timeout=20_000)
+    qtbot.waitUntil(lambda: len(start.recent.rows) == 1, timeout=60_000)

@@ -1,6 +1,7 @@
 """Exchange rates and the headline: ranges of the ratio itself, bounds as bounds, wide ranges as ranges."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from metrics import Consequence, ElicitedMetric, Quality, exchange_rates
 from metrics.display.numbers import probability, span, two_digits
-from metrics.elicited.exchange import ExchangeRate, Headline, called, headline
+from metrics.elicited.exchange import ExchangeRate, Headline, called, headline, headline_of
 from metrics.elicited.family import MistakeKey
 
 CLASSES = ("red", "yellow", "green")
@@ -120,6 +121,12 @@ def test_the_headline_goes_by_the_number_that_is_said():
         CLASSES, [50, 1, 5], "dlpm", intervals=intervals / 50, yardstick=("yellow", "red")
     )
     assert headline(metric).rate.key == (0, None), "at least 14 is more than 5"
+
+
+def test_what_costs_nothing_is_named_before_what_is_not_known_at_all():
+    unknown, nothing = rate(3.0, 0.0, math.inf), replace(rate(0.0, 0.0, 0.0), predicted=2)
+    assert headline_of((unknown, nothing, YARDSTICK)).rate is nothing
+    assert headline_of((unknown, YARDSTICK)).number == "is not known"
 
 
 def test_of_equal_mistakes_the_first_is_named_and_the_yardstick_never():

@@ -30,7 +30,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from metrics import CostsCountTwice, CostSensitiveClassifier, ElicitedMetric, InputError, Provenance
+from metrics import CostsCountTwice, CostSensitiveClassifier, ElicitedMetric, InputError, Provenance, judge
 
 X, CODES = load_breast_cancer(return_X_y=True)
 X, CODES = X[:120, :3], CODES[:120]
@@ -122,6 +122,10 @@ def test_new_labels_keep_draws_words_and_provenance():
     assert relabelled.decide([[0.3, 0.7], [0.1, 0.9]]).tolist() == [3, 7]
     assert relabelled.decision_threshold(3) == pytest.approx(0.2)
     assert METRIC.with_labels(["m", "b"]).score(["m", "b"], ["b", "m"]) == pytest.approx(0.625)
+    proba = {"model": [[0.3, 0.7], [0.1, 0.9], [0.8, 0.2]]}
+    own = judge(relabelled, [3, 7, 3], proba, draws=0)
+    named = judge(METRIC, ["malignant", "benign", "malignant"], proba, draws=0)
+    assert [one.cost_per_population for one in own.policies] == [one.cost_per_population for one in named.policies]
     # Columns that are named after the classes are still found by name.
     frame = pd.DataFrame({"benign": [0.7], "malignant": [0.3]})
     assert relabelled.decide(frame).tolist() == [3]

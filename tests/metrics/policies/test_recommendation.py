@@ -116,7 +116,12 @@ def test_more_than_two_classes_are_said_in_the_yardstick():
 
 @pytest.mark.parametrize(
     ("spread", "cases", "expected"),
-    [(0.01, 200, "hardly from the answers"), (0.6, 200_000, "The doubt comes from the answers, hardly from")],
+    [
+        (0.01, 200, "hardly from the answers"),
+        (0.1, 200, "from the answers and from the 200 cases"),
+        (0.4, 200, "from the answers and from the 200 cases"),
+        (0.6, 200_000, "The doubt comes from the answers, hardly from"),
+    ],
 )
 def test_whose_doubt_it_is(spread, cases, expected):
     table = np.array([70, 30, 45, 55]) * cases // 200
@@ -179,6 +184,12 @@ class TestInformation:
         found = information(0, 100.0, drawn, drawn, none, 12, 400)
         assert (found.kind, found.advice) == ("answers", "Answer about 5 more questions")
         assert {one.of for one in found.more if one.spares > 0} == {"answers"}
+
+    def test_the_number_advised_is_one_of_the_kind_advised(self):
+        drawn = self.draws(0.0, 10.0)
+        nearly = drawn.mean(axis=0) + 0.99 * (drawn - drawn.mean(axis=0))
+        found = information(0, 100.0, drawn, nearly, drawn, 12, 400)
+        assert (found.kind, found.advice) == ("cases", "Collect about 150 more cases"), "5 answers would do as well"
 
     def test_what_hardly_matters_needs_no_more(self):
         drawn = self.draws(30.0, 10.0)

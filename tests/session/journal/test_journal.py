@@ -1,4 +1,5 @@
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.session.journal.backups import backups, forget_mark
+from elicit_app.session.journal.backups import backup_folder, backups, forget_mark
 from elicit_app.session.journal.events import Noted, Recovered, to_line
 from elicit_app.session.journal.reading import DamagedProblem, examine, read
 from elicit_app.session.journal.writing import Journal, UnwrittenProblem, to_lines
@@ -301,3 +302,20 @@ def test_a_cut_at_the_end_of_a_line_is_noticed(journal_path, a_session):
                 act(journal_path)
     journal_path.write_bytes(whole)
     assert list(read(journal_path).events) == a_session
+
+
+def test_backups_are_never_kept_through_a_link_nor_is_anything_there_removed(journal_path, a_session):
+    others = journal_path.parent.parent / "others"
+    others.mkdir()
+    kept = [others / f"2025-01-0{day}-120000-00000{day}.session.jsonl" for day in range(1, 9)]
+    for one in kept:
+        one.write_bytes(to_lines(a_session))
+    with create(journal_path, a_session):
+        pass
+    folder = backup_folder(journal_path)
+    shutil.rmtree(folder)
+    folder.symlink_to(others)
+    for _ in range(2):
+        with Journal.open(journal_path)[0] as journal:
+            journal.append(EXTRA)
+    assert sorted(others.iterdir()) == kept
