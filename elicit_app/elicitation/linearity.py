@@ -35,7 +35,7 @@ Rival = Literal["concave", "minimax", "threshold", "f1"]
 
 POWER = 0.6  # of felt counts
 # Bayes factors of a rival against linear costs, from which on it is named: set on simulated people, see docs/method.
-BAYES_FACTORS: dict[Rival, float] = {"concave": 8.0, "minimax": 4.5, "threshold": 8.0, "f1": 8.0}
+BAYES_FACTORS: dict[Rival, float] = {"concave": 10.0, "minimax": 10.0, "threshold": 10.0, "f1": 10.0}
 # Where questions were made for it, felt counts need less: linear people stay far below.
 BAYES_FACTOR_ON_BASES = 1.5
 ENOUGH_BASES = 2  # answered questions with a common base that this takes
