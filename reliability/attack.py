@@ -9,6 +9,7 @@ columns is a fault, and the exit code is 1. With --quick every row is tried on a
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import os
 import random
@@ -415,8 +416,10 @@ def _reply(event: Answered) -> str:
 
 def kills(folder: Path, number: int) -> Iterator[Row]:
     killed = Killed(folder, random.Random(7))
-    for _ in range(number):
-        killed.once()
+    # what was counted until Ctrl+C counts
+    with contextlib.suppress(KeyboardInterrupt):
+        for _ in range(number):
+            killed.once()
     killed.row.note = f"{killed.acknowledged} answers confirmed"
     yield killed.row
 
@@ -428,10 +431,11 @@ def window_kills(folder: Path, number: int) -> Iterator[Row]:
         row.note = f"{' and '.join(missing)} not installed"
         yield row
         return
-    with _Display() as display:
+    with _Display() as display, contextlib.suppress(KeyboardInterrupt):
         for number_ in range(number):
+            lost = not _window_killed(folder / f"home-{number_}", display, random.Random(number_))
             row.tried += 1
-            row.lost += not _window_killed(folder / f"home-{number_}", display, random.Random(number_))
+            row.lost += lost
     yield row
 
 
