@@ -43,6 +43,10 @@ def main() -> int:
     done = subprocess.run([sys.executable, "-m", "PyInstaller", "--noconfirm", *where, HERE / "elicit.spec"])
     if done.returncode:
         return done.returncode
+    if sys.platform == "linux":
+        # Only these: libraries that were patched for their wheel, such as OpenBLAS, do not load when they are stripped.
+        large = [*(OUT / "elicit").rglob("_polars_runtime.abi3.so"), *(OUT / "elicit").rglob("_typst.abi3.so")]
+        subprocess.run(["strip", "--strip-unneeded", *large], check=True)
     folder = OUT / ("elicit.app" if sys.platform == "darwin" else "elicit")
     for name in INSTALLERS.get(sys.platform, ()):
         shutil.copy(HERE / name, folder)
