@@ -165,7 +165,7 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
         accuracy = None if gains is None else _accuracy(belief, gains)
         bits = _foretold(procedure, history)
         linearity = procedure.linearity(history)
-        if linearity is not None:
+        if linearity is not None and bits is not None:
             # Who values results in another way is no coin, however badly linear costs foretell the answers.
             bits = bits._replace(others=linearity.bits_over_chance(bits.total) - bits.checks)
         kept_aside = held_out(belief, history, rng)
@@ -259,8 +259,10 @@ class _Bits(NamedTuple):
         return self.checks + self.others
 
 
-def _foretold(procedure: Procedure, history: Sequence[Asked]) -> _Bits:
-    """Return the sum of log2(p / q) over all answers, p the probability given those before it, q that by chance.
+def _foretold(procedure: Procedure, history: Sequence[Asked]) -> _Bits | None:
+    """Return the sum of log2(p / q) over all answers but ties, None without any.
+
+    p is the probability of an answer given those before it, q that by chance.
 
     Chance takes either side, and any count of the scale, small and large ones alike. It scores 0. Choices that inform
     add little, whoever answers; counts, repeats and checks are foretold well unless nobody looks (the statistic of a
@@ -284,7 +286,7 @@ def _foretold(procedure: Procedure, history: Sequence[Asked]) -> _Bits:
             checks += gained
         else:
             others += gained
-    return _Bits(checks, others)
+    return _Bits(checks, others) if checks or others else None
 
 
 def _before(procedure: Procedure, history: Sequence[Asked], n: int) -> Posterior:
