@@ -1,5 +1,5 @@
 # `make run` opens the app on a bundled study; `make test` checks everything. Both install what is missing.
-.PHONY: run test lint types imports tests docs notebooks reproduced screenshots bench dist sbom audit attack fuzz soak clean
+.PHONY: run test lint types imports tests docs notebooks bundle reproduced screenshots bench dist sbom audit attack fuzz soak clean
 
 UV := $(shell command -v uv || echo .tools/bin/uv)
 
@@ -44,6 +44,9 @@ bench:
 
 dist: # wheel and sdist, the same bytes wherever they are built
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(UV) build --build-constraints tools/build.txt --require-hashes
+
+bundle: # the program without Python, one folder and an archive in dist/bundle
+	$(UV) run --locked --no-dev --extra app --with pyinstaller==6.22.3 --with pillow python tools/bundle/build.py
 
 sbom: # what is installed with everything, as CycloneDX
 	@mkdir -p dist

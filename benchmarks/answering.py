@@ -64,7 +64,7 @@ class Waits:
 
 def within(n_classes: int) -> float:
     """Return the wait, in seconds, that is not to be exceeded."""
-    return 0.3 if n_classes > 5 else 0.1
+    return 0.08 if n_classes <= 5 else 0.12 if n_classes <= 10 else 0.2
 
 
 def studies(folder: Path) -> Iterator[Study]:

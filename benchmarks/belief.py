@@ -2,9 +2,9 @@
 
     uv run python benchmarks/belief.py [--part NAME ...] [--runs N] [--seed S] [--only TEXT]
 
-Parts: coverage, many, extremes, sphere, linearity, seeds, pooling. Thresholds ("wanted") are fixed here, before the
-runs. Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); rows about
-them are left out where it is absent.
+Parts: coverage, many, extremes, sphere, seeds, pooling; who is linear, and who tosses coins: `trust.py --part values`.
+Thresholds ("wanted") are fixed here, before the runs. Real predictions are read from the folder `../shared/data` beside
+the checkout (or ELICIT_SHARED_DATA); rows about them are left out where it is absent.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.noise import Noise
 from elicit_app.experiments.simulated import SimulatedRun
 from elicit_app.experiments.simulation import Experts, Laboratory
-from elicit_app.experiments.truths import Person
 from elicit_app.registry import setting_of
 from elicit_app.study.model import Study
 
@@ -134,21 +133,6 @@ def sphere(open_: Callable[[str], Study | None], options: argparse.Namespace) ->
         told(f"{name}, {questions}: covered", noise, [run.covered or 0.0 for run in runs], ".84 to .96")
 
 
-def linearity(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
-    """Share of people whose answers a rival of linear costs explains better, and of those by the right one."""
-    study = open_("wine")
-    assert study is not None
-    for person in ("linear", "concave:0.6", "minimax", "f1", "threshold:0.05"):
-        experts = Experts(noise=Noise.parse("weights:0.4"), person=Person.parse(person))
-        # With checks, two of the repeats come with a common base of one mistake.
-        lab = laboratory(study, options.seed, experts, questions=ANSWERS - 2, checks=True)
-        rivals = [lab.run(number).outcome.linear for number in range(options.runs)]
-        named = [float(rival is not None) for rival in rivals]
-        right = sum(rival == person.partition(":")[0] for rival in rivals)
-        wanted = "<= .05" if person == "linear" else ">= .80" if person.startswith("concave") else ">= .70"
-        told(f"wine, {ANSWERS - 2} questions and 4 of trust: not linear ({right} rightly named)", person, named, wanted)
-
-
 def seeds(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
     """The same answers, two seeds of the sampler: share of ends of ranges within a factor."""
     for name, questions in (("wine", 20), ("emotions", 20), ("digits", 60)):
@@ -216,7 +200,7 @@ def _group(study: Study, tau: float, number: int, seed: int) -> tuple[list[Exper
     return experts, _bayes(lab, 0).prior.covariance
 
 
-PARTS = {part.__name__: part for part in (coverage, many, extremes, sphere, linearity, seeds, pooling)}
+PARTS = {part.__name__: part for part in (coverage, many, extremes, sphere, seeds, pooling)}
 
 
 def main() -> None:

@@ -1,10 +1,11 @@
 """Who is flagged, and how honest the intervals are: people who look and who do not, on synthetic and real predictions.
 
-    uv run python benchmarks/trust.py [--part detection|calibration] [--study NAME] [--only PERSON]
+    uv run python benchmarks/trust.py [--part values|detection|calibration] [--study NAME] [--only PERSON]
                                       [--runs N] [--jobs J] [--seed S]
 
-Real predictions are read from the folder `../shared/data` beside the checkout (or ELICIT_SHARED_DATA); they are left
-out where it is absent.
+Part values: people with linear and other values, and a coin, who answer choices and counts on wine; the wanted figures
+are printed. The thresholds were set on people of seed 901: report others. Real predictions are read from the folder
+`../shared/data` beside the checkout (or ELICIT_SHARED_DATA); they are left out where it is absent.
 """
 
 from __future__ import annotations
@@ -16,27 +17,35 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 import numpy as np
 from elicitation import opened
 
-from elicit_app.elicitation.oracles import LogitOracle
+from elicit_app.elicitation.linearity import BAYES_FACTOR_ON_BASES, BAYES_FACTORS
+from elicit_app.elicitation.oracles import LogitOracle, Matching, Oracle
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Purpose, Question, Side
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Moved, Purpose, Question, Side
 from elicit_app.elicitation.response import N_PARAMETERS
+from elicit_app.elicitation.stopping import BEST_PROBABILITY, probability_best
 from elicit_app.elicitation.trust import TrustReport, trust_report
 from elicit_app.experiments.measures import JudgedPairs
+from elicit_app.experiments.noise import Noise
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.experiments.truths import Metric
+from elicit_app.experiments.truths import Person as Valuing
 from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.entries import cases_of
 from elicit_app.session.questions import sides
+from elicit_app.study.model import Study
 
 QUESTIONS = 18
 STUDIES = ("softmax-3", "breast-cancer", "emotions")
 BINS = 10
 
-Person = Callable[[Question, Side, int], Choice]  # question, what stands left, number of the question from 0
+Person = Callable[[Question, Side, int], Choice | Answer]  # question, what stands left, number of it from 0
 Chance = np.random.Generator
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -168,6 +177,127 @@ def well_specified(procedure: Bayes, rng: Chance) -> tuple[Matrix, Matrix, Perso
     return logs[0], np.log(manner.sensitivity[0]), person
 
 
+# --- people with values of their own, who also name counts ---
+
+
+COIN = "a coin"
+VALUES = {
+    "linear, weights:0.4": ("linear", "weights:0.4", "<= .05 not linear, <= .05 flagged"),
+    "linear, weights:0.6": ("linear", "weights:0.6", "<= .05 not linear, <= .05 flagged"),
+    "linear, logit:0.8": ("linear", "logit:0.8", "<= .05 not linear, <= .05 flagged"),
+    "concave:0.6": ("concave:0.6", "weights:0.4", ">= .80 not linear"),
+    "minimax": ("minimax", "weights:0.4", ">= .70 not linear"),
+    "f1": ("f1", "weights:0.4", ">= .70 not linear"),
+    "threshold:0.05": ("threshold:0.05", "weights:0.4", ">= .70 not linear"),
+    COIN: ("linear", "none", ">= .95 untrusted"),
+}
+
+
+class Coin:
+    """Takes either side, and any count of a scale, small and large ones alike."""
+
+    def __init__(self, rng: Chance) -> None:
+        self.rng = rng
+
+    def answer(self, question: Question) -> Answer:
+        proposal = question.proposal
+        if not question.asks_equal or proposal is None:
+            return Answer((Choice.FIRST, Choice.SECOND)[int(self.rng.integers(2))])
+        anywhere = np.exp(self.rng.uniform(np.log(max(proposal.least, 1)), np.log(proposal.most + 0.99)))
+        count = int(np.clip(int(anywhere), 1, proposal.most))
+        moved = Moved(proposal.side, proposal.true, proposal.predicted, count, proposal.start)
+        return Answer(Choice.EQUAL, moved=moved)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What is said of a person's values, whether the answers are trusted, and whether a settled choice is right.
+
+    Parameters
+    ----------
+    rival : str or None
+        What was named in place of linear costs.
+    log_bayes_factor : float
+        Of the best rival.
+    report : TrustReport
+        Of all answers.
+    best_right : bool or None
+        Whether the model that is said to be the best is; None where that is not settled.
+    """
+
+    rival: str | None
+    log_bayes_factor: float
+    report: TrustReport
+    best_right: bool | None
+
+
+def judged(laboratory: Laboratory, is_coin: bool, number: int) -> Judged:
+    """Simulate one of `VALUES`."""
+    chance = [np.random.default_rng(one) for one in np.random.SeedSequence([laboratory.setting.seed, number]).spawn(4)]
+    truth, study = laboratory.truth(chance[0]), laboratory.study
+    values = laboratory.experts.person.values(truth, truth_prevalence(laboratory), study.population)
+    oracle: Oracle = Coin(chance[2])
+    if not is_coin:
+        pairs = JudgedPairs.draw(values, laboratory.achievable, chance[1])
+        oracle = laboratory.experts.oracle(values, pairs, chance[2])
+    seed = int(chance[3].integers(2**31))
+    procedure = laboratory.procedure(seed)
+    assert isinstance(procedure, Bayes)
+    asked, stood = sitting(procedure, lambda question, left, at: oracle.answer(question), seed)
+    linearity = procedure.linearity(asked)
+    assert linearity is not None
+    models = procedure.asker.models
+    best = linearity.probability_best(probability_best(procedure.belief(asked), models))
+    utility = np.asarray(values(models))
+    right = None if is_coin or best.max() < BEST_PROBABILITY else bool(utility[best.argmax()] >= utility.max() - 1e-12)
+    factor = max(linearity.log_bayes_factors.values())
+    return Judged(linearity.rival, factor, trust_report(procedure, asked, stood), right)
+
+
+def truth_prevalence(laboratory: Laboratory) -> Matrix:
+    """Return the share of every class."""
+    study = laboratory.study
+    return np.asarray(cases_of(study, study.models[0]).prevalence)
+
+
+def valuing(study: Study, chosen: argparse.Namespace) -> None:
+    """Print who is called not linear, flagged and untrusted, and how often settled choices are right."""
+    print(
+        f"Rivals are named from these Bayes factors on: {BAYES_FACTORS}, concave on common bases "
+        f"{BAYES_FACTOR_ON_BASES}; a choice is settled at {BEST_PROBABILITY}."
+    )
+    print("| person | runs | not linear | rightly named | flagged | untrusted | best model settled, right | wanted |")
+    print("|" + "---|" * 8)
+    settled: list[bool] = []
+    for name, (kind, noise, wanted) in VALUES.items():
+        if chosen.only is not None and chosen.only not in name:
+            continue
+        matching = Matching(0.6 if noise.startswith("logit") else None, rounded=True)
+        experts = Experts(noise=Noise.parse(noise), person=Valuing.parse(kind), matching=matching)
+        laboratory = Laboratory(study, BayesSetting(questions=QUESTIONS, checks=True, seed=chosen.seed), experts)
+        found = several(partial(judged, laboratory, name == COIN), chosen.runs, chosen.jobs)
+        called = [one.rival is not None for one in found]
+        right = sum(one.rival == kind.partition(":")[0] for one in found)
+        flagged = [one.report.verdict != "trusted" for one in found]
+        untrusted = [one.report.verdict == "untrusted" for one in found]
+        best = [one.best_right for one in found if one.best_right is not None]
+        settled += best
+        print(
+            f"| {name} | {len(found)} | {with_error(called)} | {right} of {sum(called)} | {with_error(flagged)} "
+            f"| {with_error(untrusted)} | {len(best)}, {sum(best)} | {wanted} |",
+            flush=True,
+        )
+    print(f"Settled choices that are right: {with_error(settled)} of {len(settled)}, wanted >= .95")
+
+
+def with_error(shares: Sequence[bool]) -> str:
+    """Return a share and its standard error."""
+    if not shares:
+        return ""
+    mean = float(np.mean(shares))
+    return f"{mean:.2f} +- {np.sqrt(mean * (1 - mean) / max(len(shares) - 1, 1)):.2f}"
+
+
 # --- runs -------------------------------------------------------------------------------------------------------------
 
 
@@ -182,7 +312,8 @@ def sitting(procedure: Bayes, person: Person, seed: int) -> tuple[list[Asked], l
         left: Side = sides(seed, number + 1)[0]
         if question.purpose is Purpose.REPEAT and question.repeat_of is not None:
             left = stood[question.repeat_of - 1]  # the two sides have changed places
-        answer = Answer(person(question, left, number))
+        said = person(question, left, number)
+        answer = said if isinstance(said, Answer) else Answer(said)
         asked.append(Asked(question, answer))
         stood.append(left)
         try:
@@ -240,7 +371,7 @@ def share(runs: Sequence[Run], names: Sequence[str]) -> float:
     return float(np.mean([any(one.flagged for one in run.report.suspicions if one.name in names) for run in runs]))
 
 
-def several(work: Callable[[int], Run], runs: int, jobs: int) -> list[Run]:
+def several(work: Callable[[int], Found], runs: int, jobs: int) -> list[Found]:
     if jobs == 1:
         return [work(number) for number in range(runs)]
     from joblib import Parallel, delayed
@@ -260,7 +391,7 @@ def flags(runs: Sequence[Run]) -> str:
 def main() -> None:
     """Print the tables."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--part", choices=["detection", "calibration"], action="append")
+    options.add_argument("--part", choices=["values", "detection", "calibration"], action="append")
     options.add_argument("--study", choices=STUDIES, action="append")
     options.add_argument("--only", help="print only the people whose description contains this text")
     options.add_argument("--runs", type=int, default=100)
@@ -268,9 +399,13 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=7)
     chosen = options.parse_args()
     setting = BayesSetting(questions=QUESTIONS, checks=True, seed=chosen.seed)
-    parts = chosen.part or ["detection", "calibration"]
+    parts = chosen.part or ["values", "detection", "calibration"]
     with TemporaryDirectory() as folder:
-        for name in chosen.study or STUDIES:
+        if "values" in parts:
+            wine = opened("wine", Path(folder))
+            assert wine is not None
+            valuing(wine, chosen)
+        for name in chosen.study or STUDIES if parts != ["values"] else ():
             study = opened(name, Path(folder))
             if study is None:
                 print(f"{name}: the shared predictions are not here", file=sys.stderr)

@@ -1,6 +1,7 @@
 """What kind of question comes next: a new one, one to ask again, a repeat, or a check.
 
-A sitting has at most 18 informative questions; with checks, three repeats and one dominated pair come on top.
+A sitting has at most 18 informative questions; with checks, three repeats and one dominated pair come on top, and a
+second such pair where the first was answered wrongly: one slip says little.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ def _still(due: Sequence[Purpose], history: Sequence[Asked]) -> list[Purpose]:
     done = Counter(
         asked.question.purpose for n, asked in enumerate(history) if not _asked_before(asked.question, history[:n])
     )
+    done[Purpose.CHECK] -= len(_checks_again(history)[0])
     left = []
     for purpose in due:
         if done[purpose]:
@@ -92,6 +94,9 @@ def next_item(history: Sequence[Asked], questions: int, checks: bool) -> Item | 
             return Item("check")
         if repeatable_answers(history):
             return Item("repeat")
+    failed = _checks_again(history)[1] if checks else None
+    if failed is not None and (len(history) - failed > _LATER or asked >= questions):
+        return Item("check")
     last = asked + 1 >= questions
     again = next((n for n in _unsure(history) if len(history) - n > _LATER or last), None)
     if asked >= questions:
@@ -106,13 +111,14 @@ def owed(history: Sequence[Asked]) -> Item | None:
     purposes = {asked.question.purpose for asked in history}
     if Purpose.REPEAT not in purposes and repeatable_answers(history):
         return Item("repeat")
-    return None if Purpose.CHECK in purposes else Item("check")
+    return None if Purpose.CHECK in purposes and _checks_again(history)[1] is None else Item("check")
 
 
 def owed_left(history: Sequence[Asked]) -> int:
     """Return how many questions `owed` still asks for, where there is an answer to repeat."""
     purposes = {asked.question.purpose for asked in history}
-    return (Purpose.REPEAT not in purposes) + (Purpose.CHECK not in purposes)
+    failed = _checks_again(history)[1] is not None
+    return (Purpose.REPEAT not in purposes) + (Purpose.CHECK not in purposes or failed)
 
 
 def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> int:
@@ -121,6 +127,7 @@ def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> in
     again = sum(history[n].question.purpose is not Purpose.INFORMATIVE for n in _unsure(history))
     if not checks:
         return left + again
+    again += _checks_again(history)[1] is not None
     extra = _still(extras(questions, questions), history)
     repeats = extra.count(Purpose.REPEAT)
     repeatable = len(repeatable_answers(history)) + (left if history else left - 1)  # never the very first question
@@ -134,7 +141,13 @@ def repeatable_answers(history: Sequence[Asked]) -> list[int]:
     """
     once = tradable_answers(history)
     preferences = [n for n in once if history[n].answer.choice in PREFERENCES and history[n].answer.moved is None]
-    return preferences or [n for n in once if history[n].answer.moved is not None]
+    possible = preferences or [n for n in once if history[n].answer.moved is not None]
+    return not_just_asked(possible, history)
+
+
+def not_just_asked(places: Sequence[int], history: Sequence[Asked]) -> list[int]:
+    """Return the places that lie some questions back, or all: what was just asked is remembered, not judged anew."""
+    return [n for n in places if len(history) - n > _LATER] or list(places)
 
 
 def tradable_answers(history: Sequence[Asked]) -> list[int]:
@@ -149,6 +162,21 @@ def tradable_answers(history: Sequence[Asked]) -> list[int]:
         and answer.choice is not Choice.UNSURE
         and n + 1 not in repeated
     ]
+
+
+def _checks_again(history: Sequence[Asked]) -> tuple[list[int], int | None]:
+    """Return the places of checks that follow a failed one, and that of a failed one that none followed yet."""
+    second: list[int] = []
+    failed = None
+    for n, (question, answer) in enumerate(history):
+        if question.purpose is not Purpose.CHECK:
+            continue
+        if failed is not None:
+            second.append(n)
+            failed = None
+        elif answer.choice in PREFERENCES and better_side(*question.rates) not in (None, answer.choice):
+            failed = n
+    return second, failed
 
 
 def never_asked(history: Sequence[Asked], family: Family, n_classes: int) -> tuple[MistakeKey, ...]:
@@ -170,6 +198,14 @@ def never_asked(history: Sequence[Asked], family: Family, n_classes: int) -> tup
             shown = question if answer.moved is None else question.moved(answer.moved)
             seen |= weighs.coordinates(shown.first) != weighs.coordinates(shown.second)
     return tuple(key for key, asked in zip(weighs.mistakes(n_classes), seen, strict=True) if not asked)
+
+
+def better_side(a: Matrix, b: Matrix) -> Choice | None:
+    """Return the side of (k, k) matrices with no more mistakes of any kind and fewer of one, or None."""
+    more = (a - b)[error_cells(len(a))]
+    if not more.any():
+        return None
+    return Choice.FIRST if (more <= 0).all() else Choice.SECOND if (more >= 0).all() else None
 
 
 def dominated(matrices: Matrix, population: int | None, region: Region | None, rng: np.random.Generator) -> Question:

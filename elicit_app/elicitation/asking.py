@@ -14,12 +14,12 @@ from elicit_app.elicitation.agenda import (
     Item,
     dominated,
     informative,
+    not_just_asked,
     repeatable_answers,
     tradable_answers,
 )
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.choosing import (
-    BestEqualPoint,
     Chooser,
     EqualCandidates,
     Goal,
@@ -27,8 +27,11 @@ from elicit_app.elicitation.choosing import (
     best_equal_point,
     best_pair,
     equal_points,
+    most_different,
+    most_different_count,
     worth,
 )
+from elicit_app.elicitation.linearity import gains_if_felt
 from elicit_app.elicitation.pairs import PairSet, PairSource
 from elicit_app.elicitation.pool import SAME
 from elicit_app.elicitation.prior import WeightPrior
@@ -38,10 +41,11 @@ from metrics.elicited.family import error_cells
 Answers = Literal["choice", "equal", "mixed"]
 
 CHOICES_FIRST = 3  # informative questions before a count is asked for
+COUNTS_IN_A_ROW = 2  # then comes a choice: the two kinds are known to differ
 FAR_AFTER = 4  # informative questions before a pair far from the models may come
-_FEW_WEIGHTS = 20  # with more, two counts may be asked for in a row
 _SECONDS = {"choice": 14.0, "equal": 22.0}  # what an answer takes before anything is known about the person
 _SECONDS_KNOWN = 3  # answers that this is worth
+_START = (0.2, 0.9)  # of the scale, counted in logarithms, where a count may stand at first
 _BETWEEN_PILES = 3  # questions for every pile but one, before mistakes of the same pile are compared
 
 
@@ -116,12 +120,12 @@ class Asker:
         if counts is not None and self._may_ask_equal(history):
             best = best_equal_point(belief, counts, self.targets)
         if best is not None and self.answers == "equal":
-            return self._equal_question(pairs, best, history, rng)
+            return self._equal_question(pairs, best.pair, best.proposal, history, rng)
         chosen = self.choose(belief, pairs, self.goal, self.targets, graded)
         if best is not None:
             bits = worth(belief, pairs, chosen, self.targets, graded)
             if best.worth / self.seconds(history, "equal") > bits / self.seconds(history, "choice"):
-                return self._equal_question(pairs, best, history, rng)
+                return self._equal_question(pairs, best.pair, best.proposal, history, rng)
         return self._choice(pairs, chosen, history, belief, wanted, rng)
 
     def _counts(self, belief: Posterior, pairs: PairSet, row: Row) -> EqualCandidates | None:
@@ -147,8 +151,7 @@ class Asker:
         if self.answers == "equal":
             return True
         new = [asked.question.asks_equal for asked in history if asked.question.purpose is Purpose.INFORMATIVE]
-        in_a_row = 1 if self.prior.size <= _FEW_WEIGHTS else 2
-        return len(new) >= CHOICES_FIRST and not all(new[-in_a_row:])
+        return len(new) >= CHOICES_FIRST and not all(new[-COUNTS_IN_A_ROW:])
 
     def seconds(self, history: Sequence[Asked], kind: Literal["choice", "equal"]) -> float:
         """Return how long an answer of a kind takes this person; the last answer's time does not count."""
@@ -165,12 +168,12 @@ class Asker:
         return "grave" if sum(asked.question.asks_equal for asked in history) % 2 else "slight"
 
     def _equal_question(
-        self, pairs: PairSet, best: BestEqualPoint, history: Sequence[Asked], rng: np.random.Generator
+        self, pairs: PairSet, at: int, proposal: Proposal, history: Sequence[Asked], rng: np.random.Generator
     ) -> Question:
-        """Return a question that asks for a count; it starts anywhere on its scale, and on either side in turn."""
-        question, proposal = self._pair(pairs, best.pair), best.proposal
-        start = int(np.exp(rng.uniform(np.log(max(proposal.least, 1)), np.log(proposal.most))))
-        start = int(np.clip(start, max(proposal.least, 1), proposal.most))
+        """Return a question that asks for a count; it starts well inside its scale, and on either side in turn."""
+        question, least = self._pair(pairs, at), max(proposal.least, 1)
+        start = round(least * np.exp(rng.uniform(*_START) * np.log(proposal.most / least)))
+        start = int(np.clip(start, least, proposal.most))
         question = _with_count(question, proposal, start)
         question = replace(question, proposal=replace(proposal, start=start, at_once=True))
         on_first = sum(
@@ -215,29 +218,42 @@ class Asker:
         Some repeats come with a common base of one of the two mistakes: who values results linearly answers the same.
         """
         if self.source.region is not None and self._plain_repeats(history) >= PLAIN_REPEATS:
-            based = self._with_common_base(history, belief)
+            based = self._with_common_base(history, belief, rng)
             if based is not None:
-                return based if rng.integers(2) else based.swapped()
+                return based
         place = self._undecided(repeatable_answers(history), history, belief)[0]
         return replace(history[place].question.swapped(), purpose=Purpose.REPEAT, repeat_of=place + 1)
 
-    def _with_common_base(self, history: Sequence[Asked], belief: Posterior) -> Question | None:
-        """Return the least decided trade that has room for a base; equal points are the least decided of all."""
-        region = self.source.region
+    def _with_common_base(
+        self, history: Sequence[Asked], belief: Posterior, rng: np.random.Generator
+    ) -> Question | None:
+        """Return the trade on a base that linear costs and felt counts are expected to answer most differently.
+
+        A count says more about the difference than a choice; where choices alone are asked for, it is a choice.
+        """
+        region, population = self.source.region, self.source.population
         assert region is not None
-        for place in self._undecided(tradable_answers(history), history, belief):
+        found = []
+        for place in not_just_asked(tradable_answers(history), history):
             question = _as_answered(history[place])
-            sides = region.with_common_base(np.asarray(question.first), np.asarray(question.second))
-            if sides is not None:
-                return Question(
-                    *sides,
-                    self.source.population,
-                    Purpose.REPEAT,
-                    repeat_of=place + 1,
-                    hypothetical=True,
-                    common_base=True,
-                )
-        return None
+            sides = region.common_bases(np.asarray(question.first), np.asarray(question.second))
+            found += [(place, *pair) for pair in sides]
+        if not found:
+            return None
+        places, first, second = (np.array(column) for column in zip(*found, strict=True))
+        first, second = first / population, second / population
+        gains, plain = self.prior.gain(first, second), np.ones(len(first), dtype=bool)
+        pairs, felt = PairSet(first, second, gains, plain, ~plain), gains_if_felt(first, second, self.prior)
+        counts = None if self.answers == "choice" else self._counts(belief, pairs, "bare")
+        best = None if counts is None else most_different_count(belief, counts, felt)
+        if counts is not None and best is not None:
+            at = int(counts.pairs[best])
+            question = self._equal_question(pairs, at, counts.proposals[best], history, rng)
+        else:
+            at = most_different(belief, gains, felt)
+            question = self._pair(pairs, at)
+            question = question if rng.integers(2) else question.swapped()
+        return replace(question, purpose=Purpose.REPEAT, repeat_of=int(places[at]) + 1, common_base=True)
 
     def _undecided(self, places: Sequence[int], history: Sequence[Asked], belief: Posterior) -> list[int]:
         """Return places of the history, those first that the belief thinks the person is nearest to indifferent in."""

@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.prior import WeightPrior, positive
 from elicit_app.elicitation.questions import Belief, Matrix
 from elicit_app.elicitation.response import N_PARAMETERS, Evidence, Person, ResponseModel
-from elicit_app.elicitation.sampler import LogDensity, assimilated, gathered, moved
+from elicit_app.elicitation.sampler import LogDensity, annealed, assimilated, gathered, moved
 from metrics.elicited.family import family_of
 
 LEVEL = 0.9  # of all intervals
 ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 3_600.0  # effective draws; ends of ranges take more than means
 KEPT = 1_000  # draws behind a shown result: what is on screen, in a file and in its ranges are the same ones
+_GOES_A_STAGE = 2  # between the draws that a shown result keeps
+_STARTLING = 0.2  # probability of a choice below which the draws are made anew
+_RENEWED = 0.6  # of what renewed draws are worth: copies were moved little
 _YARDSTICKS = 6  # tried for the estimate
 _SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
 _REFIT_PARTICLES = 240  # enough to predict one side or the other
@@ -208,8 +211,12 @@ class ParticlePosterior(Posterior):
         return self.effective
 
     def updated(self, answers: Evidence, newest: Evidence, rng: np.random.Generator) -> Self:
-        """Resample by the newest answer, then move on all of them."""
+        """Resample by the newest answer, then move on all of them; after a startling choice, draw anew."""
         fit = self.response.log_likelihood(self.weights, self.person, newest).sum(axis=1)
+        if self._may_be_stuck(fit, newest):
+            # The draws may all stand where an earlier slip has led them: begin anew, from everywhere.
+            _, draws = annealed(len(self.draws), self.draws.shape[1], self._log_likelihood(answers), rng)
+            return self._with(draws, _RENEWED * len(draws))
         mixed = assimilated(
             self.draws,
             self.effective,
@@ -222,10 +229,17 @@ class ParticlePosterior(Posterior):
         )
         return self._with(mixed.particles, mixed.effective)
 
+    def _may_be_stuck(self, fit: Matrix, newest: Evidence) -> bool:
+        """Tell whether draws have to be made anew: after a choice that startles them."""
+        if not len(newest.choices.gain) or len(self.prior.order):
+            return False
+        return float(np.exp(fit).mean()) < _STARTLING
+
     def refined(self, answers: Evidence, rng: np.random.Generator) -> Self:
         """Move the draws on and keep every stage."""
         density = self._log_likelihood(answers)
-        mixed = gathered(self.draws, self.effective, density, self._observed, rng, self.sweeps, ENOUGH_TO_SHOW)
+        sweeps = _GOES_A_STAGE * self.sweeps
+        mixed = gathered(self.draws, self.effective, density, self._observed, rng, sweeps, ENOUGH_TO_SHOW)
         return self._with(mixed.particles, mixed.effective)
 
     def refitted(self, answers: Evidence, rng: np.random.Generator) -> Self:

@@ -18,7 +18,7 @@ from elicit_app.elicitation.response import EqualPoints
 from metrics.elicited.family import error_cells, family_of
 
 Goal = Literal["order", "closeness"]
-Row = Literal["grave", "slight"]  # of two mistakes, by what is believed
+Row = Literal["grave", "slight", "bare"]  # of two mistakes, by what is believed; bare: the one without a common base
 Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # as `best_pair`
 
 _FAR_WORTH = 0.9  # what is learned from a pair far from the models, set against a near one
@@ -139,8 +139,8 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
         How far a count may be moved.
     population : int
         What the pairs' rates are shown for.
-    row : {"grave", "slight"}
-        Whether the count of the graver mistake is moved, or that of the slighter one.
+    row : {"grave", "slight", "bare"}
+        Whether the count of the graver mistake is moved, or that of the slighter one, or of the one without a base.
     """
     first, second = (np.rint(side * population).astype(np.int64) for side in (pairs.first, pairs.second))
     apart = (first - second) * error_cells(belief.prior.n_classes)
@@ -150,8 +150,12 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
         none = EqualPoints(np.empty(0, np.intp), np.empty((0, belief.prior.size)), *(np.empty(0),) * 3)
         return EqualCandidates(two, (), none, np.empty(0), population)
     weights = np.stack([_weight_index(belief, true[:, c], predicted[:, c]) for c in (0, 1)], axis=1)
-    graver = np.median(belief.log_weights, axis=0)[weights].argmax(axis=1)
-    each, moved = np.arange(len(two)), graver if row == "grave" else 1 - graver
+    each = np.arange(len(two))
+    if row == "bare":
+        moved = np.minimum(first, second)[two[:, None], true, predicted].argmin(axis=1)
+    else:
+        graver = np.median(belief.log_weights, axis=0)[weights].argmax(axis=1)
+        moved = graver if row == "grave" else 1 - graver
     if region.fixed is not None:
         moved = np.where(region.fixed[true[each, moved]], 1 - moved, moved)
     i, j = true[each, moved], predicted[each, moved]
@@ -209,6 +213,48 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
     best = _first_best(bits)
     place = int(roomy[promising[best]])
     return BestEqualPoint(int(found.pairs[place]), found.proposals[place], float(bits[best]))
+
+
+def most_different_count(belief: Posterior, found: EqualCandidates, felt: Matrix) -> int | None:
+    """Return the count that tells best which of two gains the person goes by; None where no count can be asked for.
+
+    Parameters
+    ----------
+    belief : Posterior
+        What is believed now.
+    found : EqualCandidates
+        Counts that could be asked for.
+    felt : ndarray of shape (pairs, m)
+        The gains of the rival, of all pairs that `found` was made from.
+    """
+    most = np.array([proposal.most for proposal in found.proposals], dtype=np.float64) - found.base
+    roomy = np.flatnonzero(most >= _LEAST_SCALE)
+    if not len(roomy):
+        return None
+    points, person = _some_points(found.points, roomy), belief.person
+    rest = np.abs(felt[found.pairs[roomy]])
+    rest[np.arange(len(roomy)), points.cell] = 0.0
+    shift = np.log(rest.sum(axis=1)) - points.log_amount
+    straight = belief.response.equal_points(belief.weights, person, points) + np.log(found.population)
+    bent = straight + person.shrinkage[:, None] * shift
+    top = np.log(most[roomy])
+    inside = np.mean([((one > 0) & (one < top)).mean(axis=0) for one in (straight, bent)], axis=0)
+    apart = shift**2 / (straight.var(axis=0) + np.mean(person.error**2))
+    return int(roomy[_first_best(apart * inside**2)])
+
+
+def most_different(belief: Posterior, gains: Matrix, rival: Matrix) -> int:
+    """Return the pair whose choice tells best which of two gains, each of shape (pairs, m), the person goes by.
+
+    It is the one of the greatest Jensen-Shannon divergence between what each of them foretells.
+    """
+    one, other = (belief.chances(each).mean(axis=1) for each in (gains, rival))
+
+    def entropy(p: Matrix) -> Matrix:
+        p = np.maximum(p, 1e-12)
+        return np.asarray(-(p * np.log2(p)).sum(axis=0))
+
+    return _first_best(entropy((one + other) / 2) - (entropy(one) + entropy(other)) / 2)
 
 
 def _weight_index(belief: Posterior, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> NDArray[np.intp]:

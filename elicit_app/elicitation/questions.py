@@ -15,6 +15,7 @@ from metrics.elicited.metric_parts import AnswersFor as AnswersFor
 
 if TYPE_CHECKING:
     from elicit_app.elicitation.belief import Posterior
+    from elicit_app.elicitation.linearity import Linearity
     from elicit_app.elicitation.procedures.published import Fraction
 
 Matrix = NDArray[np.float64]
@@ -435,6 +436,10 @@ class Procedure(Protocol):
 
     def belief(self, history: Sequence[Asked]) -> Posterior | None:
         """Return what is believed after `history`; None for a procedure without a belief."""
+        return None
+
+    def linearity(self, history: Sequence[Asked]) -> Linearity | None:
+        """Return how well rivals of linear costs explain the answers; None where that is not judged."""
         return None
 
     def random_gains(self, n: int, rng: np.random.Generator) -> Matrix | None:

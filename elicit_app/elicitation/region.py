@@ -17,6 +17,7 @@ _IMAGINED_WRONG = 0.15  # share of a class that an imagined better model gets wr
 _SHARE_OF_WORST = 0.5  # models that are wrong on more of a class than this share of the worst error are not shown
 _ONE_MISTAKE = 0.8  # share of the worst error that one kind of mistake may make up
 _SMALLER = (1.0, 0.5, 1 / 3, 0.25)  # amounts of a trade that is asked again, where there is no room for a base
+_BASES = (1, 2, 4, 8, 16)  # sizes of a common base, in times of the amount traded
 _LEAST_AMOUNT = 3  # cases that a smaller amount keeps
 _NEAR_TIMES, _NEAR_SHARE = 3.0, 0.25  # near: at most three times a model's own mistakes, or a quarter of the class
 
@@ -97,12 +98,12 @@ class Region:
         others = sides[each, true].sum(axis=1) - sides[each, true, true] - now
         return np.asarray(np.maximum(np.minimum(self.most[true] - others, self.most_of_one[true, predicted]), now))
 
-    def with_common_base(self, first: Counts, second: Counts) -> tuple[Counts, Counts] | None:
-        """Return the same trade with a common base of one of the two mistakes on both sides, twice the amount traded.
+    def common_bases(self, first: Counts, second: Counts) -> list[tuple[Counts, Counts]]:
+        """Return the same trade with a common base of one of the two mistakes on both sides, in every size.
 
         Whoever values results linearly must answer it as before; whoever feels mistakes by a power of their count does
-        not (a base of both mistakes, or smaller amounts, would tell nothing). Where there is no room for such a base
-        the amounts are made smaller, all alike.
+        not (a base of both mistakes, or smaller amounts, would tell nothing). What both sides had in common of the two
+        mistakes is taken away, and amounts may be smaller than in the trade, all alike, to make room.
 
         Parameters
         ----------
@@ -111,30 +112,30 @@ class Region:
 
         Returns
         -------
-        tuple of ndarray or None
-            The pair; None where there is no room for a base of the amount traded.
+        list of tuple of ndarray
+            The pairs; none where there is no room for a base of the amount traded.
         """
         apart = (first - second) * error_cells(len(first))
         cells = [(int(true), int(predicted)) for true, predicted in np.argwhere(apart)]
         if len(cells) != 2:
-            return None
-        common = [np.minimum(first[cell], second[cell]) for cell in cells]
-        found: list[tuple[float, tuple[Counts, Counts]]] = []
+            return []
+        found = []
         for share in _SMALLER:
             amounts = [round(share * abs(int(apart[cell]))) for cell in cells]
             if min(amounts) < _LEAST_AMOUNT and share < 1:
                 break
             sides = [side.copy() for side in (first, second)]
-            for cell, amount, base in zip(cells, amounts, common, strict=True):
-                _set(sides[int(apart[cell] < 0)], cell, int(base) + amount)
             for cell, amount in zip(cells, amounts, strict=True):
-                base = min(2 * amount, *(self._room(side, cell[0]) for side in sides))
-                if base >= amount:
-                    raised = [side.copy() for side in sides]
-                    for side in raised:
-                        _set(side, cell, int(side[cell]) + base)
-                    found.append((base / amount + share, (raised[0], raised[1])))
-        return max(found, key=lambda one: one[0])[1] if found else None
+                _set(sides[int(apart[cell] < 0)], cell, amount)
+                _set(sides[int(apart[cell] > 0)], cell, 0)
+            for cell, amount in zip(cells, amounts, strict=True):
+                for base in (times * amount for times in _BASES):
+                    if base <= min(self._room(side, cell[0]) for side in sides):
+                        one, other = sides[0].copy(), sides[1].copy()
+                        for side in (one, other):
+                            _set(side, cell, int(side[cell]) + base)
+                        found.append((one, other))
+        return found
 
     def _room(self, side: Counts, true: int) -> int:
         """Return how many more cases of a class may be wrong."""

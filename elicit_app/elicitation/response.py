@@ -173,7 +173,7 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
     if not np.abs(rest).max() > 0:
         return None
     other = moved.count - net  # the count at which the sides do not differ in this mistake
-    low, high = rounding_cell(moved.count, _end_of_scale(question, moved))
+    low, high = rounding_cell(moved.count, end_of_scale(question, moved))
     with np.errstate(divide="ignore"):
         # Fewer than the other side has cannot be as bad as something: read as the least that can be.
         net_ends = np.maximum(np.array([low, high, moved.start]) - other, [0.0, 0.5, 0.0])
@@ -181,7 +181,7 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
     return cell, rest, float(ends[0]), float(ends[1]), float(ends[2]) if np.isfinite(ends[2]) else np.nan
 
 
-def _end_of_scale(question: Question, moved: Moved) -> int:
+def end_of_scale(question: Question, moved: Moved) -> int:
     """Return the count that could not be passed: where the scale ended, or all that the class has."""
     proposal = question.proposal
     if proposal is not None and (proposal.true, proposal.predicted) == (moved.true, moved.predicted):
@@ -221,6 +221,25 @@ def rounding_cell(count: int, most: int) -> tuple[float, float]:
         step = next(step for step in (100, 50, 10, 5, 1) if count % step == 0 and count > step)
         low, high = count - step / 2, count + step / 2
     return float(low), float(np.inf if count >= most else high)
+
+
+def ends_of_scale(asked: Asked) -> tuple[float, float]:
+    """Return the least and the largest count that an equal point could have, half a case further out."""
+    question, moved = asked.question, asked.answer.moved
+    assert moved is not None
+    least = 1 if question.proposal is None else max(question.proposal.least, 1)
+    return least - 0.5, end_of_scale(question, moved) + 0.5
+
+
+def blind_chance(asked: Asked) -> float:
+    """Return the probability of the count that was named, where any place on the log scale is as likely."""
+    moved = asked.answer.moved
+    assert moved is not None
+    least, top = ends_of_scale(asked)
+    # Below the scale nothing can be named: a 0 counts as the first place.
+    low, high = rounding_cell(max(moved.count, 1), int(top))
+    low, high = max(low, least), max(min(high, top), least + 0.5)
+    return float(np.log(high / low) / np.log(top / least))
 
 
 class Person(NamedTuple):
@@ -274,7 +293,7 @@ class ResponseModel:
     log_sensitivity, spread : float
         Mean and standard deviation of log s: people are right on about 80 % of random achievable pairs.
     sure_above, sure_slope : float
-        Above this normal score log s rises by `sure_slope` more a unit: people who hardly ever err.
+        Above this normal score log s rises by `sure_slope` more a unit: three people in ten hardly ever err.
     log_tie, tie_spread, log_gap, gap_spread : float
         Of the half-width of "about equal", and of the step from slightly to clearly, in latent units.
     logit_lapse, lapse_spread : float
@@ -289,8 +308,8 @@ class ResponseModel:
     units: Matrix
     log_sensitivity: float = float(np.log(1.5))
     spread: float = 1.2
-    sure_above: float = 1.0
-    sure_slope: float = 1.5
+    sure_above: float = 0.5
+    sure_slope: float = 4.0
     log_tie: float = float(np.log(0.06))
     tie_spread: float = 1.2
     log_gap: float = float(np.log(1.5))
@@ -330,6 +349,8 @@ class ResponseModel:
             sure_above=-2.4,
             sure_slope=10.0,
             log_tie=float(np.log(0.02)),
+            logit_lapse=-4.0,
+            lapse_spread=2.0,
             rho=0.0,
         )
 
@@ -371,6 +392,10 @@ class ResponseModel:
             return np.asarray((weights * factor[:, None]) @ gains.T)
         good = np.log(np.maximum(weights @ np.maximum(gains, 0.0).T, _TINY))
         bad = np.log(np.maximum(weights @ np.maximum(-gains, 0.0).T, _TINY))
+        return self.latent_of_logs(good, bad, weights, person)
+
+    def latent_of_logs(self, good: Matrix, bad: Matrix, weights: Matrix, person: Person) -> Matrix:
+        """Return the latent preferences by the logarithms of weighted gains and losses, each (draws, pairs)."""
         if self.rho == 1.0:
             return np.asarray((person.sensitivity / self.units[-1])[:, None] * (good - bad))
         unit = np.exp(np.interp(person.rho, _RHO_GRID, np.log(self.units)))
@@ -386,7 +411,7 @@ class ResponseModel:
             latent = self.latent(weights, person, answers.choices.gain)
             parts.append(self.of_latent(latent, person, answers.choices))
         if len(answers.points.cell):
-            parts.append(self._of_points(weights, person, answers.points))
+            parts.append(self.of_points(weights, person, answers.points))
         return np.concatenate(parts, axis=1) if parts else np.zeros((len(weights), 0))
 
     def equal_points(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
@@ -395,6 +420,11 @@ class ResponseModel:
         amount = points.log_amount
         felt = amount + person.shrinkage[:, None] * (rest - np.log(np.maximum(weights[:, points.cell], _TINY)) - amount)
         return np.asarray(np.where(np.isnan(points.start), felt, felt + person.pull[:, None] * (points.start - felt)))
+
+    def point_tails(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
+        """Return the probabilities of an amount as small, and as large, as each one, shape (2, draws, points)."""
+        expected, error = self.equal_points(weights, person, points), person.error[:, None]
+        return np.stack([ndtr((points.high - expected) / error), ndtr((expected - points.low) / error)])
 
     def chances(self, latent: Matrix, person: Person, graded: bool = False) -> Matrix:
         """Return the probability of every possible choice, shape (choices, draws, pairs).
@@ -434,7 +464,8 @@ class ResponseModel:
         chance += person.lapse[:, None] * (choices.lapse - chance)
         return np.asarray(np.log(np.maximum(chance, _TINY)))
 
-    def _of_points(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
+    def of_points(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
+        """Return log P(count), shape (draws, points), of equal points."""
         expected, error = self.equal_points(weights, person, points), person.error[:, None]
         inside = ndtr((points.high - expected) / error) - ndtr((points.low - expected) / error)
         lapse = person.lapse[:, None] + _POINT_LAPSE

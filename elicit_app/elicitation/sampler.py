@@ -15,9 +15,9 @@ _DEGREES = 6.0  # of the t distribution that stands in for the posterior: its ta
 _SHRINK = 0.05
 _ADAPT_RATIO = 8  # particles a dimension that an estimated covariance needs
 _PHASES = 2  # the stand-in is fitted again so often, since resampling leaves copies
-_MOST_GOES = 3  # of moves at one answer
+_MOST_GOES = 7  # of moves at one answer
 _ANNEALING_SWEEPS = 4
-_MOST_STAGES = 12  # of moves behind a shown result
+_MOST_STAGES = 15  # of moves behind a shown result
 _DECIMALS = 11  # of a position: machines round the digits after that differently
 
 
@@ -160,9 +160,6 @@ def gathered(
 def annealed(n: int, d: int, log_likelihood: LogDensity, rng: np.random.Generator) -> tuple[float, Matrix]:
     """Return the log-evidence of a likelihood under N(0, I), and draws of the posterior, by tempering.
 
-    The power of the likelihood rises from 0 to 1, each time as far as half of the particles stay effective (Del Moral,
-    Doucet and Jasra 2006).
-
     Parameters
     ----------
     n, d : int
@@ -172,15 +169,37 @@ def annealed(n: int, d: int, log_likelihood: LogDensity, rng: np.random.Generato
     rng : numpy.random.Generator
         Source of chance.
     """
-    draws, power, evidence = rng.standard_normal((n, d)), 0.0, 0.0
-    while power < 1.0:
-        fit = log_likelihood(draws)
-        step = _longest_step(fit, 1.0 - power)
-        evidence += float(np.log(np.exp(step * (fit - fit.max())).mean()) + step * fit.max())
-        power += step
+    return bridged(rng.standard_normal((n, d)), lambda x: np.zeros(len(x)), log_likelihood, rng)
+
+
+def bridged(draws: Matrix, before: LogDensity, after: LogDensity, rng: np.random.Generator) -> tuple[float, Matrix]:
+    """Return the log of the evidence of one likelihood over that of another, and draws of the first one's posterior.
+
+    One likelihood gives way to the other, each time as far as half of the particles stay effective (Del Moral, Doucet
+    and Jasra 2006).
+
+    Parameters
+    ----------
+    draws : ndarray of shape (n, d)
+        From N(0, I) times the likelihood `before`.
+    before, after : callable
+        Log-likelihoods, from (n, d) to (n,), finite.
+    rng : numpy.random.Generator
+        Source of chance.
+    """
+    share, log_ratio = 0.0, 0.0
+    while share < 1.0:
+        fit = after(draws) - before(draws)
+        step = _longest_step(fit, 1.0 - share)
+        log_ratio += float(np.log(np.exp(step * (fit - fit.max())).mean()) + step * fit.max())
+        share += step
         draws = resampled(draws, step * fit, rng)
-        draws = moved(draws, lambda x, power=power: power * log_likelihood(x), rng, _ANNEALING_SWEEPS)  # type: ignore[misc]
-    return evidence, draws
+        draws = moved(draws, _between(before, after, share), rng, _ANNEALING_SWEEPS)
+    return log_ratio, draws
+
+
+def _between(before: LogDensity, after: LogDensity, share: float) -> LogDensity:
+    return lambda x: (1.0 - share) * before(x) + share * after(x) if share < 1.0 else after(x)
 
 
 def _longest_step(fit: Matrix, left: float) -> float:

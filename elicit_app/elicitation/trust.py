@@ -9,19 +9,20 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
-from elicit_app.elicitation.response import evidence
-from metrics.elicited.family import error_cells
+from elicit_app.elicitation.response import blind_chance, evidence
 
 Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
 
 _PAIRS, _SEED = 200, 0x7505  # random pairs that accuracy is judged on
 _SURPRISING = 0.7  # probability of another answer, its own evidence counted, from which on it is a surprise
+_FAR_OFF = 0.025  # probability of a count as small, or as large, below which it is a surprise
 _SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.01  # probability of so many on one side by chance
-_RANDOM = -2.0  # bits: a coin foretold the answers better than the belief before each of them did
+_RANDOM = -1.0  # bits: a coin foretold the answers better than the belief before each of them did
 _INSENSITIVE = 0.55  # answers random pairs rightly with less than this probability: next to a coin
 _CHANGED = 3.0  # bits by which two metrics, one for each half, explain the second half better than one
 _EDGE = 0.5  # probability of a lead that the prior hardly allows
@@ -163,6 +164,10 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
         gains = procedure.random_gains(_PAIRS, rng)
         accuracy = None if gains is None else _accuracy(belief, gains)
         bits = _foretold(procedure, history)
+        linearity = procedure.linearity(history)
+        if linearity is not None:
+            # Who values results in another way is no coin, however badly linear costs foretell the answers.
+            bits = bits._replace(others=linearity.bits_over_chance(bits.total) - bits.checks)
         kept_aside = held_out(belief, history, rng)
         suspicions += _of_belief(belief, history, accuracy, rng)
         if kept_aside is not None:
@@ -213,14 +218,6 @@ def _checks(history: Sequence[Asked]) -> tuple[Count, tuple[int, ...]]:
     return Count(total - len(failed), total), tuple(failed)
 
 
-def better_side(a: Matrix, b: Matrix) -> Choice | None:
-    """Return the side of (k, k) matrices with no more mistakes of any kind and fewer of one, or None."""
-    more = (a - b)[error_cells(len(a))]
-    if not more.any():
-        return None
-    return Choice.FIRST if (more <= 0).all() else Choice.SECOND if (more >= 0).all() else None
-
-
 def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspicion:
     """Suspect a side that a fair coin would give so often only now and then; the value is that probability."""
     stood = ["first"] * len(history) if sides is None else sides
@@ -234,40 +231,73 @@ def _same_side(history: Sequence[Asked], sides: Sequence[Side] | None) -> Suspic
     return Suspicion("same_side", chance < _SAME_SIDE, chance, grave=chance < _SAME_SIDE_GRAVE)
 
 
-def _of_checks(repeats: Count, checks: Count, worse: int, bits: float | None) -> list[Suspicion]:
+def _of_checks(repeats: Count, checks: Count, worse: int, bits: _Bits | None) -> list[Suspicion]:
     """Tell apart who takes the worse side steadily, in `worse` of the checks, and who does not look."""
     wrong = checks.total - checks.right
-    # Repeats are near indifference: where a belief foretells them, it says how often they should agree.
-    steady = 2 * repeats.right >= repeats.total if bits is None else bits >= _RANDOM
+    # Where a belief foretells the answers, it says how often they should agree.
+    steady = 2 * repeats.right >= repeats.total if bits is None else bits.others >= _RANDOM
     always = worse == checks.total and 0 < repeats.total == repeats.right
-    # Without a pair that was answered twice nothing shows that the worse side is meant.
-    backwards = worse > 0 and 2 * worse >= checks.total and repeats.total > 0 and (steady or always)
-    careless = not backwards and (wrong > 0 or not steady)
-    foretold = bits if bits is not None else float(repeats.right - repeats.total)
+    # Without a pair that was answered twice nothing shows that the worse side is meant; one slip shows nothing either.
+    backwards = worse >= min(2, checks.total) > 0 and 2 * worse >= checks.total and repeats.total > 0
+    backwards = backwards and (steady or always)
+    careless = not backwards and (wrong > 0 or not steady if bits is None else bits.total < _RANDOM)
+    foretold = bits.total if bits is not None else float(repeats.right - repeats.total)
     return [
         Suspicion("reversed", backwards, worse / max(checks.total, 1), grave=True),
         Suspicion("random", careless, foretold, grave=True),
     ]
 
 
-def _foretold(procedure: Procedure, history: Sequence[Asked]) -> float:
-    """Return the sum of log2(2 p) over all preferences, p the probability of the answer given those before it.
+class _Bits(NamedTuple):
+    """How much better than by a coin the checks, and the other answers, were foretold."""
 
-    A coin scores 0. Informative questions add little, whoever answers; repeats and checks are foretold well unless
-    nobody looks (the statistic of a prequential test, Dawid 1984).
+    checks: float
+    others: float
+
+    @property
+    def total(self) -> float:
+        return self.checks + self.others
+
+
+def _foretold(procedure: Procedure, history: Sequence[Asked]) -> _Bits:
+    """Return the sum of log2(p / q) over all answers, p the probability given those before it, q that by chance.
+
+    Chance takes either side, and any count of the scale, small and large ones alike. It scores 0. Choices that inform
+    add little, whoever answers; counts, repeats and checks are foretold well unless nobody looks (the statistic of a
+    prequential test, Dawid 1984).
     """
-    bits = 0.0
-    for n, (question, answer) in enumerate(history):
+    checks = others = 0.0
+    for n, asked in enumerate(history):
+        question, answer = asked
+        gained = 0.0
         if answer.choice in PREFERENCES and answer.moved is None:
-            belief = procedure.belief(history[:n])
-            assert belief is not None
+            belief = _before(procedure, history, n)
             a, b, _ = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
-            bits += float(np.log2(2 * (a if answer.choice is Choice.FIRST else b) / (a + b)))
-    return bits
+            gained = float(np.log2(2 * (a if answer.choice is Choice.FIRST else b) / (a + b)))
+        elif answer.choice is Choice.EQUAL and answer.moved is not None:
+            belief = _before(procedure, history, n)
+            points = evidence([asked], belief.prior).points
+            if len(points.cell):
+                chance = float(np.exp(belief.response.of_points(belief.weights, belief.person, points)).mean())
+                gained = float(np.log2(chance / blind_chance(asked)))
+        if question.purpose is Purpose.CHECK:
+            checks += gained
+        else:
+            others += gained
+    return _Bits(checks, others)
+
+
+def _before(procedure: Procedure, history: Sequence[Asked], n: int) -> Posterior:
+    belief = procedure.belief(history[:n])
+    assert belief is not None
+    return belief
 
 
 def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surprise, ...]:
-    """Find the answers that all answers together make unlikely: a side while the other is, a tie while one side is.
+    """Find the answers that all answers together make unlikely, by what is foretold, doubt of the weights included.
+
+    A side while the other is likely; a tie while one side is, and outweighs the other; a count outside the range that
+    holds nineteen in twenty of the counts this person would name.
 
     Parameters
     ----------
@@ -277,16 +307,35 @@ def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surpri
         What they say together.
     """
     found = []
-    for n, (question, answer) in enumerate(history):
-        if answer.choice is Choice.UNSURE:
+    for n, asked in enumerate(history):
+        if asked.answer.choice is Choice.UNSURE:
             continue
-        shown = question if answer.moved is None else question.moved(answer.moved)
-        a, b, equal = belief.chances(belief.prior.gain(*shown.rates)[None])[:, :, 0].mean(axis=1)
-        given = {Choice.FIRST: a, Choice.SECOND: b, Choice.EQUAL: equal}[answer.choice]
-        against = {Choice.FIRST: b, Choice.SECOND: a, Choice.EQUAL: max(a, b)}[answer.choice]
-        if against >= _SURPRISING:
+        points = evidence([asked], belief.prior).points
+        if len(points.cell):
+            tail = belief.response.point_tails(belief.weights, belief.person, points).mean(axis=1).min()
+            odd, given = tail < _FAR_OFF, 2 * tail
+        else:
+            odd, given = _unlikely_side(asked, belief)
+        if odd:
             found.append(Surprise(n, float(given)))
     return tuple(found)
+
+
+def _unlikely_side(asked: Asked, belief: Posterior) -> tuple[bool, float]:
+    """Tell whether another answer than a choice is likely, and how probable the choice is.
+
+    A tie is odd only where one side outweighs the other clearly: "about equal" is not said to be exact.
+    """
+    question, answer = asked
+    shown = question if answer.moved is None else question.moved(answer.moved)
+    gain = belief.prior.gain(*shown.rates)
+    first, second, equal = belief.chances(gain[None])[:, :, 0]
+    if answer.choice is Choice.EQUAL:
+        share = balance(belief.weights, gain)
+        against = max((first * (share > _EQUAL)).mean(), (second * (share < -_EQUAL)).mean())
+        return bool(against >= _SURPRISING), float(equal.mean())
+    given, against = (first, second) if answer.choice is Choice.FIRST else (second, first)
+    return bool(against.mean() >= _SURPRISING), float(given.mean())
 
 
 def _accuracy(belief: Posterior, gains: Matrix) -> float:
@@ -412,7 +461,7 @@ def misfits(procedure: Procedure, history: Sequence[Asked]) -> tuple[int, ...]:
 def fits(asked: Asked, outcome: Outcome) -> bool:
     """Return whether an answer agrees with the weights that were learned ("cannot say" always does)."""
     first, second = asked.question.rates
-    better = balance(outcome.weights, coordinates(first - second, outcome.family))
+    better = float(balance(outcome.weights, coordinates(first - second, outcome.family)))
     match asked.answer.choice:
         case Choice.FIRST:
             return better >= -_MARGIN
@@ -424,8 +473,8 @@ def fits(asked: Asked, outcome: Outcome) -> bool:
             return True
 
 
-def balance(weights: Matrix, gains: Matrix) -> float:
-    """Return by how much the first side is better, as a share of all that is at stake, in [-1, 1]."""
+def balance(weights: Matrix, gains: Matrix) -> Matrix:
+    """Return by how much the first side is better, as a share of all that is at stake, in [-1, 1]; weights (..., m)."""
     parts = weights * gains
-    stake = float(np.abs(parts).sum())
-    return float(parts.sum()) / stake if stake else 0.0
+    stake = np.abs(parts).sum(axis=-1)
+    return np.asarray(np.divide(parts.sum(axis=-1), stake, out=np.zeros_like(stake), where=stake > 0))

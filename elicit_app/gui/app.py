@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QFileOpenEvent, QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QStyle, QWidget
 
 from elicit_app.gui import theme
@@ -65,7 +65,7 @@ class Window(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Disappear at once; what is still computed is not waited for (`Flow.close`)."""
-        self._keep(self.flow.settings)
+        self._keep(self.flow.with_session(self.flow.settings))
         self.hide()
         self.at_rest = self.flow.close()
         super().closeEvent(event)
@@ -146,7 +146,8 @@ def run(ref: str | None = None, places: Places | None = None) -> int:
     Parameters
     ----------
     ref : str or None
-        A study's name, a study folder, a predictions file or a session to open; None shows the start page.
+        A study's name, a study folder, a predictions file or a session to open; None goes on with the session
+        that was open when the window was closed, else it shows the start page.
     places : Places, optional
         Where settings and sessions are kept; by default the user's own folders.
 
@@ -157,8 +158,10 @@ def run(ref: str | None = None, places: Places | None = None) -> int:
     """
     app = application()
     window = make_window(app, places or real_places())
+    opened = OpenedFiles(window)
+    app.installEventFilter(opened)
     if ref is None:
-        window.flow.show_start()
+        window.flow.restore()
     else:
         # The window is painted first; reading begins when the loop runs.
         window.flow.announce(ref)
@@ -172,6 +175,20 @@ def run(ref: str | None = None, places: Places | None = None) -> int:
         sys.stderr.flush()
         os._exit(code)
     return code
+
+
+class OpenedFiles(QObject):
+    """Opens the files that macOS hands over where somebody opens one with the program."""
+
+    def __init__(self, window: Window) -> None:
+        super().__init__(window)
+        self._window = window
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QFileOpenEvent) and event.file():
+            self._window.flow.open(event.file())
+            return True
+        return False
 
 
 @contextmanager

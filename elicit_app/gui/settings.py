@@ -34,6 +34,10 @@ class Settings:
         Position and size of the window as Qt encodes them, base64; empty before the first start.
     folders : tuple of str
         Study folders that were opened, newest first.
+    session : str
+        The session that was open when the window was closed, opened again at the next start; empty for none.
+    tab : int
+        The tab of the result that was shown then.
     """
 
     appearance: Appearance = "system"
@@ -42,6 +46,8 @@ class Settings:
     numbers_only: bool = False
     geometry: str = ""
     folders: tuple[str, ...] = ()
+    session: str = ""
+    tab: int = 0
 
     def with_folder(self, folder: Path) -> Settings:
         """Return the settings with `folder` as the study folder opened last."""
@@ -58,7 +64,9 @@ def _valid(name: str, value: Any) -> bool:
         return value in FONT_PERCENTS
     if name == "folders":
         return isinstance(value, list) and all(_is_text(item) for item in value)
-    return _is_text(value) if name == "geometry" else isinstance(value, bool)
+    if name == "tab":
+        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10
+    return _is_text(value) if name in ("geometry", "session") else isinstance(value, bool)
 
 
 def _is_text(value: Any) -> bool:

@@ -27,6 +27,9 @@ MOST_MEMORY = 2**30
 BATCH_ROWS = 64_000
 """Rows handed over at a time. A multiple of what the measures take, so that no batch ends with a few on their own."""
 
+CHILD = "--decode-parquet"
+"""What a bundled program is started with to be the child."""
+
 _SECONDS, _BYTES_A_SECOND = 30.0, 5e6
 
 
@@ -138,9 +141,10 @@ class _Child:
     _starting = threading.Lock()
 
     def __init__(self) -> None:
-        # -P: the folder of this file is no place to import from
+        # -P: the folder of this file is no place to import from; in a bundle there is no Python to run a file with
+        bundled = getattr(sys, "frozen", False)
         self._process = subprocess.Popen(
-            [sys.executable, "-P", str(Path(__file__).resolve())],
+            [sys.executable, CHILD] if bundled else [sys.executable, "-P", str(Path(__file__).resolve())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

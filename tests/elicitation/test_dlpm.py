@@ -43,7 +43,7 @@ def test_needed_is_all_in_at_most_half_the_questions_for_random_metrics(law, nam
     # The frontiers of the paper's laws are flat over most of their length: ties are the rule there.
     cases, rng = Cases.law(law(name)), np.random.default_rng(2019)
     everything, needed = Dlpm(cases, ask="all"), Dlpm(cases, ask="needed")
-    for _ in range(125):
+    for _ in range(40):
         oracle = expert(rng.dirichlet(np.ones(cases.n_classes)))
         full, asked = run(everything, oracle)
         short, fewer = run(needed, oracle)
@@ -125,7 +125,7 @@ def test_what_one_wrong_answer_in_ten_does(law, repair, mean):
     # Mean max-norm error of the published 56 questions, truths Dirichlet(2): our simulation of 400 draws.
     cases, errors = Cases.law(law("softmax-3")), []
     procedure = Dlpm(cases, ask="all", repair=repair)
-    for seed in range(200):
+    for seed in range(100):
         rng = np.random.default_rng(seed)
         truth = rng.dirichlet(np.full(3, 2.0))
         outcome, _ = run(procedure, FlipOracle(expert(truth), 0.1, rng))

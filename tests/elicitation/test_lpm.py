@@ -47,7 +47,7 @@ def test_table_3(sphere, name, row, questions):
     assert len(fewer) <= questions // 2
 
 
-@pytest.mark.parametrize(("name", "metrics"), [("softmax-3", 30), ("softmax-4", 12)])
+@pytest.mark.parametrize(("name", "metrics"), [("softmax-3", 10), ("softmax-4", 4)])
 def test_needed_is_all_in_at_most_half_the_questions_for_random_metrics(sphere, name, metrics):
     everything, needed = Lpm(sphere(name), ask="all"), Lpm(sphere(name), cycles=2)
     rng = np.random.default_rng(2019)

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.pairs import PairSet, SpherePairs
 from elicit_app.elicitation.plausible import pairs_of_study
 from elicit_app.elicitation.pool import Pool
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.sphere import Sphere, measure_sphere
-from elicit_app.elicitation.trust import better_side
 from elicit_app.problem import Problem
 
 SEEDS = st.integers(0, 2**20)

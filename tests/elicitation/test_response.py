@@ -191,11 +191,11 @@ class TestEvidence:
 
 
 class TestPeople:
-    @pytest.mark.parametrize("model", [MODEL, ORACLE], ids=["people", "oracle"])
-    def test_lapses_are_at_most_one_in_fifty_on_average(self, model):
+    @pytest.mark.parametrize(("model", "most"), [(MODEL, 0.021), (ORACLE, 0.07)], ids=["people", "oracle"])
+    def test_lapses_are_rare_on_average(self, model, most):
         z = np.zeros((20_001, N_PARAMETERS))
         z[:, 3] = norm.ppf((np.arange(20_001) + 0.5) / 20_001)
-        assert model.person(z).lapse.mean() <= 0.021
+        assert model.person(z).lapse.mean() <= most
 
     def test_people_are_right_on_about_four_random_pairs_in_five(self):
         rng = np.random.default_rng(3)
@@ -306,7 +306,7 @@ class TestEqualPoints:
         points = evidence([equal_point(count, 10) for count in rungs], PRIOR).points
         # Apart from lapses, and where rounding cells overlap or leave a gap at the ends.
         sure = person._replace(lapse=np.zeros(20), pull=np.zeros(20))
-        total = np.exp(MODEL._of_points(weights, sure, points)).sum(axis=1)
+        total = np.exp(MODEL.of_points(weights, sure, points)).sum(axis=1)
         np.testing.assert_allclose(total, 1, atol=0.2)
 
     def test_a_bound_is_a_choice_of_the_pair_with_the_count_moved(self):

@@ -55,7 +55,7 @@ from elicit_app.problem import Problem
 from metrics.elicited.family import family_of
 
 PARTICLES = 400
-SWEEPS = 10  # moves of every particle, before it is looked whether more are needed
+SWEEPS = 4  # moves of every particle, before it is looked whether more are needed
 MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -93,6 +94,24 @@ class Flow(QObject):
             self._session_flow.close()
         self._pages.show(self._pages.start)
         self.background.run(self._overview, self._pages.start.show_view, self._say_on_start)
+
+    def restore(self) -> None:
+        """Show the session that was open when the window was closed, where it stood; else the start page."""
+        path = Path(self.settings.session)
+        if not self.settings.session or not path.is_file():
+            self.show_start()
+            return
+        self.open(str(path))
+        if self.settings.tab:
+            self._sessions().show_tab(self.settings.tab)
+
+    def with_session(self, settings: Settings) -> Settings:
+        """Return settings that remember the session that is open."""
+        flow = self._session_flow
+        path = None if flow is None else flow.path
+        if flow is None or path is None:
+            return replace(settings, session="", tab=0)
+        return replace(settings, session=str(path), tab=flow.tab)
 
     def close(self) -> bool:
         """Close what is open; nothing has to be saved.

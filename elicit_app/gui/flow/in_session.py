@@ -68,6 +68,20 @@ class SessionFlow(QObject):
         """Tell whether a session is open."""
         return self._session is not None
 
+    @property
+    def path(self) -> Path | None:
+        """Return the file of the session that is open."""
+        return None if self._session is None else self._session.path
+
+    @property
+    def tab(self) -> int:
+        """Return the tab of the result that is shown, 0 where none is."""
+        return self._results_page.tabs.currentIndex() if self._result is not None else 0
+
+    def show_tab(self, tab: int) -> None:
+        """Let the result begin with a tab."""
+        self._results_page.tabs.setCurrentIndex(tab)
+
     def use_settings(self, settings: Settings) -> None:
         """Take over how questions are shown."""
         self._settings = settings

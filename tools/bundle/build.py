@@ -1,0 +1,61 @@
+"""Build the program without Python: one folder and an archive of it, for the system this runs on.
+
+Run by `make bundle`, and on Windows and macOS by
+
+    uv run --locked --no-dev --extra app --with pyinstaller==6.22.3 --with pillow python tools/bundle/build.py
+"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+OUT = HERE.parents[1] / "dist" / "bundle"
+INSTALLERS = {
+    "linux": ("install.sh", "elicit.desktop", "elicit-mime.xml", "elicit.png"),
+    "win32": ("install.ps1", "elicit.png"),
+    "darwin": (),
+}
+
+
+def draw_icon(path: Path) -> None:
+    """Draw the icon: two columns of squares, one with a surplus, as a question shows them."""
+    from PIL import Image, ImageDraw
+
+    image = Image.new("RGBA", (256, 256), (0, 0, 0, 0))
+    pen = ImageDraw.Draw(image)
+    pen.rounded_rectangle((8, 8, 248, 248), 48, fill="#1E2A38")
+    for column, (rows, hue) in enumerate(((4, "#84B7F9"), (2, "#E8A36A"))):
+        for row in range(4):
+            left, top = 56 + 80 * column, 196 - 44 * row
+            pen.rectangle((left, top - 34, left + 62, top), fill=hue if row < rows else "#323945")
+    image.save(path)
+
+
+def main() -> int:
+    """Build, and say how large it is."""
+    draw_icon(HERE / "elicit.png")
+    where = ["--distpath", OUT, "--workpath", OUT / "work"]
+    done = subprocess.run([sys.executable, "-m", "PyInstaller", "--noconfirm", *where, HERE / "elicit.spec"])
+    if done.returncode:
+        return done.returncode
+    if sys.platform == "linux":
+        # Only these: libraries that were patched for their wheel, such as OpenBLAS, do not load when they are stripped.
+        large = [*(OUT / "elicit").rglob("_polars_runtime.abi3.so"), *(OUT / "elicit").rglob("_typst.abi3.so")]
+        subprocess.run(["strip", "--strip-unneeded", *large], check=True)
+    folder = OUT / ("elicit.app" if sys.platform == "darwin" else "elicit")
+    for name in INSTALLERS.get(sys.platform, ()):
+        shutil.copy(HERE / name, folder)
+    name = OUT / f"elicit-{platform.system().lower()}-{platform.machine().lower()}"
+    archive = Path(shutil.make_archive(str(name), "xztar" if sys.platform == "linux" else "zip", OUT, folder.name))
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    print(f"{folder}: {size / 1e6:.0f} MB; {archive.name}: {archive.stat().st_size / 1e6:.0f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
