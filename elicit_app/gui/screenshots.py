@@ -231,7 +231,7 @@ class Script:
                 field.setText(f"{truth[true, predicted] / truth[2, 0] * np.exp(self._rng.normal(0.4, 0.5)):.1g}")
         pages.begin.begin.click()
         yield from self._practice()
-        self._answer(truth, lambda view: view.number >= 7 and view.proposal is not None)
+        self._answer(truth, lambda view: view.number >= 7 and view.proposal is not None and not view.proposal.at_once)
         yield
         pages.question.toggle_full_picture()
         yield

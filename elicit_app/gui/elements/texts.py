@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QFontMetricsF, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication, QLabel, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QToolTip, QWidget
 
 from elicit_app.gui import theme
 from metrics.display.text import html_text, isolated
@@ -28,6 +28,11 @@ def tooltip_text(text: str) -> str:
     """Return `text` for a tooltip: escaped, its lines kept; empty stays empty."""
     lines = "<br>".join(map(html_text, text.split("\n")))
     return f"<qt>{lines}</qt>" if text else ""
+
+
+def tell_item(box: QComboBox, at: int, tooltip: str) -> None:
+    """Give one item of a box its tooltip."""
+    box.setItemData(at, tooltip_text(tooltip), Qt.ItemDataRole.ToolTipRole)
 
 
 def show_tooltip(place: QPoint, text: str, widget: QWidget) -> None:

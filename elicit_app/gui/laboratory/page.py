@@ -16,7 +16,7 @@ from elicit_app.gui.elements import Card, Divider, Label, LinkButton, OutlineBut
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
 from elicit_app.gui.elements.surfaces import Notice
-from elicit_app.gui.elements.texts import tell
+from elicit_app.gui.elements.texts import tell, tell_item
 from elicit_app.gui.laboratory.plots import LivePlot, Series
 from elicit_app.gui.laboratory.rows import RowsTable
 from elicit_app.gui.theme import Role
@@ -99,7 +99,7 @@ class LaboratoryPage(ScrolledPage):
         self.compared.addItem(_NOTHING, None)
         for name, label in choices.procedures:
             self.procedure.addItem(name, name)
-            self.procedure.setItemData(self.procedure.count() - 1, label, Qt.ItemDataRole.ToolTipRole)
+            tell_item(self.procedure, self.procedure.count() - 1, label)
             self.compared.addItem(name, name)
         for box, names in ((self.answers, ("choice", "equal", "mixed")), (self.person, PEOPLE), (self.noise, NOISES)):
             for one in names:
