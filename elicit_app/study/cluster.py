@@ -288,7 +288,7 @@ def _distributed() -> Any:
 def _client(distributed: Any, scheduler: str | None) -> Iterator[Any]:
     if scheduler is None:
         with (
-            distributed.LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster,
+            distributed.LocalCluster(threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
             distributed.Client(cluster) as client,
         ):
             yield client

@@ -21,6 +21,7 @@ from metrics.exports.markdown_page import markdown_page
 from metrics.exports.metric_page import metric_page
 from metrics.exports.tools import csv_table
 from metrics.exports.typst_page import page_as_typst
+from metrics.files import cell_text
 from metrics.inputs.labels import label_text
 
 CREATED = datetime(2026, 11, 20, 10, 42, tzinfo=UTC)
@@ -154,7 +155,7 @@ def test_csv_keeps_any_name(names):
     rows = [*csv.DictReader(io.StringIO(csv_table(metric), newline=""))]
     assert len(rows) == k * k
     for row, (i, j) in zip(rows, np.ndindex(k, k), strict=True):
-        assert (row["true_class"], row["predicted_class"]) == (names[i], names[j])
+        assert (cell_text(row["true_class"]), cell_text(row["predicted_class"])) == (names[i], names[j])
         assert float(row["cost"]) == metric.cost_matrix[i, j]
         assert float(row["release_factor"]) == metric.release_factors()[i, j]
 
