@@ -87,8 +87,11 @@ def page_as_pdf(page: Page, created: datetime) -> bytes:
     require("typst", "matplotlib")
     import typst
 
-    source = page_as_typst(page).encode()
-    return bytes(typst.compile(source, font_paths=_fonts(), pdf_standards=["ua-1"], timestamp=int(created.timestamp())))
+    source, fonts, moment = page_as_typst(page).encode(), _fonts(), int(created.timestamp())
+    try:
+        return bytes(typst.compile(source, font_paths=fonts, pdf_standards=["ua-1"], timestamp=moment))
+    except typst.TypstError:  # the standard refuses a letter that no font has; the page is worth more than the mark
+        return bytes(typst.compile(source, font_paths=fonts, timestamp=moment))
 
 
 def page_as_typst(page: Page) -> str:

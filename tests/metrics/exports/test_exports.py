@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
@@ -261,6 +261,7 @@ HOSTILE = st.text(
 
 @settings(deadline=None, max_examples=25)
 @given(st.lists(HOSTILE.map(label_text).filter(str.strip), min_size=2, max_size=2, unique=True), HOSTILE)
+@example(["0", "00"], "a letter that no font has: 0\N{GURMUKHI SIGN ADAK BINDI}")
 def test_no_name_is_read_as_typst(names, title):
     metric = ElicitedMetric.from_cost_matrix(names, [[0, 1], [7, 0]], name=title, created=CREATED)
     assert export(metric, "pdf").startswith(b"%PDF-")
