@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import re
+import select
 import signal
 import sys
 import time
@@ -92,7 +94,22 @@ def read_line() -> str:
     if sys.platform != "win32":
         # polars takes over the signal and lets the reading go on, so that Ctrl+C would have to wait for Enter.
         signal.siginterrupt(signal.SIGINT, True)
+        if sys.stdin.isatty():
+            _wait_for_typing()
     return sys.stdin.readline()
+
+
+def _wait_for_typing() -> None:
+    """Wait for a line or for Ctrl+C, which a plain read misses when it comes just before the read begins."""
+    heard, rings = os.pipe()
+    os.set_blocking(rings, False)
+    before = signal.set_wakeup_fd(rings)
+    try:
+        select.select([sys.stdin, heard], [], [])
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(heard)
+        os.close(rings)
 
 
 # A line without its newline, or None at the end of the input.
