@@ -156,23 +156,17 @@ def _in_words(value: object) -> str:
 
 def _draw(chosen: Measure, files: list[Path], options: Options, path: Path) -> None:
     """Draw the measure of every file beside each other and write the picture, whole or not at all."""
-    from io import BytesIO
-
     from matplotlib.figure import Figure
 
-    from elicit_app.study.writing import require_writable, write_whole
+    from elicit_app.cli.metric import require_picture
+    from elicit_app.study.writing import write_picture
 
-    kind = path.suffix.lower().lstrip(".")
-    if kind not in ("png", "svg", "pdf"):
-        raise typer.BadParameter(f"{path}: a name that ends in .png, .svg or .pdf was expected.", param_hint="--plot")
-    require_writable(path)
+    require_picture(path)
     figure = Figure(figsize=(6.4 * len(files), 4.8), layout="constrained")
     for axes, file in zip(figure.subplots(1, len(files), squeeze=False)[0], files, strict=True):
         chosen.drawn(file, options, axes)
         axes.set_title(file.name, parse_math=False)
-    picture = BytesIO()
-    figure.savefig(picture, format=kind)
-    write_whole(path, picture.getvalue())
+    write_picture(figure, path, dpi=100)
     print(f"Wrote {path}.", file=sys.stderr)
 
 

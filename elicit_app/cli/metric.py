@@ -130,6 +130,24 @@ def require_new(path: Path, force: bool) -> None:
         raise Problem(f"{path} exists already. Name another file, or say with --force that this one may be replaced.")
 
 
+def require_picture(path: Path) -> None:
+    """Refuse a file name that `--plot` cannot be written to, before anything is drawn.
+
+    Raises
+    ------
+    typer.BadParameter
+        Its ending names no kind of picture.
+    Problem
+        No file can get the name.
+    """
+    from elicit_app.study.writing import PICTURES, require_writable
+
+    if path.suffix.lower() not in PICTURES:
+        endings = f"{', '.join(PICTURES[:-1])} or {PICTURES[-1]}"
+        raise typer.BadParameter(f"{path}: a name that ends in {endings} was expected.", param_hint="--plot")
+    require_writable(path)
+
+
 def load_metric(path: Path) -> ElicitedMetric:
     """Return the metric of a file that people named.
 

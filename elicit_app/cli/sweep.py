@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from elicit_app.cli.metric import require_new
+from elicit_app.cli.metric import require_new, require_picture
 
 if TYPE_CHECKING:
     from elicit_app.experiments.sweep_results import Found
@@ -43,7 +43,8 @@ def sweep(
 
     from elicit_app.cli.progress import progress
     from elicit_app.experiments.sweep import read_sweep, run_sweep, unfinished
-    from elicit_app.experiments.sweep_results import found_by, plot_found, require_picture, save_picture
+    from elicit_app.experiments.sweep_results import found_by, plot_found
+    from elicit_app.study.writing import write_picture
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
@@ -75,7 +76,7 @@ def sweep(
     _print_table(found)
     print(f"Wrote {out}: {len(rows):,} runs of {len(found):,} combinations.", file=sys.stderr)
     if plot is not None:
-        save_picture(plot_found(found), plot)
+        write_picture(plot_found(found), plot)
         print(f"Wrote {plot}.", file=sys.stderr)
 
 

@@ -117,6 +117,12 @@ class EqualCandidates:
     base: Matrix
     population: int
 
+    def roomy(self) -> tuple[NDArray[np.intp], Matrix]:
+        """Return the places of those whose scale is long enough to move on, and the logarithms of its lengths."""
+        lengths = np.array([proposal.most for proposal in self.proposals], dtype=np.float64) - self.base
+        places = np.flatnonzero(lengths >= _LEAST_SCALE)
+        return places, np.log(lengths[places])
+
 
 class BestEqualPoint(NamedTuple):
     """The count to ask for: of which pair, on which scale, and the bits that it is expected to tell."""
@@ -193,15 +199,13 @@ def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix)
     BestEqualPoint or None
         None where no count could be asked for.
     """
-    most = np.array([proposal.most for proposal in found.proposals], dtype=np.float64) - found.base
-    roomy = np.flatnonzero(most >= _LEAST_SCALE)
+    roomy, top = found.roomy()
     if not len(roomy):
         return None
     some = belief.thinned(max(1, len(belief.log_weights) // _POINT_DRAWS))
     person = some.person
     expected = some.response.equal_points(some.weights, person, _some_points(found.points, roomy))
     expected = expected + np.log(found.population)
-    top = np.log(most[roomy])
     inside = ((expected > 0) & (expected < top)).mean(axis=0)
     promising = _most(np.log1p(expected.var(axis=0) / np.mean(person.error**2)) * inside, _POINT_SHORTLIST)
     edges = top[promising] * np.linspace(1 / _BINS, 1.0, _BINS)[:, None]
@@ -227,8 +231,7 @@ def most_different_count(belief: Posterior, found: EqualCandidates, felt: Matrix
     felt : ndarray of shape (pairs, m)
         The gains of the rival, of all pairs that `found` was made from.
     """
-    most = np.array([proposal.most for proposal in found.proposals], dtype=np.float64) - found.base
-    roomy = np.flatnonzero(most >= _LEAST_SCALE)
+    roomy, top = found.roomy()
     if not len(roomy):
         return None
     points, person = _some_points(found.points, roomy), belief.person
@@ -237,7 +240,6 @@ def most_different_count(belief: Posterior, found: EqualCandidates, felt: Matrix
     shift = np.log(rest.sum(axis=1)) - points.log_amount
     straight = belief.response.equal_points(belief.weights, person, points) + np.log(found.population)
     bent = straight + person.shrinkage[:, None] * shift
-    top = np.log(most[roomy])
     inside = np.mean([((one > 0) & (one < top)).mean(axis=0) for one in (straight, bent)], axis=0)
     apart = shift**2 / (straight.var(axis=0) + np.mean(person.error**2))
     return int(roomy[_first_best(apart * inside**2)])

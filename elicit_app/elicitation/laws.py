@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
+from metrics.classification.prevalence import corrected
 from metrics.policies.judging import ModelPolicies
 from metrics.policies.recalibration import Recalibration, recalibration
 
@@ -302,11 +303,6 @@ def _with_prevalence(
         missing = int(np.flatnonzero((found == 0) & (stated > 0))[0])
         raise Problem(f"Class number {missing + 1} has a stated prevalence of {stated[missing]:g} but no case.")
     ratio = np.divide(stated / stated.sum(), found, out=np.zeros_like(found), where=found > 0)
-    joint = outcome * ratio
-    share = joint.sum(axis=1)
-    corrected = eta * ratio
-    total = corrected.sum(axis=1)
     # A case of no weight or no probability left keeps its row: it counts for nothing.
-    eta = np.divide(corrected, total[:, None], out=eta.copy(), where=total[:, None] > 0)
-    outcome = np.divide(joint, share[:, None], out=outcome.copy(), where=share[:, None] > 0)
-    return Cases(eta, outcome, share / len(eta))
+    share = (outcome * ratio).sum(axis=1)
+    return Cases(corrected(eta, ratio), corrected(outcome, ratio), share / len(eta))

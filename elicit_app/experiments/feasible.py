@@ -12,12 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.elicitation.sphere import MeasuredSphere, measure_sphere
+from elicit_app.elicitation.sphere import MeasuredSphere
 from elicit_app.problem import Problem
 from elicit_app.registry import setting_of
-from elicit_app.registry.entries import cases_of, models_asked
+from elicit_app.registry.entries import measured_sphere, models_asked
 from elicit_app.study.model import Study
 from elicit_app.study.typed_tables import read_practice
 from elicit_app.study.writing import write_whole
@@ -95,11 +94,7 @@ def feasible_sphere(study: Study, model: str | None = None) -> FeasibleSphere:
         There is no such model, or no sphere fits.
     """
     chosen = models_asked(study, setting_of("lpm", model=model))[0]
-    if chosen is None:
-        assert study.law is not None
-        points = study.law.eta if study.law.radius_points is None else study.law.radius_points
-        return FeasibleSphere(study, None, measure_sphere(Cases.law(points)))
-    return FeasibleSphere(study, chosen.name, measure_sphere(cases_of(study, chosen, "plugin")))
+    return FeasibleSphere(study, None if chosen is None else chosen.name, measured_sphere(study, chosen))
 
 
 def write_probabilities(path: Path, classes: Sequence[str], probabilities: Matrix) -> None:

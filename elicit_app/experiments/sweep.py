@@ -24,6 +24,7 @@ from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import setting_of
 from elicit_app.registry.entries import read_orders
 from elicit_app.study.making import open_study
+from elicit_app.study.model import Study
 from elicit_app.study.writing import require_writable, write_problem, write_whole
 from metrics.errors import InputError
 from metrics.files import read_regular_file, real_path
@@ -71,7 +72,7 @@ class Combination:
         Problem
             The study cannot be opened.
         """
-        study = open_study(self.study)
+        study = _opened(self.study)
         given = dict(self.options)
         about_experts = {name: value for name, value in given.items() if name in _EXPERT_OPTIONS}
         about_asking = {name: value for name, value in given.items() if name not in _EXPERT_OPTIONS or name == _BOTH}
@@ -196,6 +197,12 @@ def _key(one: Combination, laboratory: Laboratory) -> str:
 
 
 @lru_cache(maxsize=4)
+def _opened(ref: str) -> Study:
+    """Return a study, read once for all combinations that follow each other."""
+    return open_study(ref)
+
+
+@lru_cache(maxsize=4)
 def _laboratory(one: Combination) -> Laboratory:
     return one.laboratory()
 
@@ -204,24 +211,26 @@ def run_portion(one: Combination, numbers: Sequence[int]) -> list[Row] | Problem
     """Simulate some runs of a combination, or return why that cannot be: this is what a worker does."""
     try:
         laboratory = _laboratory(one)
-        return [_row(laboratory, number, laboratory.run(number, judged=one.judged)) for number in numbers]
+        shared = _shared(laboratory)
+        return [{"run": number, **shared, **_found(laboratory.run(number, judged=one.judged))} for number in numbers]
     except Problem as problem:
         return Problem(f"{problem.sentence} (in {one})")  # not raised: trying again does not help
 
 
-def _row(laboratory: Laboratory, number: int, run: SimulatedRun) -> Row:
-    """Return a run with every setting and version in it; what a column cannot hold is JSON in a text."""
+def _shared(laboratory: Laboratory) -> Row:
+    """Return every setting and version of a combination; what a column cannot hold is JSON in a text."""
     used = settings_used(laboratory.study, laboratory.setting, laboratory.experts.as_json())
+    used["most_questions"] = used.pop("questions")  # how many were asked is another column
+    texts = {name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in used.items()}
+    return {**texts, "study_digest": laboratory.study.digest, **_versions()}
+
+
+def _found(run: SimulatedRun) -> Row:
     found = run.as_json()
-    asked = run.kinds
     linear = found.pop("linear")
     del found["asked"]
-    used["most_questions"] = used.pop("questions")  # how many were asked is another column
+    asked = run.kinds
     return {
-        "run": number,
-        **{name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in used.items()},
-        "study_digest": laboratory.study.digest,
-        **_versions(),
         **found,
         "linear": "linear" if linear is True else str(linear),
         "asked_choice": asked["choice"],
@@ -252,6 +261,7 @@ class Runs:
 
     def __init__(self, sweep: Sweep, out: Path) -> None:
         self.sweep, self.out = sweep, out
+        self._keys = dict(zip(sweep.combinations, sweep.keys, strict=True))
         self.path = unfinished(out)
         self.done: dict[tuple[str, int], Row] = {}
         if self.path.exists():
@@ -277,14 +287,14 @@ class Runs:
     def missing(self) -> list[tuple[Combination, tuple[int, ...]]]:
         """Return the portions of runs that are not done."""
         portions = []
-        for one, key in zip(self.sweep.combinations, self.sweep.keys, strict=True):
+        for one, key in self._keys.items():
             numbers = [number for number in range(one.runs) if (key, number) not in self.done]
             portions += [(one, tuple(numbers[at : at + _PORTION])) for at in range(0, len(numbers), _PORTION)]
         return portions
 
     def add(self, one: Combination, rows: Sequence[Row]) -> None:
         """Keep runs, on the disk before this returns."""
-        key = self.sweep.keys[self.sweep.combinations.index(one)]
+        key = self._keys[one]
         lines = "".join(json.dumps({"combination": key, "row": row}) + "\n" for row in rows)
         try:
             with self.path.open("a", encoding="utf-8") as file:
@@ -299,7 +309,7 @@ class Runs:
         """Return all rows in the order of the specification, whatever was done first."""
         return [
             {"combination": place, **self.done[key, number]}
-            for place, (one, key) in enumerate(zip(self.sweep.combinations, self.sweep.keys, strict=True))
+            for place, (one, key) in enumerate(self._keys.items())
             for number in range(one.runs)
         ]
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from elicit_app.experiments.sweep import Row, Sweep
-from elicit_app.problem import Problem
-from elicit_app.study.writing import write_whole
 from metrics.display.axes import FIRST, INK, QUIET, SECOND
 
 if TYPE_CHECKING:
@@ -30,7 +26,6 @@ MEASURES = {
 _QUESTIONS = "questions"
 _HUES = (FIRST, SECOND, INK, QUIET)
 _STYLES = ("-", "--", ":", "-.")
-PICTURES = (".png", ".svg", ".pdf")
 
 
 @dataclass(frozen=True)
@@ -121,24 +116,3 @@ def _draw(panel: Axes, found: Sequence[Found], name: str, lines: Sequence[str]) 
     if name == "error_l2":
         panel.set_ylim(bottom=0)
     panel.spines[["top", "right"]].set_visible(False)
-
-
-def require_picture(path: Path) -> None:
-    """Refuse a name that no picture can have, before anything is run.
-
-    Raises
-    ------
-    Problem
-        The name ends in something else.
-    """
-    if path.suffix.lower() not in PICTURES:
-        raise Problem(f"{path}: a picture is named with {', '.join(PICTURES[:-1])} or {PICTURES[-1]} at the end.")
-
-
-def save_picture(figure: Figure, path: Path) -> None:
-    """Write a figure whole, in the format that the name says, with no time of day in it."""
-    buffer = io.BytesIO()
-    kind = path.suffix[1:].lower()
-    metadata = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-    figure.savefig(buffer, format=kind, dpi=150, metadata=metadata)
-    write_whole(path, buffer.getvalue())

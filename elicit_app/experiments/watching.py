@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elicit_app.elicitation.questions import Asked, Choice
+from elicit_app.elicitation.questions import Asked
 from elicit_app.experiments.noise import Kind as NoiseKind
 from elicit_app.experiments.simulated import SimulatedRun
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.experiments.truths import PersonKind
 from elicit_app.registry import entry_named, setting_of
-from elicit_app.session.views.asked import Reply
+from elicit_app.session.questions import to_reply
 from elicit_app.session.words.sentences import preference
 from elicit_app.study.making import open_study
 from elicit_app.study.model import Study
@@ -35,14 +35,6 @@ PEOPLE: dict[PersonKind, float | None] = {
     "f1": None,
 }
 """In which way people value results, with the usual number of it."""
-
-
-_REPLIES: dict[Choice, Reply] = {
-    Choice.FIRST: "left",
-    Choice.SECOND: "right",
-    Choice.EQUAL: "equal",
-    Choice.UNSURE: "unsure",
-}
 
 
 @dataclass(frozen=True)
@@ -205,7 +197,8 @@ def questions_text(person: Watched) -> str:
     for number, (question, answer) in enumerate(person.asked, 1):
         population = question.population or person.study.population
         shown = [natural_frequencies(side, population) for side in question.rates]
-        said = preference(shown[0], shown[1], _REPLIES[answer.choice], person.study.wording, family, moved=answer.moved)
+        reply = to_reply("first", answer.choice)
+        said = preference(shown[0], shown[1], reply, person.study.wording, family, moved=answer.moved)
         lines.append(f"{number}. {said.preferred}" + (f", rather than {said.rather_than}" if said.rather_than else ""))
     return "\n".join(lines) + "\n"
 

@@ -16,7 +16,7 @@ from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
 from elicit_app.elicitation.oracles import LogitOracle
-from elicit_app.elicitation.questions import Choice, Question
+from elicit_app.elicitation.questions import Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import Window, application, make_window
 from elicit_app.gui.flow.between_sessions import Places
@@ -24,8 +24,9 @@ from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.setup.begin_page import PILES_FROM
 from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
+from elicit_app.session.questions import to_reply
 from elicit_app.session.session import Session
-from elicit_app.session.views.asked import QuestionView, Reply
+from elicit_app.session.views.asked import QuestionView
 from elicit_app.study import create_study, open_study
 from elicit_app.study.folder import write_folder
 
@@ -36,13 +37,6 @@ _SENSITIVITY = 60.0
 _CLEARLY = 0.05
 _COME_BACK = 5
 _COMMON_REDS = 40
-_REPLIES: dict[Choice, Reply] = {
-    Choice.FIRST: "left",
-    Choice.SECOND: "right",
-    Choice.EQUAL: "equal",
-    Choice.UNSURE: "unsure",
-}
-
 
 _NAMES = (
     ("Herzrhythmusstörungsverdacht", "Lungenentzündungsverdacht", "Nebenschilddrüsenunterfunktion"),
@@ -401,7 +395,7 @@ class Script:
             seconds = float(np.exp(self._rng.normal(2.3, 0.5)))
             answered = view.request
             page = self._pages.question
-            reply = _REPLIES[answer.choice]
+            reply = to_reply("first", answer.choice)
             page.answered.emit(GivenAnswer(view.request, reply, answer.strength, seconds, False, answer.moved))
 
     def _another_expert(self, folder: Path) -> None:

@@ -14,7 +14,7 @@ from elicit_app.elicitation.laws import Cases, Decider, Tally
 from elicit_app.elicitation.orders import StatedOrder, constraints_of, read_order
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import AnswersFor, Family, Procedure
-from elicit_app.elicitation.sphere import Sphere, measure_sphere
+from elicit_app.elicitation.sphere import MeasuredSphere, Sphere, measure_sphere
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.model import Predictions, Study, TalliedModel
 from metrics.elicited.kinds import PRICED
@@ -402,10 +402,15 @@ def sphere_for(study: Study, setting: Setting) -> Sphere:
     return _SPHERES[key].with_radius(setting.radius)
 
 
-def _largest_sphere(study: Study, model: Predictions | None) -> Sphere:
-    """Return the sphere of a study's law or of one model; linear programmes, seconds for ten thousand cases."""
+def measured_sphere(study: Study, model: Predictions | None) -> MeasuredSphere:
+    """Return the sphere of one model, or of the points that stand for a law; linear programmes, seconds each."""
     law = study.law
     if law is None:
         return measure_sphere(cases_of(study, model, "plugin"))
-    points = law.eta if law.radius_points is None else law.radius_points
-    return Sphere.around(Cases.law(law.eta).prevalence, measure_sphere(Cases.law(points)).radius)
+    return measure_sphere(Cases.law(law.eta if law.radius_points is None else law.radius_points))
+
+
+def _largest_sphere(study: Study, model: Predictions | None) -> Sphere:
+    """Return the sphere of one model, or of a study's law: its radius around the prevalence of the whole law."""
+    measured = measured_sphere(study, model)
+    return measured if study.law is None else Sphere.around(Cases.law(study.law.eta).prevalence, measured.radius)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.model import Mistake, Study
+from elicit_app.study.writing import write_whole
 from metrics.errors import InputError
-from metrics.files import cell_text, csv_cell, read_regular_file, write_atomically
+from metrics.files import cell_text, csv_cell, read_regular_file
 from metrics.policies.cases import Practice
 
 HEADS = ("truth", "called", "name", "one", "several", "what follows")
@@ -62,10 +63,7 @@ def write_words(study: Study, path: Path) -> Path:
     Problem
         When it cannot be written.
     """
-    try:
-        write_atomically(path, words_csv(study).encode("utf-8-sig"))
-    except OSError as error:
-        raise Problem(f"{path} could not be written ({error.strerror or error}). Choose another place.") from error
+    write_whole(path, words_csv(study).encode("utf-8-sig"))
     return path
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elicit_app.problem import Problem
 from metrics.files import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -31,6 +36,36 @@ def write_whole(path: Path, content: bytes) -> None:
         write_atomically(path, content)
     except OSError as error:
         raise write_problem(path, error) from error
+
+
+PICTURES = (".png", ".svg", ".pdf")
+"""How the name of a picture may end."""
+
+
+def write_picture(figure: Figure, path: Path, dpi: int = 150) -> None:
+    """Write a figure whole, in the format that its name says, with no time of day in it.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+        What is drawn.
+    path : Path
+        Ends in one of `PICTURES`; replaced where it exists.
+    dpi : int
+        Dots an inch, of a PNG.
+
+    Raises
+    ------
+    Problem
+        The name ends in something else, or it cannot be written.
+    """
+    kind = path.suffix.lower()
+    if kind not in PICTURES:
+        raise Problem(f"{path}: a name that ends in {', '.join(PICTURES[:-1])} or {PICTURES[-1]} was expected.")
+    picture = io.BytesIO()
+    unstamped = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[kind]
+    figure.savefig(picture, format=kind[1:], dpi=dpi, metadata=unstamped)
+    write_whole(path, picture.getvalue())
 
 
 def write_problem(path: Path, error: OSError) -> Problem:

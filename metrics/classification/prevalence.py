@@ -89,7 +89,15 @@ def prevalence_shift(
         name = classes.labels[int(missing.argmax())]
         raise InputError(f"prevalence: there is no case of {name!r}, so nothing is known of it; its share must be 0.")
     ratio = np.divide(stated / stated.sum(), found, out=np.zeros(len(classes)), where=found > 0)
-    corrected = proba * ratio
-    total = corrected.sum(axis=1, keepdims=True)
-    shifted = np.divide(corrected, total, out=np.array(proba, dtype=np.float64), where=total > 0)
-    return PrevalenceShift(ratio[codes], shifted)
+    return PrevalenceShift(ratio[codes], corrected(proba, ratio))
+
+
+def corrected(proba: NDArray[np.floating[Any]], ratio: Floats) -> Floats:
+    """Return probabilities, shape (n, k), where each class is `ratio` times as common, shape (k,), as it was.
+
+    A row that has nothing left stays as it is.
+    """
+    joint = proba * ratio
+    total = joint.sum(axis=1, keepdims=True)
+    shifted: Floats = np.divide(joint, total, out=np.array(proba, dtype=np.float64), where=total > 0)
+    return shifted

@@ -74,7 +74,7 @@ class TestPeople:
             asked = run(procedure, Clicking(lambda question, rng=rng: PREFERENCES[rng.integers(2)]))[1]
             verdicts.append(trust_report(procedure, asked).verdict)
         # How many of many such people are found out is measured by `benchmarks/trust.py`.
-        assert "untrusted" in verdicts
+        assert verdicts.count("untrusted") >= 2
 
     def test_always_the_same_side_is_not(self):
         procedure = sitting()

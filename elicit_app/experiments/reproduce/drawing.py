@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elicit_app.experiments.reproduce.shape import Curve, Panel, Row, Style
+from elicit_app.study.writing import write_picture
 from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND
-from metrics.files import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,9 +49,7 @@ def draw(title: str, panels: Sequence[Panel], path: Path) -> None:
     figure.suptitle(title, fontsize=11, color=INK)
     for place, panel in enumerate(panels):
         _draw_panel(figure.add_subplot(rows, columns, place + 1), panel)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=100, metadata={"Software": None})
-    write_atomically(path, buffer.getvalue())
+    write_picture(figure, path, dpi=100)
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:

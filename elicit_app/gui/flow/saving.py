@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.problem import Problem
 from elicit_app.session.views.result import CurvesView, ResultView
+from elicit_app.study.writing import write_picture
 from metrics.files import write_atomically
 
 METRIC_ENDING = ".metric.json"
@@ -144,10 +145,7 @@ def save_pictures(view: CurvesView, path: Path) -> Path:
         axes.axvline(curves.elicited, color="0.4", lw=1)
         axes.set(xlabel=x, ylabel=y, ylim=(0, None), xscale="linear" if y == "net benefit" else "log")
         axes.legend(fontsize="small", frameon=False)
-    try:
-        figure.savefig(path, dpi=200)
-    except (OSError, ValueError) as error:
-        raise Problem(f"{path} could not be written ({error}). Choose another place or .png, .pdf, .svg.") from error
+    write_picture(figure, path, dpi=200)
     return path
 
 
