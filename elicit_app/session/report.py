@@ -126,7 +126,7 @@ def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
     """
     format = FORMATS.get(path.suffix.lower(), "pdf")
     content = render_report(page, metric, format)
-    write_whole(path, content.encode() if isinstance(content, str) else content)
+    write_whole(path, content)
     return path
 
 

@@ -16,7 +16,7 @@ Columns = NDArray[np.intp]
 
 
 def labelled_table(
-    classes: ClassIndex, y_proba: ArrayLike, labels: Sequence[object] | None
+    classes: ClassIndex, y_proba: ArrayLike, labels: Sequence[object] | None, name: str = "y_proba"
 ) -> tuple[Probabilities, Columns]:
     """Return the probabilities and the class of each column.
 
@@ -28,6 +28,8 @@ def labelled_table(
         Probabilities. That of one of two classes alone is refused: scikit-learn means the class that sorts last.
     labels : sequence of m labels or None
         What the columns stand for; None for what the columns of a frame are named after, else all classes in order.
+    name : str
+        The argument's name for an error.
 
     Returns
     -------
@@ -45,10 +47,10 @@ def labelled_table(
         columns = np.arange(len(classes)) if order is None else np.argsort(order)
     else:
         columns = _columns(classes, labels)
-        require_order(y_proba, ClassIndex([classes.names[j] for j in columns]), "y_proba")
-    proba = probability_array(y_proba, flat="refused")
+        require_order(y_proba, ClassIndex([classes.names[j] for j in columns]), name)
+    proba = probability_array(y_proba, name, flat="refused")
     if proba.shape[1] != len(columns):
-        raise InputError(f"y_proba: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")
+        raise InputError(f"{name}: {len(columns)} columns were expected, one per class, found {proba.shape[1]}.")
     return proba, columns
 
 
