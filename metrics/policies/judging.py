@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.classification.confusion import natural_frequencies
 from metrics.classification.costs import cost_sensitive_decisions
 from metrics.display.numbers import two_digits
-from metrics.elicited.alignment import labelled_table
 from metrics.elicited.metric_parts import CaseWords
 from metrics.errors import InputError
-from metrics.inputs.arguments import same_length
+from metrics.inputs.arguments import labelled_table, same_length
 from metrics.inputs.labels import checked_rows
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
