@@ -102,7 +102,7 @@ def write_probabilities(path: Path, classes: Sequence[str], probabilities: Matri
     import polars as pl
 
     columns = {f"answer_{name}": probabilities[:, place] for place, name in enumerate(classes)}
-    write_whole(path, pl.DataFrame(columns).write_csv().encode())
+    write_whole(path, pl.DataFrame(columns).write_csv())
 
 
 def shown_matrix(path: Path, study: Study) -> Matrix:

@@ -24,8 +24,8 @@ from elicit_app.gui.question.strip import StripBand
 from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.views.asked import Reply
-from elicit_app.session.words.balance import Balance, balance_of, bound_words, move_name, moved_ledger, with_count
 from elicit_app.session.words.ledger import PairComparison, counted, letter_of, opposite
+from elicit_app.session.words.sentences import Balance, balance_of, bound_words, move_name, moved_ledger, with_count
 from elicit_app.study.model import Study, Wording
 from metrics.elicited.family import linear_family
 

@@ -15,8 +15,7 @@ from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import Header, ScrolledPage, dropped_files, follow_the_eye
 from elicit_app.gui.elements.surfaces import Block, FoldedCard, Notice
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.setup.asking import AskingSection, FamilySection, PurposeSection
-from elicit_app.gui.setup.elsewhere import ElsewhereSection, OthersSection
+from elicit_app.gui.setup.asking import AskingSection, ElsewhereSection, FamilySection, OthersSection, PurposeSection
 from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.registry import Setting
