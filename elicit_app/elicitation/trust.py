@@ -11,9 +11,10 @@ import numpy as np
 
 from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.foretelling import foretold
 from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
-from elicit_app.elicitation.response import blind_chance, evidence
+from elicit_app.elicitation.response import evidence
 
 Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
@@ -22,7 +23,8 @@ _PAIRS, _SEED = 200, 0x7505  # random pairs that accuracy is judged on
 _SURPRISING = 0.7  # probability of another answer, its own evidence counted, from which on it is a surprise
 _FAR_OFF = 0.025  # probability of a count as small, or as large, below which it is a surprise
 _SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.01  # probability of so many on one side by chance
-_RANDOM = -1.0  # bits: a coin foretold the answers better than the belief before each of them did
+_RANDOM = -0.5  # bits: chance foretold the answers better than what was believed before each of them
+_COMPETENT = 0.65  # of random pairs answered rightly, from which on somebody is set against chance
 _INSENSITIVE = 0.55  # answers random pairs rightly with less than this probability: next to a coin
 _CHANGED = 3.0  # bits by which two metrics, one for each half, explain the second half better than one
 _EDGE = 0.5  # probability of a lead that the prior hardly allows
@@ -162,12 +164,14 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     if belief is not None and n_answered:
         surprises = surprises_among(history, belief)
         gains = procedure.random_gains(_PAIRS, rng)
-        accuracy = None if gains is None else _accuracy(belief, gains)
         bits = _foretold(procedure, history)
+        if gains is not None:
+            each = _accuracies(belief, gains)
+            accuracy = float(each.mean())
+            bits = None if bits is None else bits.more(_bits_of_competence(each, procedure, gains))
         linearity = procedure.linearity(history)
         if linearity is not None and bits is not None:
-            # Who values results in another way is no coin, however badly linear costs foretell the answers.
-            bits = bits._replace(others=linearity.bits_over_chance(bits.total) - bits.checks)
+            bits = bits.more(linearity.log_over_linear / np.log(2.0))
         kept_aside = held_out(belief, history, rng)
         suspicions += _of_belief(belief, history, accuracy, rng)
         if kept_aside is not None:
@@ -254,45 +258,29 @@ class _Bits(NamedTuple):
     checks: float
     others: float
 
+    def more(self, bits: float) -> _Bits:
+        """Return the same with what is known of all answers together."""
+        return _Bits(self.checks, self.others + bits)
+
     @property
     def total(self) -> float:
         return self.checks + self.others
 
 
 def _foretold(procedure: Procedure, history: Sequence[Asked]) -> _Bits | None:
-    """Return the sum of log2(p / q) over all answers but ties, None without any.
+    """Return by how many bits answers were foretold better by those before them than by chance, None without any.
 
-    p is the probability of an answer given those before it, q that by chance.
-
-    Chance takes either side, and any count of the scale, small and large ones alike. It scores 0. Choices that inform
-    add little, whoever answers; counts, repeats and checks are foretold well unless nobody looks (the statistic of a
-    prequential test, Dawid 1984).
+    Choices that inform add little, whoever answers; counts, repeats and checks are foretold well unless nobody looks.
     """
-    checks = others = 0.0
-    for n, asked in enumerate(history):
-        question, answer = asked
-        gained = 0.0
-        if answer.choice in PREFERENCES and answer.moved is None:
-            belief = _before(procedure, history, n)
-            a, b, _ = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
-            gained = float(np.log2(2 * (a if answer.choice is Choice.FIRST else b) / (a + b)))
-        elif answer.choice is Choice.EQUAL and answer.moved is not None:
-            belief = _before(procedure, history, n)
-            points = evidence([asked], belief.prior).points
-            if len(points.cell):
-                chance = float(np.exp(belief.response.of_points(belief.weights, belief.person, points)).mean())
-                gained = float(np.log2(chance / blind_chance(asked)))
-        if question.purpose is Purpose.CHECK:
-            checks += gained
-        else:
-            others += gained
-    return _Bits(checks, others) if checks or others else None
 
+    def before(n: int) -> Posterior:
+        belief = procedure.belief(history[:n])
+        assert belief is not None
+        return belief
 
-def _before(procedure: Procedure, history: Sequence[Asked], n: int) -> Posterior:
-    belief = procedure.belief(history[:n])
-    assert belief is not None
-    return belief
+    bits = foretold(history, before).over_chance / np.log(2.0)
+    checks = np.array([asked.question.purpose is Purpose.CHECK for asked in history])
+    return _Bits(float(bits[checks].sum()), float(bits[~checks].sum())) if bits.any() else None
 
 
 def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surprise, ...]:
@@ -340,11 +328,23 @@ def _unlikely_side(asked: Asked, belief: Posterior) -> tuple[bool, float]:
     return bool(against.mean() >= _SURPRISING), float(given.mean())
 
 
-def _accuracy(belief: Posterior, gains: Matrix) -> float:
-    """Return the expected probability that a side taken at random pairs, gains (pairs, m), is the right one."""
+def _accuracies(belief: Posterior, gains: Matrix) -> Matrix:
+    """Return the probability that a side taken at random pairs is the right one, shape (draws,)."""
     utility = belief.weights @ gains.T
     a, b, _ = belief.chances(gains)
-    return float((np.where(utility > 0, a, b) / (a + b)).mean())
+    return np.asarray((np.where(utility > 0, a, b) / (a + b)).mean(axis=1))
+
+
+def _bits_of_competence(accuracies: Matrix, procedure: Procedure, gains: Matrix) -> float:
+    """Return by how many bits the answers speak for who tells pairs apart, against everybody the belief allows for.
+
+    It allows for people next to a coin, and explains a coin by them: what is to be set against chance are the others.
+    """
+    at_first = procedure.belief([])
+    assert at_first is not None
+    before = float((_accuracies(at_first, gains) >= _COMPETENT).mean())
+    now = max(float((accuracies >= _COMPETENT).mean()), 0.5 / len(accuracies))
+    return float(np.log2(now / before)) if before else 0.0
 
 
 def _of_belief(

@@ -23,6 +23,7 @@ from elicit_app.elicitation.agenda import (
 from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, open_ends
 from elicit_app.elicitation.choosing import Goal
+from elicit_app.elicitation.foretelling import foretold
 from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.laws import Decider, Tally
 from elicit_app.elicitation.linearity import Linearity, check_linearity
@@ -199,13 +200,17 @@ class Bayes:
         first = self._cases[0]
         if isinstance(first, Tally) and first.good is not None:
             return None
-        if isinstance(self.source, SpherePairs) or not self._by_particles or n_answered(history) < FEWEST_ANSWERS:
+        belief = self.belief(history)
+        if isinstance(self.source, SpherePairs) or n_answered(history) < FEWEST_ANSWERS:
+            return None
+        if not isinstance(belief, ParticlePosterior):
             return None
         key = prefix_digests(history)[-1]
         found = self._linearities.get(key)
         if found is None:
-            rng = self._rng(len(history), _RIVALS)
-            found = check_linearity(history, self.prior, self.source.pool.typical, self._choice(history), rng)
+            log_evidence = float(foretold(history, lambda n: self.belief(history[:n])).log_probability.sum())
+            typical, rng = self.source.pool.typical, self._rng(len(history), _RIVALS)
+            found = check_linearity(history, belief, log_evidence, typical, self._choice(history), rng)
             self._linearities.put(key, found)
         return found
 
