@@ -31,6 +31,7 @@ _EDGE = 0.5  # probability of a lead that the prior hardly allows
 _NO_BETTER = -5  # answers: fewer predicted by so many is more than the luck of near ties
 
 
+_FEW_WEIGHTS = 20
 _FOLDS = 5
 _FEWEST = 8  # preferences to hold some out
 # A search: an answer does not fit when the other side is better by more than this share of all that is at stake.
@@ -160,20 +161,20 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     surprises: tuple[Surprise, ...] = ()
     accuracy = bits = kept_aside = None
     n_answered = sum(asked.answer.choice is not Choice.UNSURE for asked in history)
-    belief, rng = procedure.belief(history), np.random.default_rng(_SEED)
-    if belief is not None and n_answered:
+    belief, at_first, rng = procedure.belief(history), procedure.belief([]), np.random.default_rng(_SEED)
+    if belief is not None and at_first is not None and n_answered:
         surprises = surprises_among(history, belief)
         gains = procedure.random_gains(_PAIRS, rng)
         bits = _foretold(procedure, history)
         if gains is not None:
             each = _accuracies(belief, gains)
             accuracy = float(each.mean())
-            bits = None if bits is None else bits.more(_bits_of_competence(each, procedure, gains))
+            bits = None if bits is None else bits.more(_bits_of_competence(each, _accuracies(at_first, gains)))
         linearity = procedure.linearity(history)
         if linearity is not None and bits is not None:
             bits = bits.more(linearity.log_over_linear / np.log(2.0))
         kept_aside = held_out(belief, history, rng)
-        suspicions += _of_belief(belief, history, accuracy, rng)
+        suspicions += _of_belief(belief, at_first, history, accuracy, rng)
         if kept_aside is not None:
             better = kept_aside.learned - max(kept_aside.accuracy, kept_aside.f1)
             poor = better < _NO_BETTER
@@ -335,26 +336,29 @@ def _accuracies(belief: Posterior, gains: Matrix) -> Matrix:
     return np.asarray((np.where(utility > 0, a, b) / (a + b)).mean(axis=1))
 
 
-def _bits_of_competence(accuracies: Matrix, procedure: Procedure, gains: Matrix) -> float:
+def _bits_of_competence(accuracies: Matrix, at_first: Matrix) -> float:
     """Return by how many bits the answers speak for who tells pairs apart, against everybody the belief allows for.
 
     It allows for people next to a coin, and explains a coin by them: what is to be set against chance are the others.
+
+    Parameters
+    ----------
+    accuracies, at_first : ndarray of shape (draws,)
+        Probability of a right answer to a random pair, given the answers and before them.
     """
-    at_first = procedure.belief([])
-    assert at_first is not None
-    before = float((_accuracies(at_first, gains) >= _COMPETENT).mean())
+    before = float((at_first >= _COMPETENT).mean())
     now = max(float((accuracies >= _COMPETENT).mean()), 0.5 / len(accuracies))
     return float(np.log2(now / before)) if before else 0.0
 
 
 def _of_belief(
-    belief: Posterior, history: Sequence[Asked], accuracy: float | None, rng: np.random.Generator
+    belief: Posterior, at_first: Posterior, history: Sequence[Asked], accuracy: float | None, rng: np.random.Generator
 ) -> list[Suspicion]:
     found = [] if accuracy is None else [Suspicion("insensitive", accuracy < _INSENSITIVE, accuracy)]
     change = _change(belief, history, rng)
     if change is not None:
         found.append(Suspicion("changed", change > _CHANGED, change))
-    edge = _at_the_edge(belief, rng)
+    edge = _at_the_edge(belief, at_first, rng)
     return [*found, Suspicion("lexicographic", edge > _EDGE, edge)]
 
 
@@ -375,8 +379,11 @@ def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generato
     return lost / 2
 
 
-def _at_the_edge(belief: Posterior, rng: np.random.Generator) -> float:
-    """Return how probable it is that the largest weight outdoes the next by more than in 95 % of the prior."""
+def _at_the_edge(belief: Posterior, at_first: Posterior, rng: np.random.Generator) -> float:
+    """Return how probable it is that the largest weight outdoes the next by more than in 95 % of the prior.
+
+    Of few weights the prior is drawn from again, as often as tells its tail; of many its draws are at hand.
+    """
     if belief.prior.size < 2:
         return 0.0
 
@@ -384,7 +391,10 @@ def _at_the_edge(belief: Posterior, rng: np.random.Generator) -> float:
         top = np.sort(logs, axis=1)
         return np.asarray(top[:, -1] - top[:, -2])
 
-    usual = np.quantile(lead(belief.prior.log_weights(rng.standard_normal((2000, belief.prior.size)))), 0.95)
+    m = belief.prior.size
+    few = m <= _FEW_WEIGHTS
+    beforehand = belief.prior.log_weights(rng.standard_normal((2000, m))) if few else at_first.log_weights
+    usual = np.quantile(lead(beforehand), 0.95)
     return float((lead(np.log(belief.weights)) > usual).mean())
 
 
