@@ -23,7 +23,9 @@ _PAIRS, _SEED = 200, 0x7505  # random pairs that accuracy is judged on
 _SURPRISING = 0.7  # probability of another answer, its own evidence counted, from which on it is a surprise
 _FAR_OFF = 0.025  # probability of a count as small, or as large, below which it is a surprise
 _SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.01  # probability of so many on one side by chance
-_RANDOM = -0.5  # bits: chance foretold the answers better than what was believed before each of them
+# Bits by which chance foretold the answers better than what was believed before each of them; over few answers honest
+# people fall as low as this by luck.
+_RANDOM, _RANDOM_SO_FAR, _A_SITTING = -0.5, -2.5, 18
 _COMPETENT = 0.65  # of random pairs answered rightly, from which on somebody is set against chance
 _INSENSITIVE = 0.55  # answers random pairs rightly with less than this probability: next to a coin
 _CHANGED = 3.0  # bits by which two metrics, one for each half, explain the second half better than one
@@ -240,12 +242,12 @@ def _of_checks(repeats: Count, checks: Count, worse: int, bits: _Bits | None) ->
     """Tell apart who takes the worse side steadily, in `worse` of the checks, and who does not look."""
     wrong = checks.total - checks.right
     # Where a belief foretells the answers, it says how often they should agree.
-    steady = 2 * repeats.right >= repeats.total if bits is None else bits.others >= _RANDOM
+    steady = 2 * repeats.right >= repeats.total if bits is None else not bits.by_chance(bits.others)
     always = worse == checks.total and 0 < repeats.total == repeats.right
     # Without a pair that was answered twice nothing shows that the worse side is meant; one slip shows nothing either.
     backwards = worse >= min(2, checks.total) > 0 and 2 * worse >= checks.total and repeats.total > 0
     backwards = backwards and (steady or always)
-    careless = not backwards and (wrong > 0 or not steady if bits is None else bits.total < _RANDOM)
+    careless = not backwards and (wrong > 0 or not steady if bits is None else bits.by_chance(bits.total))
     foretold = bits.total if bits is not None else float(repeats.right - repeats.total)
     return [
         Suspicion("reversed", backwards, worse / max(checks.total, 1), grave=True),
@@ -258,10 +260,15 @@ class _Bits(NamedTuple):
 
     checks: float
     others: float
+    answers: int
 
     def more(self, bits: float) -> _Bits:
         """Return the same with what is known of all answers together."""
-        return _Bits(self.checks, self.others + bits)
+        return self._replace(others=self.others + bits)
+
+    def by_chance(self, bits: float) -> bool:
+        """Tell whether so many bits are what chance gives, rather than somebody who looks."""
+        return bits < (_RANDOM if self.answers >= _A_SITTING else _RANDOM_SO_FAR)
 
     @property
     def total(self) -> float:
@@ -281,7 +288,9 @@ def _foretold(procedure: Procedure, history: Sequence[Asked]) -> _Bits | None:
 
     bits = foretold(history, before).over_chance / np.log(2.0)
     checks = np.array([asked.question.purpose is Purpose.CHECK for asked in history])
-    return _Bits(float(bits[checks].sum()), float(bits[~checks].sum())) if bits.any() else None
+    if not bits.any():
+        return None
+    return _Bits(float(bits[checks].sum()), float(bits[~checks].sum()), np.count_nonzero(bits))
 
 
 def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surprise, ...]:
