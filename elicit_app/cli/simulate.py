@@ -28,8 +28,10 @@ def simulate(
         str, typer.Option(metavar="NAME", help="What chooses the questions: bayes, dlpm, lpm, dlfpm or lfpm.")
     ] = "bayes",
     family: Annotated[
-        Literal["dlpm", "lpm"] | None,
-        typer.Option(help="For bayes: any wrong answer equally bad (dlpm), or not (lpm)."),
+        Literal["dlpm", "lpm", "dlfpm", "lfpm"] | None,
+        typer.Option(
+            help="For bayes: any wrong answer equally bad (dlpm), or not (lpm); dlfpm, lfpm: their fractions."
+        ),
     ] = None,
     space: Annotated[
         Literal["frontier", "sphere"] | None, typer.Option(help="Where matrices come from; bayes can use either.")

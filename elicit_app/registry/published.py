@@ -24,8 +24,9 @@ class SearchSetting(Setting):
     epsilon : float
         Tolerance, on m in [0, 1] or on an angle.
     ask : str
-        all: the published questions; needed: only those that can still change the outcome; bisect: one for every halving,
-        about two matrices beside the middle, and a finer result by as many questions; for experts who do not err.
+        all: the published questions; needed: only those that can still change the outcome; bisect: one for every
+        halving, about two matrices beside the middle, and a finer result by as many questions; for experts who do not
+        err.
     repair : bool
         Read a claimed descent followed by an ascent as an ascent.
     """
