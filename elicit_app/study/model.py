@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
-from metrics.elicited.metric_parts import AnswersFor, CaseWords
+from metrics.elicited.metric_parts import AnswersFor, CaseWords, Consequence
 
 LONGEST_TEXT = 2_000
 """Letters of a title, a name or a word: more would stop the window that has to lay them out."""
@@ -149,6 +149,10 @@ class Mistake:
     one: str
     many: str
     consequence: str = ""
+
+    def of(self, true: str, predicted: str | None) -> Consequence:
+        """Return these words with the classes they are about, as files have them; None is any wrong answer."""
+        return Consequence(true, predicted, self.name, self.one, self.many, self.consequence)
 
 
 @dataclass(frozen=True)

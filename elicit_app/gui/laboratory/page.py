@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout,
 
 from elicit_app.experiments.watching import NOISES, PEOPLE, Watched, Wish, width_sentence
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Divider, Label, LinkButton, OutlineButton, PrimaryButton, ProgressBar
+from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton, ProgressBar
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
 from elicit_app.gui.elements.surfaces import Notice
@@ -141,7 +141,7 @@ class LaboratoryPage(ScrolledPage):
         self.questions, self.picture = LinkButton("Questions shown…"), LinkButton("Save picture…")
         self.save_rows = LinkButton("Save rows…")
         self.command = Label(role=Role.NOTE)
-        self.copy = OutlineButton("Copy")
+        self.copy = Button("Copy")
         self.back, self.words = LinkButton("Back to the start"), LinkButton("What these words mean")
         self._timer = QTimer(self, interval=_REPAINT, singleShot=True)
         self._build()

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import FlatButton, Label, LinkButton, OutlineButton, PrimaryButton, focus_ring
+from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton, focus_ring
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import Header, QuietScrollBar, ScrolledPage, press_by
 from elicit_app.gui.elements.surfaces import Notice
@@ -142,7 +142,7 @@ class PracticeDialog(QDialog):
     def _buttons(self, known: bool) -> QHBoxLayout:
         row = QHBoxLayout()
         row.setSpacing(12)
-        self.none, cancel, self.use = FlatButton("Leave it out"), OutlineButton("Cancel"), PrimaryButton("Use it")
+        self.none, cancel, self.use = FlatButton("Leave it out"), Button("Cancel"), PrimaryButton("Use it")
         self.none.setVisible(known)
         self.use.setDefault(True)
         self.none.clicked.connect(lambda: self._tell(None))
@@ -284,7 +284,7 @@ class ResultsPage(ScrolledPage):
         self._study: Study | None = None
         self._practice: Table | None = None
         self._header = Header()
-        self.more, self.save = OutlineButton("Answer more questions"), PrimaryButton("Save metric file…")
+        self.more, self.save = Button("Answer more questions"), PrimaryButton("Save metric file…")
         self._header.add_action(self.more)
         self._header.add_action(self.save)
         self.notice = Notice()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QHBoxLayout, QVBoxLayout
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import AnswersFor, Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label, LinkButton, OutlineButton
+from elicit_app.gui.elements import Button, Label, LinkButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, NumberBox, named
 from elicit_app.gui.elements.surfaces import Block, Part, Section
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
@@ -254,7 +254,7 @@ class ElsewhereSection(Section):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Experts elsewhere", parent=parent)
         self.sentence = Label(ink=theme.INK2)
-        self.send, self.add = OutlineButton("Send to an expert…"), OutlineButton("Add their answers…")
+        self.send, self.add = Button("Send to an expert…"), Button("Add their answers…")
         self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._buttons.setSpacing(theme.S)
         for button in (self.send, self.add):
