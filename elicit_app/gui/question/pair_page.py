@@ -41,7 +41,7 @@ _AROUND_AT_LEAST = 2
 
 def largest_count(study: Study) -> int:
     """Return the largest count that plausible questions show: half of the study's largest class."""
-    if not study.n_cases and study.law is None:
+    if not study.n_cases and study.distribution is None:
         return 0
     return math.ceil(float(study.prevalence.max()) * study.population / 2)
 
