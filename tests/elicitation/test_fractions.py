@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.fractions import FractionPosterior, FractionPrior
-from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.oracles import UtilityOracle, run
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.procedures.bayes import Bayes
@@ -73,8 +73,8 @@ def test_orders_say_nothing_of_a_fraction():
         FractionPrior.over(WeightPrior.of("lpm", 3, constraints=[NeverWorse((0, 1), (1, 0))]))
 
 
-def test_bayes_finds_a_fraction_and_says_what_is_known_of_it(law):
-    cases = Cases.law(law("softmax-3"))
+def test_bayes_finds_a_fraction_and_says_what_is_known_of_it(eta_of):
+    cases = Cases.exact(eta_of("softmax-3"))
     p = np.array([0.2, 0.5, 0.3])
     truth = Fraction("dlfpm", p, 0.0, 0.9 * p * [1.0, 0.1, 0.6], 0.2)
     outcome, _ = run(Bayes([cases], family="dlfpm", seed=1, population=1000, answers="choice"), UtilityOracle(truth))
