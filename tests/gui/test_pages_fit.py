@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox
 
 from elicit_app.gui import theme
 from elicit_app.gui.pages.aside import HelpPage, SettingsPage
-from elicit_app.gui.pages.reading import ErrorPage, OpeningPage, Trouble
+from elicit_app.gui.pages.reading import ErrorDetails, ErrorPage, OpeningPage
 from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.review.page import ReviewPage
@@ -87,7 +87,9 @@ def contradicting_page(study, answered):
 def error_page(study, answered, tmp_path):
     page = ErrorPage()
     findings = tuple(Finding(f"Row 214: {name} has no column", f"Add proba_{name}.") for name in study.classes)
-    page.show_trouble(Trouble("This file cannot be used yet", f"{study.classes[0]}.csv was read.", findings, tmp_path))
+    page.show_error(
+        ErrorDetails("This file cannot be used yet", f"{study.classes[0]}.csv was read.", findings, tmp_path)
+    )
     return page
 
 
