@@ -19,7 +19,7 @@ from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import stated_orders
 from elicit_app.study.model import Study
-from metrics.elicited.family import LPM, error_cells, family_of, is_fraction, linear_family
+from metrics.elicited.family import LPM, error_cells, family_of, fraction_family, is_fraction, linear_family
 
 Kind = Literal["iid", "structured"]
 _MOST_DRAWS = 20_000  # of an expert, until one keeps the stated orders
@@ -27,7 +27,6 @@ PersonKind = Literal["linear", "concave", "minimax", "threshold", "f1", "gmean",
 MONOTONE: tuple[PersonKind, ...] = ("gmean", "hmean", "qmean")
 """Monotone functions of how often each class is right, weighted by the weights of the classes: `psi`."""
 _SAME_RATE = 1e-12
-_LINEAR: dict[Family, Family] = {"dlfpm": "dlpm", "lfpm": "lpm"}
 PERSON_FORMS = "linear, concave:P, minimax, threshold:T or f1"
 
 
@@ -337,7 +336,7 @@ def true_metric(
         No random expert keeps the orders.
     """
     prevalence = study.prevalence
-    if denominator is not None or (stated is not None and setting.family in _LINEAR):
+    if denominator is not None or (stated is not None and is_fraction(setting.family)):
         if setting.orders:
             raise WrongOption("`never_worse` is about linear metrics: leave it or `denominator` out.")
         return _fractional(setting, prevalence, rng, stated, denominator, kind)
@@ -366,8 +365,8 @@ def _fractional(
     kind: Kind,
 ) -> Metric:
     """Return a linear-fractional metric whose numerator is stated or drawn, and so its denominator."""
-    linear = _LINEAR.get(setting.family, setting.family)
-    family: Family = "dlfpm" if linear == "dlpm" else "lfpm"
+    linear = linear_family(setting.family).name
+    family = cast(Family, fraction_family(linear))
     if stated is None:
         drawn = random_metric(linear, prevalence, rng, on_the_sphere=setting.space == "sphere", kind=kind)
     else:

@@ -7,6 +7,7 @@ import io
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,12 +28,15 @@ EVERY = 4
 """Answers from one look to the next."""
 NOISES: dict[NoiseKind, float | None] = {"none": None, "weights": 0.6, "logit": 0.8, "flip": 0.1, "bounded": 0.01}
 """How people err, with the usual size of it."""
-PEOPLE: dict[PersonKind, float | None] = {
+FRACTION = "fraction"
+"""A person whose metric is linear-fractional, with a random denominator."""
+PEOPLE: dict[PersonKind | Literal["fraction"], float | None] = {
     "linear": None,
     "concave": 0.6,
     "minimax": None,
     "threshold": 0.05,
     "f1": None,
+    "fraction": None,
 }
 """In which way people value results, with the usual number of it."""
 
@@ -50,7 +54,7 @@ class LabSettings:
     answers : {"choice", "equal", "mixed"}
         What people are asked for, where the procedure offers it.
     person, noise : str
-        As `elicit simulate` takes them: "concave:0.6", "logit:0.8".
+        As `elicit simulate` takes them: "concave:0.6", "logit:0.8"; or `FRACTION`, which bayes elicits as one.
     questions, people, seed : int
         How many questions and people, and the seed of everything random.
     """
@@ -79,9 +83,13 @@ class LabSettings:
         Problem
             The study cannot be opened, or the procedure cannot ask about it.
         """
-        steered = {"answers": self.answers, "questions": self.questions} if self.steerable else {}
+        steered: dict[str, object] = {"answers": self.answers, "questions": self.questions} if self.steerable else {}
+        who: dict[str, Any] = {"person": self.person}
+        if self.person == FRACTION:
+            steered |= {"family": "lfpm"} if self.steerable else {}
+            who = {"denominator": "random"}
         setting = setting_of(self.procedure, seed=self.seed, **steered)
-        return Laboratory(open_study(self.study), setting, Experts.stated(noise=self.noise, person=self.person))
+        return Laboratory(open_study(self.study), setting, Experts.stated(noise=self.noise, **who))
 
     @property
     def command(self) -> str:
@@ -91,7 +99,10 @@ class LabSettings:
             parts += ["--procedure", self.procedure]
         if self.steerable:
             parts += ["--answers", self.answers, "--questions", str(self.questions)]
-        for option, value, usual in (("--person", self.person, "linear"), ("--noise", self.noise, "none")):
+        if self.person == FRACTION:
+            parts += [*(("--family", "lfpm") if self.steerable else ()), "--denominator", "random"]
+        person = "linear" if self.person == FRACTION else self.person
+        for option, value, usual in (("--person", person, "linear"), ("--noise", self.noise, "none")):
             if value != usual:
                 parts += [option, value]
         return shlex.join([*parts, "--runs", str(self.people), "--seed", str(self.seed)])

@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from elicit_app.elicitation.procedures.search import Ask
 from elicit_app.elicitation.questions import Procedure
 from elicit_app.problem import WrongOption
 from elicit_app.registry.entries import Confusions, Entry, Setting, cases_of, models_asked, register, sphere_for
@@ -23,17 +24,21 @@ class SearchSetting(Setting):
     epsilon : float
         Tolerance, on m in [0, 1] or on an angle.
     ask : str
-        all: the published questions; needed: only those that can still change the outcome.
+        all: the published questions; needed: only those that can still change the outcome; bisect: one for every
+        halving, about two matrices beside the middle, and a finer result by as many questions; for experts who do not
+        err.
     repair : bool
         Read a claimed descent followed by an ascent as an ascent.
     """
 
     epsilon: float = DEFAULT_EPSILON
-    ask: Literal["needed", "all"] = "needed"
+    ask: Ask = "needed"
     repair: bool = False
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.repair and self.ask == "bisect":
+            raise WrongOption("`repair` looks at neighbouring answers of one step, and `ask` bisect has one a step.")
         if not _FINEST <= self.epsilon < 1:
             raise WrongOption(f"`epsilon` must lie between {_FINEST:g} and 1, not at {self.epsilon:g}.")
         return self
@@ -83,10 +88,11 @@ class DlpmSetting(FrontierSetting):
 
 
 class DlfpmSetting(FrontierSetting):
-    """Its linear-fractional form."""
+    """Its linear-fractional form, which takes finer lines: what they are off by grows where they meet."""
 
     procedure: Literal["dlfpm"] = "dlfpm"
     family: Literal["dlfpm"] = "dlfpm"
+    ask: Ask = "bisect"
 
 
 class LpmSetting(SphereSetting):
@@ -97,10 +103,11 @@ class LpmSetting(SphereSetting):
 
 
 class LfpmSetting(SphereSetting):
-    """Its linear-fractional form."""
+    """Its linear-fractional form, which takes more than the two published cycles."""
 
     procedure: Literal["lfpm"] = "lfpm"
     family: Literal["lfpm"] = "lfpm"
+    ask: Ask = "bisect"
 
 
 def _on_the_frontier(study: Study, setting: FrontierSetting) -> Procedure:

@@ -34,6 +34,7 @@ PROCEDURES = {
     "lpm": lambda: Lpm(SPHERE, epsilon=0.1, cycles=1, population=1000),
     "lpm-all": lambda: Lpm(SPHERE, epsilon=0.2, cycles=1, ask="all"),
     "dlfpm": lambda: Dlfpm(CASES, epsilon=0.1, population=1000),
+    "dlfpm-bisect": lambda: Dlfpm(CASES, epsilon=0.4, ask="bisect"),
     "lfpm": lambda: Lfpm(SPHERE, epsilon=0.2, cycles=1, population=1000),
     "bayes": lambda: Bayes([CASES], family="lpm", seed=3, population=1000, questions=6),
     "bayes-dlpm": lambda: Bayes([CASES], family="dlpm", seed=3, population=1000, questions=6),

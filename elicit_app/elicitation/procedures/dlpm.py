@@ -27,7 +27,7 @@ from elicit_app.elicitation.procedures.search import (
 )
 from elicit_app.elicitation.questions import Bound, Family, Matrix, Outcome, StopReason, Tolerance
 
-MOST_A_STEP = {"all": 4, "needed": 2}
+MOST_A_STEP = {"all": 4, "needed": 2, "bisect": 1}
 
 
 class Dlpm(Published):
@@ -40,7 +40,8 @@ class Dlpm(Published):
     epsilon : float
         Tolerance on m = a_1 / (a_1 + a_i), in (0, 1).
     ask : str
-        all: 4 (k - 1) ceil(log2(1 / epsilon)) questions; needed: the same result with less than half of them.
+        all: 4 (k - 1) ceil(log2(1 / epsilon)) questions; needed: the same result with less than half of them; bisect:
+        as many as needed, for a finer result, from experts who do not err (see `Rules`).
     repair : bool
         Read a claimed descent followed by an ascent as an ascent.
     questions : int or None
@@ -100,7 +101,7 @@ class _Ratios(Run):
     def search(self, i: int) -> Searching[None]:
         """Find the m whose nu(m; 1, i) is best."""
         a, b = 0.0, 1.0
-        while b - a > self.procedure.rules.epsilon:
+        while b - a > self.procedure.rules.tolerance:
             a, b = yield from self.listening(i, shrink(self.procedure.lines[i], (a, b), self.procedure.rules))
             self.intervals[i], self.middles[i] = (a, b), (a + b) / 2
         self.middles[i] = self.at_rest(i)
