@@ -196,7 +196,7 @@ def test_everything_that_takes_the_focus_has_a_name(page):
 def test_painted_plots_are_texts_to_a_screen_reader(qtbot, long_words, answered):
     page = results_page(long_words, answered)
     qtbot.addWidget(page)
-    for plot in (page.told._plot, page.to_do.policies.table, page.costs.costs.grid, page.costs.releases.grid):
+    for plot in (page.rates._plot, page.to_do.policies.table, page.costs.costs.grid, page.costs.releases.grid):
         seen = QAccessible.queryAccessibleInterface(plot)
         assert seen.role() == QAccessible.Role.StaticText
         assert seen.text(QAccessible.Text.Name)
@@ -209,7 +209,7 @@ def test_painted_plots_are_texts_to_a_screen_reader(qtbot, long_words, answered)
 def test_plots_say_what_they_show(qtbot, long_words, answered):
     page = results_page(long_words, answered)
     qtbot.addWidget(page)
-    plot = page.told.findChild(type(page.told._plot))
+    plot = page.rates.findChild(type(page.rates._plot))
     assert len([row for row in plot.accessibleDescription().split(". ") if row]) >= 6
     for name in (model.name for model in long_words.models):
         assert name in page.to_do.policies.table.accessibleDescription()
