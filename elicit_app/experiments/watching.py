@@ -43,7 +43,7 @@ PEOPLE: dict[PersonKind | Literal["fraction"], float | None] = {
 
 
 @dataclass(frozen=True)
-class Wish:
+class LabSettings:
     """What is to be watched.
 
     Parameters
@@ -134,7 +134,7 @@ class Watched:
 
     Parameters
     ----------
-    wish : Wish
+    settings : LabSettings
         What was asked.
     number : int
         Which person, from 1.
@@ -146,7 +146,7 @@ class Watched:
         What the questions were about.
     """
 
-    wish: Wish
+    settings: LabSettings
     number: int
     looks: tuple[Look, ...]
     run: SimulatedRun
@@ -167,19 +167,19 @@ class Watched:
         return self.run.asked
 
 
-def watch(wish: Wish) -> Iterator[Watched]:
-    """Simulate the people of a wish, one after another.
+def watch(settings: LabSettings) -> Iterator[Watched]:
+    """Simulate the people of some settings, one after another.
 
     Raises
     ------
     Problem
         What the study cannot give, or options that do not go together.
     """
-    laboratory = wish.laboratory()
-    for number in range(wish.people):
-        runs = laboratory.watched(number, EVERY) if wish.steerable else [laboratory.run(number)]
+    laboratory = settings.laboratory()
+    for number in range(settings.people):
+        runs = laboratory.watched(number, EVERY) if settings.steerable else [laboratory.run(number)]
         looks = tuple(Look(one.questions, 1 - one.agreement, one.range_factor) for one in runs)
-        yield Watched(wish, number + 1, looks, runs[-1], laboratory.study)
+        yield Watched(settings, number + 1, looks, runs[-1], laboratory.study)
 
 
 def width_sentence(people: Sequence[Watched]) -> tuple[str, str]:
@@ -188,7 +188,7 @@ def width_sentence(people: Sequence[Watched]) -> tuple[str, str]:
     Parameters
     ----------
     people : sequence of Watched
-        At least one, all of one wish.
+        At least one, all of the same settings.
     """
     asked = round(float(np.median([one.looks[-1].answers for one in people])))
     factors = [one.looks[-1].range_factor for one in people if one.looks[-1].range_factor is not None]
@@ -205,7 +205,7 @@ def width_sentence(people: Sequence[Watched]) -> tuple[str, str]:
 def questions_text(person: Watched) -> str:
     """Return the questions of one person and the answers in words, one a line."""
     family = person.run.outcome.family
-    lines = [f"{person.study.title}: what simulated person {person.number} was asked ({person.wish.command})", ""]
+    lines = [f"{person.study.title}: what simulated person {person.number} was asked ({person.settings.command})", ""]
     for number, (question, answer) in enumerate(person.asked, 1):
         population = question.population or person.study.population
         shown = [natural_frequencies(side, population) for side in question.rates]
@@ -227,16 +227,16 @@ def rows_csv(people: Sequence[Watched]) -> str:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(_COLUMNS)
     for one in people:
-        wish = one.wish
+        settings = one.settings
         for look in one.looks:
             last = look is one.looks[-1]
             asked = (
-                csv_cell(wish.study),
-                wish.procedure,
-                wish.answers if wish.steerable else "",
-                wish.person,
-                wish.noise,
-                wish.seed,
+                csv_cell(settings.study),
+                settings.procedure,
+                settings.answers if settings.steerable else "",
+                settings.person,
+                settings.noise,
+                settings.seed,
             )
             found = one.number, look.answers, look.otherwise, look.range_factor
             writer.writerow((*asked, *found, *((one.run.covered, round(one.run.seconds, 3)) if last else ("", ""))))

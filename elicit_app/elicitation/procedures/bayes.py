@@ -16,9 +16,9 @@ from elicit_app.elicitation.agenda import (
     informative,
     n_answered,
     next_item,
-    owed,
-    owed_left,
     questions_left,
+    required_item,
+    required_left,
 )
 from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, open_ends
@@ -306,7 +306,7 @@ class Bayes:
         item = next_item(history, self.questions, self.checks)
         if item is None or self._enough(history) is None:
             return item
-        return owed(history) if self.checks else None
+        return required_item(history) if self.checks else None
 
     def _step(self, history: Sequence[Asked]) -> Step:
         belief = self.belief(history)
@@ -335,7 +335,7 @@ class Bayes:
         most = questions_left(history, self.questions, self.checks)
         if not self.stop:
             return Progress(len(history), most, most)
-        trust = owed_left(history) if self.checks else 0
+        trust = required_left(history) if self.checks else 0
         if self._enough(history) is not None:
             # What is asked for trust alone may show that the answers are not enough after all.
             return Progress(len(history), min(trust, most), min(trust + 1, most))

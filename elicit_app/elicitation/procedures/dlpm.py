@@ -92,7 +92,7 @@ class _Ratios(Run):
         self.procedure = procedure
         self.intervals: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, 1.0))
         self.middles: dict[int, float] = dict.fromkeys(procedure.frontiers, 0.5)
-        self.told: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, np.inf))
+        self.ratios: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, np.inf))
 
     def asking(self) -> Asking:
         """Search every ratio; where the expert cannot say, go on with another one first."""
@@ -114,9 +114,9 @@ class _Ratios(Run):
                 slope = yield comparison
                 gained = np.diagonal(comparison.later - comparison.earlier)
                 if gained[i] < 0 and slope is not Slope.FLAT:
-                    low, high = self.told[i]
+                    low, high = self.ratios[i]
                     turning = float(-gained[0] / gained[i])
-                    self.told[i] = (max(low, turning), high) if slope is Slope.FALLS else (low, min(high, turning))
+                    self.ratios[i] = (max(low, turning), high) if slope is Slope.FALLS else (low, min(high, turning))
                 comparison = step.send(slope)
         except StopIteration as end:
             interval: Interval = end.value
@@ -136,7 +136,7 @@ class _Ratios(Run):
         for people the nearest ratio that they allow is taken.
         """
         ratios = [1.0]
-        for i, (low, high) in self.told.items():
+        for i, (low, high) in self.ratios.items():
             ratio = (1 - self.middles[i]) / self.middles[i]
             ratios.append(min(max(ratio, low), high) if self.procedure.population and low <= high else ratio)
         weights = np.array(ratios)
@@ -192,8 +192,8 @@ class _Ratios(Run):
 
         Where they contradict each other: what the frontier cannot tell apart in the interval that the search ended in.
         """
-        found = dict(self.told)
-        for i, (low, high) in self.told.items():
+        found = dict(self.ratios)
+        for i, (low, high) in self.ratios.items():
             if low > high:
                 a, b = self.intervals[i]
                 found[i] = ratio_bounds((self.procedure.stretch(i, a)[0], self.procedure.stretch(i, b)[1]))

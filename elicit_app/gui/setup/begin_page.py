@@ -98,9 +98,9 @@ def _breakable(folder: str) -> str:
 def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
     wording = study.wording
     on = "a batch of items" if wording.priced else f"{study.population:,} {wording.cases}"
-    told = "How much each amount counts, by your answers, and how sure that is."
+    sentence = "How much each amount counts, by your answers, and how sure that is."
     if not wording.priced:
-        told = "How your answers rate these models, and how sure that is."
+        sentence = "How your answers rate these models, and how sure that is."
     steps = [
         ("Practice", "Three questions that do not count."),
         (
@@ -108,7 +108,7 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
             f"Two ways a model could do on {on}. You say which you would rather have. There is no right answer.",
         ),
         ("Now and then a number", "You move one number until both results are equally bad."),
-        ("What you told us" if wording.priced else "What to do", told),
+        ("What you told us" if wording.priced else "What to do", sentence),
     ]
     if piles:
         steps.insert(0, ("Piles", "You put mistakes that are about as bad together; or you skip that."))

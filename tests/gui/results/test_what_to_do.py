@@ -38,7 +38,7 @@ def path(study, tmp_path_factory):
             better = 4 * (first - second)[0, 1] + (first - second)[1, 0] < 0
             session.answer("left" if better == (asking.left == "first") else "right")
         session.finish()
-        session.tell_practice(TODAY)
+        session.state_practice(TODAY)
     return path
 
 
@@ -138,20 +138,20 @@ def test_practice_is_judged_and_there_next_time(view, path, study):
     assert practice.counts.sum(axis=1) == pytest.approx([373, 627], abs=1)
     with Session.open(path, study) as again:
         assert again.state.practice == TODAY
-        again.tell_practice(None)
+        again.state_practice(None)
         assert again.state.practice is None
         with pytest.raises(ValueError, match="square"):
-            again.tell_practice(((1, 2),))
+            again.state_practice(((1, 2),))
         with pytest.raises(Problem, match="classes"):
-            again.tell_practice(np.eye(3).tolist())
-        again.tell_practice(TODAY)
+            again.state_practice(np.eye(3).tolist())
+        again.state_practice(TODAY)
 
 
 def test_practice_is_typed_or_pasted(qtbot, study):
     dialog = PracticeDialog(study, None)
     qtbot.addWidget(dialog)
     told = []
-    dialog.told.connect(told.append)
+    dialog.stated.connect(told.append)
     dialog.use.click()
     assert "cancer" in dialog.notice.sentence
     dialog.fields[0][0].setText("many")
