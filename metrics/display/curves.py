@@ -261,8 +261,6 @@ def plot_cost_curve(curve: CostsOfModels, ax: Axes | None = None) -> Axes:
     return tidy(axes, "upper left")
 
 
-Floats = NDArray[np.float64]
-
 _HUES = (FIRST, SECOND, QUIET, INK)
 
 
