@@ -33,7 +33,7 @@ _EDGE = 0.5  # probability of a lead that the prior hardly allows
 _NO_BETTER = -5  # answers: fewer predicted by so many is more than the luck of near ties
 
 
-_FEW_WEIGHTS = 20
+_FEW_WEIGHTS = 20  # whose prior is quickly drawn from
 _FOLDS = 5
 _FEWEST = 8  # preferences to hold some out
 # A search: an answer does not fit when the other side is better by more than this share of all that is at stake.
@@ -256,7 +256,7 @@ def _of_checks(repeats: Count, checks: Count, worse: int, bits: _Bits | None) ->
 
 
 class _Bits(NamedTuple):
-    """How much better than by a coin the checks, and the other answers, were foretold."""
+    """How much better than by a coin the checks, and the other answers, were foretold; and how many they are."""
 
     checks: float
     others: float
@@ -290,7 +290,7 @@ def _foretold(procedure: Procedure, history: Sequence[Asked]) -> _Bits | None:
     checks = np.array([asked.question.purpose is Purpose.CHECK for asked in history])
     if not bits.any():
         return None
-    return _Bits(float(bits[checks].sum()), float(bits[~checks].sum()), np.count_nonzero(bits))
+    return _Bits(float(bits[checks].sum()), float(bits[~checks].sum()), int(np.count_nonzero(bits)))
 
 
 def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surprise, ...]:
@@ -451,7 +451,7 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
     for fold in (aside[start::_FOLDS] for start in range(_FOLDS)):
         out = {subjects[n] for n in fold}
         kept = [asked for subject, asked in zip(subjects, history, strict=True) if subject not in out]
-        weights = np.abs(refitted(belief, kept, rng).estimate)
+        weights = refitted(belief, kept, rng).middle
         for n in fold:
             question, sign = history[n].question, 1 if history[n].answer.choice is Choice.FIRST else -1
             learned = float(belief.prior.gain(*question.rates) @ weights)

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, Card, Divider, Label, OutlineButton
+from elicit_app.gui.elements import Button, Card, Divider, Label
 from elicit_app.gui.elements.surfaces import Block
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.matrices import Cell, MatrixCard
@@ -129,7 +129,7 @@ class FilesCard(Card):
         words.addWidget(Label(row.purpose, theme.Role.NOTE, theme.INK2))
         across.addLayout(words, 1)
         for each in row.formats:
-            button = OutlineButton(each.button)
+            button = Button(each.button)
             tell(
                 button,
                 name=f"{each.button.rstrip('…')} {row.name}"
