@@ -34,8 +34,7 @@ _NO_BETTER = -5  # answers: fewer predicted by so many is more than the luck of 
 
 
 _FEW_WEIGHTS = 20  # whose prior is quickly drawn from
-_FOLDS = 5
-_FEWEST = 8  # preferences to hold some out
+_FOLDS, _FEWEST = 5, 8  # parts that are held out in turn; preferences that this takes
 # A search: an answer does not fit when the other side is better by more than this share of all that is at stake.
 _MARGIN = 0.05
 # "About equal" fits while neither side weighs more than twice the other: (2 - 1) / (2 + 1).
