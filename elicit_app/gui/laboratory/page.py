@@ -16,7 +16,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton, ProgressBar
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
-from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.surfaces import Notice, Section
 from elicit_app.gui.elements.texts import tell, tell_item
 from elicit_app.gui.laboratory.plots import LivePlot, Series
 from elicit_app.gui.theme import Role
@@ -315,8 +315,8 @@ class LaboratoryPage(ScrolledPage):
         self.foot.addLayout(foot)
 
     def _settings_card(self) -> Card:
-        card, column = _card()
-        column.addWidget(Label("Who and what", Role.SECTION))
+        card = Section("Who and what")
+        column = card.column
         for name, widget in (("Study", self.study), ("Procedure", self.procedure), ("They answer by", self.answers)):
             column.addLayout(named(name, widget))
         for (name, box), (said, size) in (
@@ -342,7 +342,8 @@ class LaboratoryPage(ScrolledPage):
         return card
 
     def _plots_card(self) -> Card:
-        card, column = _card()
+        card = Section()
+        column = card.column
         column.addWidget(self.said)
         column.addWidget(self.so_far)
         self._plots = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -353,7 +354,8 @@ class LaboratoryPage(ScrolledPage):
         return card
 
     def _rows_card(self) -> Card:
-        card, column = _card()
+        card = Section()
+        column = card.column
         head = QHBoxLayout()
         head.setSpacing(theme.L)
         head.addWidget(Label("Rows", Role.SECTION), 1)
@@ -364,7 +366,8 @@ class LaboratoryPage(ScrolledPage):
         return card
 
     def _command_card(self) -> Card:
-        card, column = _card()
+        card = Section()
+        column = card.column
         row = QHBoxLayout()
         words = QVBoxLayout()
         words.addWidget(Label("The same in a terminal", Role.NOTE, theme.INK2))
@@ -427,11 +430,3 @@ class LaboratoryPage(ScrolledPage):
 def _sized(box: ListBox, size: DecimalBox) -> str:
     kind = str(box.currentData())
     return f"{kind}:{size.value():g}" if size.isEnabled() else kind
-
-
-def _card() -> tuple[Card, QVBoxLayout]:
-    card = Card()
-    column = QVBoxLayout(card)
-    column.setContentsMargins(20, 16, 20, 16)
-    column.setSpacing(10)
-    return card, column
