@@ -33,6 +33,7 @@ FRACTION = "fraction"
 PEOPLE: dict[PersonKind | Literal["fraction"], float | None] = {
     "linear": None,
     "concave": 0.6,
+    "quadratic": 0.8,
     "minimax": None,
     "threshold": 0.05,
     "f1": None,
