@@ -90,9 +90,9 @@ def test_an_outcome_in_words_and_which_side_is_better():
 
 
 def labels_words():
-    from elicit_app.study.amounts import Read, _words
+    from elicit_app.study.amounts import ReadAmounts, _words
 
-    return _words(Read("multilabel", ()), ("mood", "moods"))
+    return _words(ReadAmounts("multilabel", ()), ("mood", "moods"))
 
 
 def test_what_is_found_is_never_moved_and_values_follow_the_prices(folder):

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, Watched, width_sentence
+from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, SimulatedPerson, width_sentence
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton, ProgressBar
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
@@ -59,7 +59,7 @@ class RowsTable(QWidget):
         """Return the texts that are shown, newest first."""
         return tuple(self._shown)
 
-    def add(self, person: Watched) -> None:
+    def add(self, person: SimulatedPerson) -> None:
         """Put a person on top."""
         end, inside = person.looks[-1], person.inside
         self._shown.appendleft(
@@ -126,7 +126,7 @@ class LaboratoryPage(ScrolledPage):
 
     def __init__(self, choices: Choices, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._people: list[Watched] = []
+        self._people: list[SimulatedPerson] = []
         self._running = False
         self._total = 0
         self._beside: dict[ListBox, QWidget] = {}
@@ -212,7 +212,7 @@ class LaboratoryPage(ScrolledPage):
     # --- what is shown
 
     @property
-    def people(self) -> Sequence[Watched]:
+    def people(self) -> Sequence[SimulatedPerson]:
         """Return everybody who is shown, in the order in which they answered."""
         return tuple(self._people)
 
@@ -224,7 +224,7 @@ class LaboratoryPage(ScrolledPage):
         self._show_state()
         self._repaint()
 
-    def add(self, person: Watched) -> None:
+    def add(self, person: SimulatedPerson) -> None:
         """Show one person more."""
         self._people.append(person)
         self.rows.add(person)
