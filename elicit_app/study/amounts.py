@@ -154,8 +154,6 @@ def study_of_amounts(read: ReadAmounts, *, title: str, noun: tuple[str, str], po
 def _tallied(
     read: ReadAmounts, good: NDArray[np.bool_], population: int | None
 ) -> tuple[tuple[TalliedModel, ...], Floats]:
-    read: ReadAmounts, good: NDArray[np.bool_], population: int | None
-) -> tuple[tuple[TalliedModel, ...], Floats]:
     """Return the models with outcomes of random batches, and how many of each amount are possible."""
     means = np.array([model.amounts.mean(axis=0) for model in read.models])
     items = _USUAL / means.max()
