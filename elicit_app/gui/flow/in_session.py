@@ -23,12 +23,12 @@ from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, 
 from elicit_app.session.views.result import CurvesView, ProblemView, ResultView, View
 
 if TYPE_CHECKING:
+    from elicit_app.gui.pages.review import Resolution, ReviewPage
     from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
     from elicit_app.gui.question import QuestionPage
     from elicit_app.gui.question.answers import GivenAnswer
     from elicit_app.gui.question.practice import PracticePage
     from elicit_app.gui.results.page import ResultsPage
-    from elicit_app.gui.review.page import Resolution, ReviewPage
 
 P = ParamSpec("P")
 SEND_BACK = "Send this file back to whoever sent you the study."
