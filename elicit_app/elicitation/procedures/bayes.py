@@ -60,6 +60,7 @@ MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _POLICIES_TO_OTHERS = 4  # pairs of what can be chosen for one random pair, where the answers are for a choice
+_VALUES_TRIED = 100  # draws under which policies are made anew, to see whether the same one is chosen
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
 _REMEMBERED = 160  # beliefs kept for undo and looking ahead
 _RESULTS_REMEMBERED = 12
@@ -247,6 +248,7 @@ class Bayes:
             n_answered(history),
             lambda: self.linearity(history),
             self._purpose,
+            lambda: self._stays(history),
         )
 
     def _choice(self, history: Sequence[Asked]) -> Matrix:
@@ -264,14 +266,32 @@ class Bayes:
         key = prefix_digests(history)[-1]
         found = self._choices.get(key)
         if found is None:
-            k = self.prior.n_classes
-            costs = family_of(self.family).costs(self.belief(history).estimate)
-            trivial = np.eye(k)[:, None, :] * self._cases[0].prevalence[None, :, None]
-            decided = [matrix for model in self._cases for matrix in model.policies(costs)]
+            decided = self._decided_by(family_of(self.family).costs(self.belief(history).estimate))
             # What decides alike is one choice: two of the same would share the probability of being the best.
-            found = np.unique(np.round([*decided, *trivial], 12), axis=0)
+            found = np.unique(np.round(decided, 12), axis=0)
             self._choices.put(key, found)
         return found
+
+    def _decided_by(self, costs: Matrix) -> Matrix:
+        """Return the matrices, shape (n, k, k), of the policies of all models under these costs, and of each class."""
+        trivial = np.eye(self.prior.n_classes)[:, None, :] * self._cases[0].prevalence[None, :, None]
+        return np.array([*(matrix for model in self._cases for matrix in model.policies(costs)), *trivial])
+
+    def _stays(self, history: Sequence[Asked]) -> float:
+        """Return the probability that the policy chosen now would also be chosen if the values were known.
+
+        Knowing them moves the thresholds of all policies, so that another model's may become the best.
+        """
+        if self._purpose in (None, "costs"):
+            return 1.0
+        belief, costs_of = self.belief(history), family_of(self.family).costs
+
+        def costs_by(costs: Matrix) -> Matrix:
+            return np.asarray((self._decided_by(costs) * costs).sum(axis=(1, 2)))
+
+        chosen = int(costs_by(costs_of(belief.estimate)).argmin())
+        known = [costs_by(costs_of(weights)) for weights in belief.condensed(_VALUES_TRIED).samples]
+        return float(np.mean([costs[chosen] <= costs.min() + SAME for costs in known]))
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
