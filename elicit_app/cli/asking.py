@@ -18,8 +18,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.problem import WrongOption
 from elicit_app.registry import entry_named, setting_of
 from elicit_app.registry.entries import as_packed, read_orders, stated_orders
-from elicit_app.session.experts.packing import pseudonym
-from elicit_app.session.experts.second_round import INTRODUCTION, stands
+from elicit_app.session.experts.packing import INTRODUCTION, pseudonym, stands
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import (
     SUFFIX,

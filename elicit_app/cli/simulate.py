@@ -116,7 +116,7 @@ def simulate(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
     """Ask simulated experts whose true metric is known, and say how near the procedure came."""
-    from elicit_app.cli.progress import progress
+    from elicit_app.cli.output import progress
     from elicit_app.experiments.simulated import check_has_costs, metric_of
     from elicit_app.experiments.simulation import Experts
     from elicit_app.experiments.simulation import simulate as run

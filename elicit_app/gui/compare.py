@@ -11,7 +11,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Label, LinkButton, OutlineButton, PrimaryButton
+from elicit_app.gui.elements import Button, Card, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.elements.surfaces import Notice, Section
 from elicit_app.gui.elements.texts import elided, tell
@@ -245,7 +245,7 @@ class ComparePage(ScrolledPage):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.header, self.notice = Header(), Notice()
-        self.report, self.save = OutlineButton("Save report…"), PrimaryButton("Save pooled metric file…")
+        self.report, self.save = Button("Save report…"), PrimaryButton("Save pooled metric file…")
         self.header.add_action(self.report)
         self.header.add_action(self.save)
         self._trusted_only = False

@@ -21,6 +21,7 @@ from elicit_app.elicitation.questions import Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import Window, application, make_window
 from elicit_app.gui.flow.between_sessions import Places
+from elicit_app.gui.flow.saving import save_pixels
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.setup.begin_page import PILES_FROM
 from elicit_app.problem import Problem
@@ -183,9 +184,7 @@ class Script:
         # A size goes from a row up to its page in as many rounds as there are layouts between them.
         for _ in range(8):
             self._app.processEvents()
-        pixels = self._window.grab()
-        if not pixels.save(str(path), "PNG"):
-            raise Problem(f"{path} could not be written. Is the disk full, or may nothing be written there?")
+        save_pixels(self._window.grab(), path)
         self._window.setMinimumSize(0, 0)
         return path
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar, Union, get_a
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from elicit_app.elicitation.laws import Cases, Decider, Tally
+from elicit_app.elicitation.cases import Cases, Decider, Tally
 from elicit_app.elicitation.orders import StatedOrder, constraints_of, read_order
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import AnswersFor, Family, Procedure
@@ -340,18 +340,18 @@ def stated_orders(setting: Setting, classes: Sequence[str]) -> tuple[NeverWorse,
 
 
 def cases_of(study: Study, model: Predictions | None, confusions: Confusions = "counts") -> Cases:
-    """Return the cases of one model of a study, or its law where it is synthetic (`model` None)."""
+    """Return the cases of one model of a study, or its distribution where it is synthetic (`model` None)."""
     if model is None:
-        if study.law is None:
+        if study.distribution is None:
             raise Problem(f"“{study.title}” has no cases: simulate on the study that it was made from.")
-        return Cases.law(study.law.eta)
+        return Cases.exact(study.distribution.eta)
     if confusions == "counts":
         return Cases.counted(model.y_true, model.y_proba, study.stated_prevalence)
     return Cases.plug_in(model.y_proba, study.stated_prevalence)
 
 
 def deciders(study: Study, setting: Setting) -> tuple[Decider, ...]:
-    """Return what decides in questions for people or the laboratory: cases, a law, or tallies of a packed study."""
+    """Return what decides in questions for people or the laboratory: cases, a distribution, or a pack's tallies."""
     if study.pack is None:
         return tuple(cases_of(study, model) for model in models_asked(study, setting))
     return tuple(_tally(model, study) for model in _named(study.pack.models, study, setting))
@@ -364,13 +364,13 @@ def _tally(model: TalliedModel, study: Study) -> Tally:
 
 
 def models_asked(study: Study, setting: Setting) -> tuple[Predictions | None, ...]:
-    """Return the models that a procedure asks about; (None,) stands for the law of a synthetic study."""
+    """Return the models that a procedure asks about; (None,) stands for the distribution of a synthetic study."""
     if study.pack is not None:
         raise WrongOption(
             f"The `procedure` {setting.procedure} computes decisions from the cases, which “{study.title}” does not "
             "have: leave it at bayes on the frontier."
         )
-    if study.law is not None:
+    if study.distribution is not None:
         if setting.model is not None:
             raise WrongOption(f"{study.name} is synthetic and has no models; leave `model` out.")
         return (None,)
@@ -403,14 +403,20 @@ def sphere_for(study: Study, setting: Setting) -> Sphere:
 
 
 def measured_sphere(study: Study, model: Predictions | None) -> MeasuredSphere:
-    """Return the sphere of one model, or of the points that stand for a law; linear programmes, seconds each."""
-    law = study.law
-    if law is None:
+    """Return the sphere of one model, or of the points that stand for a distribution; takes seconds."""
+    distribution = study.distribution
+    if distribution is None:
         return measure_sphere(cases_of(study, model, "plugin"))
-    return measure_sphere(Cases.law(law.eta if law.radius_points is None else law.radius_points))
+    return measure_sphere(
+        Cases.exact(distribution.eta if distribution.radius_points is None else distribution.radius_points)
+    )
 
 
 def _largest_sphere(study: Study, model: Predictions | None) -> Sphere:
-    """Return the sphere of one model, or of a study's law: its radius around the prevalence of the whole law."""
+    """Return the sphere of one model, or of a distribution: the radius of its points around its whole prevalence."""
     measured = measured_sphere(study, model)
-    return measured if study.law is None else Sphere.around(Cases.law(study.law.eta).prevalence, measured.radius)
+    return (
+        measured
+        if study.distribution is None
+        else Sphere.around(Cases.exact(study.distribution.eta).prevalence, measured.radius)
+    )

@@ -111,5 +111,5 @@ def export_answers(session: Session, path: Path) -> Path:
     Problem
         Where the file cannot be written.
     """
-    write_whole(path, answers_csv(session).encode())
+    write_whole(path, answers_csv(session))
     return path

@@ -43,8 +43,7 @@ from metrics.exports.page import (
     one_line,
 )
 from metrics.exports.typst_page import page_as_pdf
-from metrics.policies.changes import what_would_change
-from metrics.policies.recommendation import Piece
+from metrics.policies.recommendation import Piece, what_would_change
 
 if TYPE_CHECKING:
     from metrics.elicited.family import MistakeKey
@@ -126,7 +125,7 @@ def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
     """
     format = FORMATS.get(path.suffix.lower(), "pdf")
     content = render_report(page, metric, format)
-    write_whole(path, content.encode() if isinstance(content, str) else content)
+    write_whole(path, content)
     return path
 
 

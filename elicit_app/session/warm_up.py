@@ -48,7 +48,7 @@ def practice_pairs(study: Study) -> tuple[PracticePair, PracticePair]:
     Parameters
     ----------
     study : Study
-        Its first model's most probable answers are the starting point; for a synthetic study those of its law.
+        Its first model's most probable answers are the starting point; for a synthetic study those of its distribution.
     """
     usual = _usual_result(study)
     first, second = _two_mistakes(study, usual)
@@ -87,8 +87,9 @@ def _two_mistakes(study: Study, usual: Counts) -> tuple[tuple[int, int], tuple[i
 
 def _usual_result(study: Study) -> Counts:
     k = study.n_classes
-    if study.law is not None:
-        rates = study.law.eta.T @ np.eye(k)[study.law.eta.argmax(axis=1)] / len(study.law.eta)
+    if study.distribution is not None:
+        eta = study.distribution.eta
+        rates = eta.T @ np.eye(k)[eta.argmax(axis=1)] / len(eta)
     else:
         rates = study.usual_counts[0] / study.n_cases
     wanted = study.prevalence

@@ -22,9 +22,9 @@ from elicit_app.elicitation.agenda import (
 )
 from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, open_ends
+from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.intervals import IntervalPosterior
-from elicit_app.elicitation.laws import Decider, Tally
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study

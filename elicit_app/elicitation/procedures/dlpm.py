@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.procedures.published import Published, Run
 from elicit_app.elicitation.procedures.search import (
     Ask,
@@ -36,7 +36,7 @@ class Dlpm(Published):
     Parameters
     ----------
     cases : Cases
-        Counted for people; plug-in, counted or a law in the laboratory.
+        Counted for people; plug-in, counted or a distribution in the laboratory.
     epsilon : float
         Tolerance on m = a_1 / (a_1 + a_i), in (0, 1).
     ask : str

@@ -36,7 +36,7 @@ _M11 = 0.7
 def _law(a: float) -> Cases:
     x = (2 * np.arange(_POINTS) + 1) / _POINTS - 1
     positive = 1 / (1 + np.exp(a * x))
-    return Cases.law(np.column_stack([positive, 1 - positive]))
+    return Cases.exact(np.column_stack([positive, 1 - positive]))
 
 
 def _geometry(a: float) -> dict[str, Any]:

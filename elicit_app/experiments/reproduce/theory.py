@@ -40,9 +40,9 @@ _EPSILON = 0.01
 
 
 def _law(name: str) -> Cases:
-    law = open_study(name).law
+    law = open_study(name).distribution
     assert law is not None
-    return Cases.law(law.eta)
+    return Cases.exact(law.eta)
 
 
 def _true_weights(family: str, k: int, chance: np.random.Generator) -> Matrix:

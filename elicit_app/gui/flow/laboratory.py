@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import chain, zip_longest
@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.saving import Dialogs, documents, say_saved, with_ending
+from elicit_app.gui.flow.saving import Dialogs, documents, save_pixels, say_saved, with_ending
 from elicit_app.problem import Problem
 from elicit_app.study.writing import write_whole
 
@@ -110,10 +110,7 @@ class LaboratoryFlow(QObject):
         card = page.said.parentWidget()
         if (path := self._ask("laboratory", ".png")) is not None and card is not None:
             picture = card.grab()
-            if not picture.save(str(path)):
-                page.notice.say(f"{path} could not be written. Choose another place.")
-                return
-            say_saved(page.notice, path, self._dialogs)
+            self._write(path, lambda: save_pixels(picture, path))
 
     def _save_rows(self) -> None:
         from elicit_app.experiments.watching import rows_csv
@@ -128,8 +125,11 @@ class LaboratoryFlow(QObject):
     def _save(self, text: str, name: str, ending: str) -> None:
         if (path := self._ask(name, ending)) is None:
             return
+        self._write(path, lambda: write_whole(path, text))
+
+    def _write(self, path: Path, write: Callable[[], object]) -> None:
         try:
-            write_whole(path, text.encode())
+            write()
         except Problem as problem:
             self._page.notice.say(problem.sentence)
         else:

@@ -2,24 +2,87 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.experiments.watching import NOISES, PEOPLE, Watched, Wish, width_sentence
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Divider, Label, LinkButton, OutlineButton, PrimaryButton, ProgressBar
+from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton, ProgressBar
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import tell, tell_item
 from elicit_app.gui.laboratory.plots import LivePlot, Series
-from elicit_app.gui.laboratory.rows import RowsTable
 from elicit_app.gui.theme import Role
+
+HEADS = ("person", "procedure", "answers", "judged otherwise", "range factor", "true values inside", "seconds")
+MOST = 3
+_STRESSED = HEADS.index("judged otherwise")
+_RIGHT = Qt.AlignmentFlag.AlignRight
+
+
+class RowsTable(QWidget):
+    """`add` puts a person on top; all of them are in the file that "Save rows" writes."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shown: deque[tuple[str, ...]] = deque(maxlen=MOST)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(6)
+        self._cells: list[list[Label]] = []
+        for column, head in enumerate(HEADS):
+            grid.addWidget(Label(head, Role.NOTE, theme.INK2, wrap=False, align=_RIGHT), 0, column)
+            grid.setColumnStretch(column, 1)
+        self._lines: list[Divider] = []
+        for row in range(MOST):
+            line = Divider()
+            grid.addWidget(line, 2 * row + 1, 0, 1, len(HEADS))
+            self._lines.append(line)
+            cells = []
+            for column in range(len(HEADS)):
+                role = Role.STRONG if column == _STRESSED else Role.BODY
+                cell = Label("", role, theme.INK if column == _STRESSED else theme.INK2, wrap=False, align=_RIGHT)
+                grid.addWidget(cell, 2 * row + 2, column)
+                cells.append(cell)
+            self._cells.append(cells)
+        self._show()
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """Return the texts that are shown, newest first."""
+        return tuple(self._shown)
+
+    def add(self, person: Watched) -> None:
+        """Put a person on top."""
+        end, inside = person.looks[-1], person.inside
+        self._shown.appendleft(
+            (
+                str(person.number),
+                person.wish.procedure,
+                str(end.answers),
+                f"{100 * end.otherwise:.1f} %",
+                "" if end.range_factor is None else f"{end.range_factor:.1f}",
+                "" if inside is None else f"{inside[0]} of {inside[1]}",
+                f"{person.run.seconds:.1f}",
+            )
+        )
+        self._show()
+
+    def _show(self) -> None:
+        for place, (line, cells) in enumerate(zip(self._lines, self._cells, strict=True)):
+            there = place < len(self._shown)
+            line.setVisible(there)
+            for column, cell in enumerate(cells):
+                cell.setVisible(there)
+                cell.setText(self._shown[place][column] if there else "")
+
 
 _LINE = "Simulated people answer. Nobody is asked, nothing is written into a study."
 _REPAINT = 250  # milliseconds: four times a second
@@ -78,7 +141,7 @@ class LaboratoryPage(ScrolledPage):
         self.questions, self.picture = LinkButton("Questions shown…"), LinkButton("Save picture…")
         self.save_rows = LinkButton("Save rows…")
         self.command = Label(role=Role.NOTE)
-        self.copy = OutlineButton("Copy")
+        self.copy = Button("Copy")
         self.back, self.words = LinkButton("Back to the start"), LinkButton("What these words mean")
         self._timer = QTimer(self, interval=_REPAINT, singleShot=True)
         self._build()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import (
+    Button,
     Card,
     Divider,
     FlatButton,
@@ -18,7 +19,6 @@ from elicit_app.gui.elements import (
     GlyphSign,
     Label,
     LinkButton,
-    OutlineButton,
     PrimaryButton,
 )
 from elicit_app.gui.elements.page import ScrolledPage
@@ -108,7 +108,7 @@ class ErrorPage(ScrolledPage):
         self._rows = Block()
         self._findings.addWidget(self._rows)
         self.primary = PrimaryButton("Choose another file…")
-        self.again, self.copy = OutlineButton("Read it again", keys=("F5",)), FlatButton("Copy these findings")
+        self.again, self.copy = Button("Read it again", keys=("F5",)), FlatButton("Copy these findings")
         self.format, self.back = LinkButton("What a predictions file looks like"), LinkButton("Back to the start")
         self._build()
         self.primary.clicked.connect(self._go_on)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.gui import theme
-from elicit_app.gui.elements import AnswerButton, Button, EqualButton, MinorButton
+from elicit_app.gui.elements import AnswerButton, Button, MinorButton
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.measures import GAP, Plan, Span, answer_spans
 from elicit_app.session.views.asked import Reply
@@ -66,7 +66,7 @@ class Answers(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.a = AnswerButton("A", "A is better", parent=self)
-        self.equal = EqualButton("About equal", parent=self)
+        self.equal = AnswerButton(None, "About equal", parent=self)
         self.b = AnswerButton("B", "B is better", parent=self)
         self.clearly_a, self.slightly_a = MinorButton(parent=self), MinorButton(parent=self)
         self.unsure = MinorButton(keys=("S",), parent=self)

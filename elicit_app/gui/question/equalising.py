@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
 from elicit_app.elicitation.questions import Proposal
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, EqualButton, MinorButton, PrimaryButton, box, side_colours, tell
+from elicit_app.gui.elements import AnswerButton, Button, MinorButton, PrimaryButton, box, side_colours, tell
 from elicit_app.gui.elements.fields import Unwheeled
 from elicit_app.gui.question.measures import Plan, answer_spans
 from elicit_app.gui.theme import em
@@ -233,9 +233,9 @@ class MoveAnswers(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.back = EqualButton("Back to A or B", keys=("Esc",), parent=self)
+        self.back = AnswerButton(None, "Back to A or B", keys=("Esc",), parent=self)
         self.equal = PrimaryButton("Equally bad now", keys=("Enter",), parent=self)
-        self.bound = EqualButton("", keys=("N",), parent=self)
+        self.bound = AnswerButton(None, "", keys=("N",), parent=self)
         self.unsure = MinorButton("Cannot say, ask later", keys=("S",), parent=self)
         self._plan: Plan | None = None
         self.equal.role = theme.Role.LEAD

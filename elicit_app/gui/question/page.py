@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGraphicsOpacityEffect, QHBoxLayout, QVBoxLayout, 
 
 from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, FlatButton, Glyph, Label, OutlineButton, PrimaryButton, Surface
+from elicit_app.gui.elements import Button, Card, FlatButton, Glyph, Label, PrimaryButton, Surface
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import tell
@@ -42,7 +42,7 @@ class BreakCard(Card):
         super().__init__(Surface.IMPORTANT, parent)
         self._sentence = Label(role=theme.Role.TITLE, align=Qt.AlignmentFlag.AlignHCenter)
         self.go_on = PrimaryButton("Go on", keys=("Enter",))
-        self.stop = OutlineButton("Stop for now")
+        self.stop = Button("Stop for now")
         self.go_on.clicked.connect(self.went_on)
         self.stop.clicked.connect(self.left)
         column = QVBoxLayout(self)
@@ -124,7 +124,7 @@ class QuestionPage(PairPage):
 
     def __init__(self, parent: QWidget | None = None, *, lock_ms: int = LOCK_MS) -> None:
         self.undo = FlatButton("Undo", glyph=Glyph.UNDO)
-        self.stop = OutlineButton("Stop and see the result")
+        self.stop = Button("Stop and see the result")
         super().__init__(TopBar((self.undo, self.stop), ("Undo", "Stop")), parent=parent)
         self.notice = Notice(parent=self)
         self.break_card = BreakCard(self)

@@ -24,8 +24,8 @@ from elicit_app.gui.question.strip import StripBand
 from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.views.asked import Reply
-from elicit_app.session.words.balance import Balance, balance_of, bound_words, move_name, moved_ledger, with_count
 from elicit_app.session.words.ledger import PairComparison, counted, letter_of, opposite
+from elicit_app.session.words.sentences import Balance, balance_of, bound_words, move_name, moved_ledger, with_count
 from elicit_app.study.model import Study, Wording
 from metrics.elicited.family import linear_family
 
@@ -41,7 +41,7 @@ _AROUND_AT_LEAST = 2
 
 def largest_count(study: Study) -> int:
     """Return the largest count that plausible questions show: half of the study's largest class."""
-    if not study.n_cases and study.law is None:
+    if not study.n_cases and study.distribution is None:
         return 0
     return math.ceil(float(study.prevalence.max()) * study.population / 2)
 

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, FlatButton, Glyph, GlyphSign, Label, OutlineButton, PrimaryButton, Surface
+from elicit_app.gui.elements import Button, Card, FlatButton, Glyph, GlyphSign, Label, PrimaryButton, Surface
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import Pressed, bind
 from elicit_app.gui.question.pair_page import Pair, PairPage, largest_count
@@ -38,7 +38,7 @@ class FeedbackCard(Card):
         self.sign = GlyphSign(Glyph.CHECK, 24)
         self.headline = Label(role=theme.Role.TITLE)
         self.sentence = Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self.again = OutlineButton("Try again")
+        self.again = Button("Try again")
         self.next = PrimaryButton("Next", keys=("Enter",))
         words = QVBoxLayout()
         words.setSpacing(theme.XS)

@@ -15,8 +15,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.theme import Breakpoint, Role, em, font
-from elicit_app.session.words.balance import Balance
 from elicit_app.session.words.ledger import DifferenceSentence, Letter
+from elicit_app.session.words.sentences import Balance
 from metrics.display.text import isolated
 
 _MOST_LINES, _LONGEST_CHANGE = 4, 64

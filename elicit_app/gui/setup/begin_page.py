@@ -10,13 +10,12 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout,
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Divider, Label, LinkButton, OutlineButton, PrimaryButton
+from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import Header, ScrolledPage, dropped_files, follow_the_eye
 from elicit_app.gui.elements.surfaces import Block, FoldedCard, Notice
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.setup.asking import AskingSection, FamilySection, PurposeSection
-from elicit_app.gui.setup.elsewhere import ElsewhereSection, OthersSection
+from elicit_app.gui.setup.asking import AskingSection, ElsewhereSection, FamilySection, OthersSection, PurposeSection
 from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.registry import Setting
@@ -208,7 +207,7 @@ class BeginPage(ScrolledPage):
         self._seed, self._folder = 0, ""
         self.header, self.notice = Header(), Notice()
         self.current, self.begin = ContinueCard(), PrimaryButton("Begin", keys=("Ctrl+Enter",))
-        self.begin_anew = OutlineButton("Begin anew", keys=("Ctrl+Enter",))
+        self.begin_anew = Button("Begin anew", keys=("Ctrl+Enter",))
         self._who, self.purpose, self.guesses = _WhoCard(), PurposeSection(), GuessesSection()
         self.expert = self._who.field
         self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()

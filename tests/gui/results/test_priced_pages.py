@@ -6,7 +6,7 @@ import pytest
 from elicit_app.gui.elements.painting import Glyph
 from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.question.strip import _parts
-from elicit_app.gui.results.files import ANSWERS, METRIC, OF_COSTS
+from elicit_app.gui.results.costs import ANSWERS, METRIC, OF_COSTS
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.registry import setting_of
 from elicit_app.session.results.result import result_view

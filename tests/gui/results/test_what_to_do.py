@@ -9,9 +9,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.flow.saving import proposed_name, save_pictures, title_of
-from elicit_app.gui.results.page import ResultsPage
+from elicit_app.gui.results.page import PracticeDialog, ResultsPage
 from elicit_app.gui.results.policy_table import PolicyTable, axis_around
-from elicit_app.gui.results.practice import PracticeDialog
 from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.results.curves import benefit_sentence, curves_of

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_app.session.warm_up import practice_feedback, practice_ledger, practice_pairs
-from elicit_app.study.model import Law, Predictions, Study, default_wording
+from elicit_app.study.model import Distribution, Predictions, Study, default_wording
 
 
-def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, law: bool = False, stated: bool = False) -> Study:
+def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, distribution: bool = False, stated: bool = False) -> Study:
     rng = np.random.default_rng(seed)
     y_true = (np.arange(240) % k).astype(np.int64)
     scores = rng.random((240, k)) + skill * np.eye(k)[y_true]
@@ -20,13 +20,13 @@ def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, law: bool = False, s
         name="made-up",
         title="Made up",
         classes=tuple("abcdefghij"[:k]),
-        models=() if law else (Predictions("model", y_true, proba),),
+        models=() if distribution else (Predictions("model", y_true, proba),),
         population=1000,
         stated_prevalence=tuple(np.arange(1, k + 1) / sum(range(1, k + 1))) if stated else None,
         wording=default_wording(list("abcdefghij"[:k]), "patient", "patients"),
         yardstick=(1, 0),
-        kind="synthetic" if law else "file",
-        law=Law(proba, 0.01) if law else None,
+        kind="synthetic" if distribution else "file",
+        distribution=Distribution(proba, 0.01) if distribution else None,
     )
 
 
@@ -39,8 +39,8 @@ def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, law: bool = False, s
     st.booleans(),
     st.sampled_from(["lpm", "dlpm"]),
 )
-def test_one_side_is_better_and_only_one_thing_differs(k, seed, skill, law, stated, family) -> None:
-    made = study(k, seed=seed, skill=skill, law=law, stated=stated)
+def test_one_side_is_better_and_only_one_thing_differs(k, seed, skill, distribution, stated, family) -> None:
+    made = study(k, seed=seed, skill=skill, distribution=distribution, stated=stated)
     first, second = practice_pairs(made)
     assert (first.better, second.better) == ("right", "left")
     for pair in (first, second):
