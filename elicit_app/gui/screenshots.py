@@ -20,7 +20,7 @@ from elicit_app.elicitation.oracles import Matching, WobblingOracle
 from elicit_app.elicitation.questions import Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import Window, application, make_window
-from elicit_app.gui.flow.between_sessions import Places
+from elicit_app.gui.flow.between_sessions import AppPaths
 from elicit_app.gui.flow.saving import save_pixels
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.setup.begin_page import PILES_FROM
@@ -166,7 +166,7 @@ class Script:
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
         self._app: QApplication = application()
-        self._window: Window = make_window(self._app, Places(scratch / "settings.json", scratch / "data"))
+        self._window: Window = make_window(self._app, AppPaths(scratch / "settings.json", scratch / "data"))
         self._flow, self._pages = self._window.flow, self._window.pages
         self._rng = np.random.default_rng(np.random.SeedSequence(_SEED))
         self._flow.preparation.draw_seed = lambda: _SEED

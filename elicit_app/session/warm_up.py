@@ -9,7 +9,7 @@ import numpy as np
 
 from elicit_app.elicitation.questions import Counts, Family, Proposal
 from elicit_app.session.views.asked import Reply, Side
-from elicit_app.session.words.ledger import PairComparison, ledger, letter_of
+from elicit_app.session.words.comparison import PairComparison, compare_pair, letter_of
 from elicit_app.study.model import Mistake, Study
 from metrics.classification.confusion import natural_frequencies
 from metrics.elicited.family import linear_family
@@ -118,7 +118,7 @@ def _apart(usual: Counts, mistake: tuple[int, int]) -> tuple[Counts, Counts]:
 def practice_feedback(pair: PracticePair, reply: Reply, study: Study, family: Family) -> Feedback:
     """Say what the better side of a practice pair has, and whether it was chosen."""
     letter = letter_of(pair.better)
-    gain = practice_ledger(pair, study, family).strip.changes
+    gain = practice_comparison(pair, study, family).strip.changes
     if reply == pair.better:
         return Feedback(
             True,
@@ -147,9 +147,9 @@ def trade_feedback(reply: Reply, ratio: str | None, *, moved: bool) -> Feedback:
     return Feedback(True, headline, f"Any answer is right here. {undo} {more}")
 
 
-def practice_ledger(pair: PracticePair, study: Study, family: Family) -> PairComparison:
+def practice_comparison(pair: PracticePair, study: Study, family: Family) -> PairComparison:
     """Return the words for a practice pair; the sentence is about its better side."""
-    return ledger(pair.left, pair.right, study.wording, study.population, family, subject=pair.better)
+    return compare_pair(pair.left, pair.right, study.wording, study.population, family, subject=pair.better)
 
 
 Key = tuple[int, int | None]

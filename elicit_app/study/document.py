@@ -179,12 +179,12 @@ def validated(path: Path, found: object, schema: type[Document], otherwise: str)
         # strict JSON: a list stands for a tuple, but no text stands for a number
         return schema.model_validate_json(json.dumps(found))
     except ValidationError as error:
-        findings = tuple(Finding(_told(fault["loc"], fault["msg"])) for fault in error.errors())
+        findings = tuple(Finding(_worded(fault["loc"], fault["msg"])) for fault in error.errors())
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
         raise Problem(f"{path} is not {otherwise.format(findings[0].what + more)}", findings) from error
 
 
-def _told(place: tuple[int | str, ...], message: str) -> str:
+def _worded(place: tuple[int | str, ...], message: str) -> str:
     if not place:
         return "a text in it is not Unicode, or a list is nested too deeply"
     where = ".".join(str(part) for part in place)

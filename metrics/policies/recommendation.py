@@ -129,9 +129,9 @@ def _spares(judgement: Judgement) -> str:
     if len(judgement.classes) > 2:
         cost, less = total_cost(best.cost_per_population), total_cost(other.difference_to_best)
         return f"{per} it costs {_unit(judgement, cost)}, {less} less {than}."
-    told = [_difference(judgement, other, true) for true in (0, 1)]
-    told = [one for one in told if one] or ["no other mistakes"]
-    return f"{per}: {' and '.join(sorted(told, key=lambda one: ' more ' in one))} {than}."
+    parts = [_difference(judgement, other, true) for true in (0, 1)]
+    parts = [one for one in parts if one] or ["no other mistakes"]
+    return f"{per}: {' and '.join(sorted(parts, key=lambda one: ' more ' in one))} {than}."
 
 
 def _difference(judgement: Judgement, other: JudgedPolicy, true: int) -> str:

@@ -38,11 +38,15 @@ def test_dlfpm_orders_achievable_matrices_as_the_expert_does(eta_of, name):
         truth = Fraction("dlfpm", p, 0.0, q, float((p - q) @ cases.prevalence))
         full, asked = run(Dlfpm(cases, ask="all"), UtilityOracle(truth))
         needed, fewer = run(Dlfpm(cases), UtilityOracle(truth))
+        finer, asked_once = run(Dlfpm(cases, ask="bisect"), UtilityOracle(truth))
         assert len(asked) == 2 * 4 * (k - 1) * 7
         assert 2 * len(fewer) <= len(asked)
         np.testing.assert_array_equal(full.weights, needed.weights)
         np.testing.assert_allclose(full.weights, p, atol=0.02)
         assert same_order(truth, full.utility, matrices) >= 0.98
+        assert len(asked_once) == 2 * (k - 1) * 12
+        assert same_order(truth, finer.utility, matrices) >= 0.99
+        np.testing.assert_allclose(finer.weights, p, atol=0.003)
 
 
 def test_dlfpm_of_a_linear_metric_is_that_metric(eta_of):

@@ -267,7 +267,7 @@ class SessionFlow(QObject):
         page.start_requested.connect(self._leave)
         page.export_requested.connect(self._export)
         page.compare_requested.connect(self._compare)
-        page.practice_told.connect(self._to_runner(SessionRunner.tell_practice))
+        page.practice_stated.connect(self._to_runner(SessionRunner.state_practice))
         page.seen.curves_requested.connect(self._to_runner(SessionRunner.curves))
         return page
 

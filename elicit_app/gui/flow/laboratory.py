@@ -19,7 +19,7 @@ from elicit_app.problem import Problem
 from elicit_app.study.writing import write_whole
 
 if TYPE_CHECKING:
-    from elicit_app.experiments.watching import Watched, Wish
+    from elicit_app.experiments.watching import LabSettings, Watched
     from elicit_app.gui.laboratory.page import LaboratoryPage
 
 
@@ -65,19 +65,19 @@ class LaboratoryFlow(QObject):
         page.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
         return page
 
-    def _run(self, wishes: Sequence[Wish]) -> None:
+    def _run(self, chosen: Sequence[LabSettings]) -> None:
         self._stop.set()
         stop = self._stop = threading.Event()
-        self._page.begin(sum(wish.people for wish in wishes))
+        self._page.begin(sum(settings.people for settings in chosen))
         # A thread that ends with the program: nothing of what it computes is to be kept.
-        threading.Thread(target=self._simulate, args=(tuple(wishes), stop), daemon=True).start()
+        threading.Thread(target=self._simulate, args=(tuple(chosen), stop), daemon=True).start()
 
-    def _simulate(self, wishes: Sequence[Wish], stop: threading.Event) -> None:
-        """On the thread: simulate the people of all wishes in turn."""
+    def _simulate(self, chosen: Sequence[LabSettings], stop: threading.Event) -> None:
+        """On the thread: simulate the people of all settings in turn."""
         from elicit_app.experiments.watching import watch
 
         try:
-            for person in _in_turn([watch(wish) for wish in wishes]):
+            for person in _in_turn([watch(settings) for settings in chosen]):
                 if stop.is_set():
                     return
                 self._arrived.emit(stop, person)

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from elicit_app.experiments.watching import NOISES, PEOPLE, Watched, Wish, width_sentence
+from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, Watched, width_sentence
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton, ProgressBar
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
@@ -65,7 +65,7 @@ class RowsTable(QWidget):
         self._shown.appendleft(
             (
                 str(person.number),
-                person.wish.procedure,
+                person.settings.procedure,
                 str(end.answers),
                 f"{100 * end.otherwise:.1f} %",
                 "" if end.range_factor is None else f"{end.range_factor:.1f}",
@@ -109,7 +109,7 @@ class Choices:
 
 
 class LaboratoryPage(ScrolledPage):
-    """Emits `run_requested` with one or two `Wish`es, `stop_requested`, `back_requested`, `words_requested`.
+    """Emits `run_requested` with one or two `LabSettings`, `stop_requested`, `back_requested`, `words_requested`.
 
     `picture_requested`, `rows_requested`, `questions_requested` are about what is shown; `copied` brings the command.
     """
@@ -175,7 +175,7 @@ class LaboratoryPage(ScrolledPage):
             size.setRange(0.001, 5.0)
         self.n_questions, self.n_people = NumberBox("Questions", 4, 60), NumberBox("People", 1, 1000)
         self.seed = NumberBox("Seed", 0, 999_999)
-        usual = Wish()
+        usual = LabSettings()
         self.n_questions.setValue(usual.questions)
         self.n_people.setValue(usual.people)
         self.seed.setValue(usual.seed)
@@ -192,13 +192,13 @@ class LaboratoryPage(ScrolledPage):
             size.setValue(size.minimum() if usual is None else usual)
 
     @property
-    def wishes(self) -> tuple[Wish, ...]:
-        """Return what is chosen: one wish, or a second one to compare with."""
+    def chosen(self) -> tuple[LabSettings, ...]:
+        """Return what is chosen: settings, and a second procedure to compare with."""
         names = [self.procedure.currentData(), self.compared.currentData()]
-        return tuple(self._wish(name) for name in dict.fromkeys(names) if name is not None)
+        return tuple(self._settings_for(name) for name in dict.fromkeys(names) if name is not None)
 
-    def _wish(self, procedure: str) -> Wish:
-        return Wish(
+    def _settings_for(self, procedure: str) -> LabSettings:
+        return LabSettings(
             study=self.study.currentData(),
             procedure=procedure,
             answers=self.answers.currentData(),
@@ -239,11 +239,11 @@ class LaboratoryPage(ScrolledPage):
         self._repaint()
 
     def _repaint(self) -> None:
-        series = [self._series(wish.procedure) for wish in self.wishes]
+        series = [self._series(settings.procedure) for settings in self.chosen]
         most = self.n_questions.value()
         self.otherwise.show_series([one for one, _ in series], most)
         self.widths.show_series([one for _, one in series], most)
-        first = [one for one in self._people if one.wish.procedure == self.wishes[0].procedure]
+        first = [one for one in self._people if one.settings.procedure == self.chosen[0].procedure]
         said, so_far = width_sentence(first) if first else (_EMPTY, _HOW)
         self.said.setText(said)
         self.so_far.setText(so_far)
@@ -252,12 +252,12 @@ class LaboratoryPage(ScrolledPage):
     def _series(self, procedure: str) -> tuple[Series, Series]:
         otherwise: dict[int, list[float]] = {}
         widths: dict[int, list[float]] = {}
-        people = [one for one in self._people if one.wish.procedure == procedure]
+        people = [one for one in self._people if one.settings.procedure == procedure]
         # Searches end after different numbers of answers: they stand at the middle of these.
         end = round(median(one.looks[-1].answers for one in people)) if people else 0
         for person in people:
             for look in person.looks:
-                answers = look.answers if person.wish.steerable else end
+                answers = look.answers if person.settings.steerable else end
                 otherwise.setdefault(answers, []).append(look.otherwise)
                 if look.range_factor is not None:
                     widths.setdefault(answers, []).append(look.range_factor)
@@ -409,16 +409,16 @@ class LaboratoryPage(ScrolledPage):
         self.copy.clicked.connect(lambda: self.copied.emit(self.command.text()))
 
     def _changed(self) -> None:
-        steerable = self._wish(self.procedure.currentData()).steerable
+        steerable = self._settings_for(self.procedure.currentData()).steerable
         for widget in (self.answers, self.n_questions):
             widget.setEnabled(steerable)
-        self.command.setText("\n".join(wish.command for wish in self.wishes))
+        self.command.setText("\n".join(settings.command for settings in self.chosen))
 
     def _press(self) -> None:
         if self._running:
             self.stop_requested.emit()
         else:
-            self.run_requested.emit(self.wishes)
+            self.run_requested.emit(self.chosen)
 
     def _escape(self) -> None:
         (self.stop_requested if self._running else self.back_requested).emit()

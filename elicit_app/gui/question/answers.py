@@ -58,7 +58,7 @@ class GivenAnswer:
 
 
 class Answers(QWidget):
-    """Three answers and five finer ones, in the columns of the ledger. Emits `given` with a `Pressed`."""
+    """Three answers and five finer ones, in the columns of the comparison. Emits `given` with a `Pressed`."""
 
     given = Signal(object)
     level_requested = Signal()
@@ -104,7 +104,7 @@ class Answers(QWidget):
             self.arrange(self._plan)
 
     def arrange(self, plan: Plan) -> None:
-        """Take the columns of the ledger, and the sizes and words for the room there is."""
+        """Take the columns of the comparison, and the sizes and words for the room there is."""
         self._plan, room = plan, plan.room
         small = plan.sizes.compact
         for button in self.buttons:

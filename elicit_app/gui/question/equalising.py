@@ -23,7 +23,7 @@ from elicit_app.gui.elements.fields import Unwheeled
 from elicit_app.gui.question.measures import Plan, answer_spans
 from elicit_app.gui.theme import em
 from elicit_app.session.views.asked import Side
-from elicit_app.session.words.ledger import letter_of
+from elicit_app.session.words.comparison import letter_of
 
 _HANDLE, _RING = 20, 28
 _LARGE_STEP = 10
@@ -248,7 +248,7 @@ class MoveAnswers(QWidget):
         return self.back, self.equal, self.bound, self.unsure
 
     def arrange(self, plan: Plan) -> None:
-        """Take the columns of the ledger, and the sizes and words for the room there is."""
+        """Take the columns of the comparison, and the sizes and words for the room there is."""
         self._plan = plan
         for button in self.buttons:
             button.set_compact(plan.sizes.compact)

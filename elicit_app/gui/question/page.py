@@ -21,7 +21,7 @@ from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.journal.events import LONGEST_REASON
 from elicit_app.session.views.asked import QuestionView, Reply, UnsavedView
-from elicit_app.session.words.ledger import ledger
+from elicit_app.session.words.comparison import compare_pair
 from elicit_app.session.words.sentences import last_words, mark_words, progress_words, undo_words
 from elicit_app.study.model import Study
 
@@ -205,7 +205,7 @@ class QuestionPage(PairPage):
         self.reason.hide()
         self._say_notes()
         wording = self._study.wording
-        words = ledger(view.left, view.right, wording, view.population, self._family, subject=view.subject)
+        words = compare_pair(view.left, view.right, wording, view.population, self._family, subject=view.subject)
         if view.reversed_rows:
             words = replace(words, rows=words.rows[::-1])
         pair = Pair(view.left, view.right, wording, view.population, self._family)

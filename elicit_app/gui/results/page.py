@@ -26,9 +26,9 @@ from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
 from elicit_app.gui.results.prevalence import PrevalencePane
+from elicit_app.gui.results.rates import RatesPane
 from elicit_app.gui.results.seen import Part, SeenPane
 from elicit_app.gui.results.to_do import ToDoPane
-from elicit_app.gui.results.told import ToldPane
 from elicit_app.session.views.result import CurvesView, ResultView
 from elicit_app.session.words.policy_words import chooses
 from elicit_app.study.model import Study
@@ -45,9 +45,9 @@ EXPLAINED = (
 
 
 class PracticeDialog(QDialog):
-    """Asks for the table of today's practice; emits `told` with it, or with None where there is to be none."""
+    """Asks for the table of today's practice; emits `stated` with it, or with None where there is to be none."""
 
-    told = Signal(object)
+    stated = Signal(object)
 
     def __init__(self, study: Study, table: Table | None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -163,7 +163,7 @@ class PracticeDialog(QDialog):
         self._tell(table)
 
     def _tell(self, table: Sequence[Sequence[float]] | None) -> None:
-        self.told.emit(table)
+        self.stated.emit(table)
         self.accept()
 
 
@@ -265,7 +265,7 @@ class ResultsPage(ScrolledPage):
 
     Emits `more_requested`, `export_requested` with the key of a format, `look_again_requested` with the number of
     an answer, `start_requested`, `review_requested`, `compare_requested` and `retry_requested` (after something
-    could not be written), `practice_told` with a table of today's practice, or None for none.
+    could not be written), `practice_stated` with a table of today's practice, or None for none.
     """
 
     notice: Notice
@@ -276,7 +276,7 @@ class ResultsPage(ScrolledPage):
     review_requested = Signal()
     retry_requested = Signal()
     compare_requested = Signal()
-    practice_told = Signal(object)
+    practice_stated = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -292,7 +292,7 @@ class ResultsPage(ScrolledPage):
         tell(self.tabs, name="Parts of the result")
         for widget in (self._header, self.notice, self.tabs):
             self.head.addWidget(widget)
-        self.to_do, self.told, self.seen = ToDoPane(), ToldPane(), SeenPane()
+        self.to_do, self.rates, self.seen = ToDoPane(), RatesPane(), SeenPane()
         self.prevalence, self.costs = PrevalencePane(), CostsPane()
         for pane in self._panes:
             self.body.addWidget(pane)
@@ -328,7 +328,7 @@ class ResultsPage(ScrolledPage):
         self._notes.setText(" ".join(view.notes))
         self._notes.setVisible(bool(view.notes))
         self.notice.say(view.unsaved, button="Try again")
-        self.told.show_result(view, study)
+        self.rates.show_result(view, study)
         self.to_do.show_result(view)
         self.seen.show_result(view, study)
         self.prevalence.show_result(view, study)
@@ -349,8 +349,8 @@ class ResultsPage(ScrolledPage):
             pane.arrange(breakpoint_)
 
     @property
-    def _panes(self) -> tuple[ToDoPane, ToldPane, SeenPane, PrevalencePane, CostsPane]:
-        return self.to_do, self.told, self.seen, self.prevalence, self.costs
+    def _panes(self) -> tuple[ToDoPane, RatesPane, SeenPane, PrevalencePane, CostsPane]:
+        return self.to_do, self.rates, self.seen, self.prevalence, self.costs
 
     def _links(self) -> QHBoxLayout:
         foot = QHBoxLayout()
@@ -377,7 +377,7 @@ class ResultsPage(ScrolledPage):
         self.save.clicked.connect(lambda: self.export_requested.emit(self._saves.key))
         press_by(self, self.costs.files.buttons[METRIC.key], "Ctrl+S")
         self.costs.export_requested.connect(self.export_requested)
-        self.told.look_again_requested.connect(self.look_again_requested)
+        self.rates.look_again_requested.connect(self.look_again_requested)
         self.notice.pressed.connect(self.retry_requested)
 
     def _turn(self, index: int) -> None:
@@ -391,7 +391,7 @@ class ResultsPage(ScrolledPage):
         """Ask for the table of today's practice."""
         if self._study is not None:
             dialog = PracticeDialog(self._study, self._practice, self)
-            dialog.told.connect(self.practice_told)
+            dialog.stated.connect(self.practice_stated)
             dialog.open()
 
     def _show_part(self, part: Part) -> None:

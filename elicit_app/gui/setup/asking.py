@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
@@ -19,6 +19,7 @@ from elicit_app.session.experts.packing import INTRODUCTION, stands
 from elicit_app.session.words.sentences import USUAL, purpose_words
 from elicit_app.study.making import minutes_for
 from elicit_app.study.model import Study
+from metrics.elicited.family import fraction_family, is_fraction
 
 TOLERANCES = (0.05, 0.02, 0.01)
 
@@ -143,12 +144,19 @@ class AskingSection(Part):
         choices.addLayout(named("Procedure", self.procedure), 2)
         choices.addLayout(named("Tolerance", self.tolerance), 1)
         self._warning = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.fraction = CheckRow(
+            "A mistake may count differently where results are bad and where they are good",
+            "A linear-fractional metric. You choose between results and name no counts; the costs that come out hold "
+            "near what these models do.",
+        )
         inside.addLayout(choices)
         inside.addWidget(self._warning)
+        inside.addWidget(self.fraction)
         self.column.addWidget(self._more)
         self._more.hide()
         self.researchers.toggled.connect(self._more.setVisible)
         self.early.box.toggled.connect(self._tell)
+        self.fraction.box.toggled.connect(self._changed)
         self.questions.valueChanged.connect(self._tell)
         self.procedure.currentIndexChanged.connect(self._changed)
         self.tolerance.currentIndexChanged.connect(self._tell)
@@ -165,6 +173,15 @@ class AskingSection(Part):
         self._tell()
 
     @property
+    def as_fraction(self) -> bool:
+        """Tell whether a linear-fractional metric is to be elicited."""
+        return self.fraction.box.isChecked() and self._knows_fractions
+
+    @property
+    def _knows_fractions(self) -> bool:
+        return any(is_fraction(family) for family in self.entry.families)
+
+    @property
     def minutes(self) -> int:
         """Return about how many minutes it takes."""
         return minutes_for(self._classes, self.questions.value())
@@ -172,6 +189,8 @@ class AskingSection(Part):
     def setting(self, family: Family, seed: int, purpose: AnswersFor | None = None) -> Setting:
         """Return what was chosen, for a person."""
         entry = self.entry
+        if self.as_fraction:
+            family = cast(Family, fraction_family(family))
         options = {
             "stop": self.early.box.isChecked(),
             "checks": True,
@@ -196,6 +215,7 @@ class AskingSection(Part):
         for widget in (self.questions, self.early):
             widget.setEnabled(not narrows)
         self.tolerance.setEnabled(narrows)
+        self.fraction.setVisible(self._knows_fractions)
         self._minutes.setText(
             f"About {self.minutes} minutes. Up to three repeats and one check come on top. Stop whenever you like."
             if not narrows

@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elicit_app.elicitation.agenda import owed_left, questions_left
+from elicit_app.elicitation.agenda import questions_left, required_left
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import AnswersFor, Counts, Family, Moved, Progress, Proposal, Question
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS
 from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, Side
-from elicit_app.session.words.ledger import (
+from elicit_app.session.words.comparison import (
     Letter,
     PairComparison,
     Row,
     all_rows,
+    compare_pair,
     difference_sentence,
-    ledger,
     opposite,
     rest_words,
 )
@@ -65,7 +65,7 @@ def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[
         Whether the questions may stop before that.
     """
     most = questions_left((), questions, checks=True)
-    fewest = min(FEWEST_ANSWERS + owed_left(()), most)
+    fewest = min(FEWEST_ANSWERS + required_left(()), most)
     several = len(study.model_names) > 1
     count = f"{fewest} to {most} questions" if early and fewest < most else f"{most} questions"
     at_most = f"up to {most} questions" if early else f"{most} questions"
@@ -156,7 +156,7 @@ def preference(
 
 
 def _largest(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
-    return ledger(left, right, wording, int(left.sum()), family).rows
+    return compare_pair(left, right, wording, int(left.sum()), family).rows
 
 
 def _differences(rows: tuple[Row, ...]) -> list[str]:
@@ -321,7 +321,7 @@ def balance_of(rows: tuple[Row, ...]) -> Balance:
     return Balance((first, second), (said[0], said[1]), ratio)
 
 
-def moved_ledger(
+def moved_comparison(
     left: Counts, right: Counts, wording: Wording, population: int, family: Family, shown: PairComparison
 ) -> PairComparison:
     """Return the words of a pair in which one count was moved, in the rows of `shown`, however the pair compares now.
@@ -331,11 +331,11 @@ def moved_ledger(
     left, right : ndarray of int64, shape (k, k)
         The two results as they are now.
     wording, population, family
-        As for `ledger`.
+        As for `compare_pair`.
     shown : PairComparison
         The pair as it was asked about: its rows stay, in their order.
     """
-    new = ledger(left, right, wording, population, family)
+    new = compare_pair(left, right, wording, population, family)
     found = {(row.true, row.predicted): row for row in all_rows(left, right, wording, family)}
     rows = tuple(found[row.true, row.predicted] for row in shown.rows)
     level = [row for row in rows if not row.surplus]

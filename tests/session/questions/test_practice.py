@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elicit_app.session.warm_up import practice_feedback, practice_ledger, practice_pairs
+from elicit_app.session.warm_up import practice_comparison, practice_feedback, practice_pairs
 from elicit_app.study.model import Distribution, Predictions, Study, default_wording
 
 
@@ -52,15 +52,17 @@ def test_one_side_is_better_and_only_one_thing_differs(k, seed, skill, distribut
         moved = worse - better
         assert np.trace(moved) < 0
         assert np.count_nonzero(moved - np.diag(np.diag(moved))) == 1
-        (row,) = practice_ledger(pair, made, family).rows
+        (row,) = practice_comparison(pair, made, family).rows
         assert row.larger != pair.better
-    assert practice_ledger(first, made, family).rows[0].true == 1
+    assert practice_comparison(first, made, family).rows[0].true == 1
 
 
 def test_the_second_pair_is_about_another_truth() -> None:
     made = study(3)
     first, second = practice_pairs(made)
-    assert practice_ledger(first, made, "dlpm").rows[0].true != practice_ledger(second, made, "dlpm").rows[0].true
+    assert (
+        practice_comparison(first, made, "dlpm").rows[0].true != practice_comparison(second, made, "dlpm").rows[0].true
+    )
 
 
 @pytest.mark.parametrize(("reply", "right"), [("right", True), ("left", False), ("equal", False), ("unsure", False)])
@@ -68,7 +70,7 @@ def test_feedback(reply, right) -> None:
     made = study()
     pair = practice_pairs(made)[0]
     said = practice_feedback(pair, reply, made, "lpm")
-    gain = practice_ledger(pair, made, "lpm").strip.changes
+    gain = practice_comparison(pair, made, "lpm").strip.changes
     assert said.right is right
     if right:
         assert said.headline == "You chose B, and B is better whatever you value"
