@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import shlex
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -19,5 +20,17 @@ def elicit():
     def run(*arguments, cwd=".", stdin=""):
         with contextlib.chdir(cwd):
             return CompletedProcess(arguments, *record.run_here([str(each) for each in arguments], stdin))
+
+    return run
+
+
+@pytest.fixture
+def run_line(elicit, tmp_path):
+    """Returns what runs a command line in the test's folder: what it prints, or the words of what it refuses."""
+
+    def run(line, code=0):
+        done = elicit(*shlex.split(line), cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+        return done.stdout if code == 0 else " ".join(done.stderr.replace("│", " ").split())
 
     return run
