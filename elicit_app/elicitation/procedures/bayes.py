@@ -24,6 +24,7 @@ from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, open_ends
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
+from elicit_app.elicitation.foretelling import foretold
 from elicit_app.elicitation.fractions import FractionPairs, FractionPosterior, FractionPrior
 from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.linearity import Linearity, check_linearity
@@ -63,7 +64,8 @@ _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _POLICIES_TO_OTHERS = 4  # pairs of what can be chosen for one random pair, where the answers are for a choice
 _VALUES_TRIED = 100  # draws under which policies are made anew, to see whether the same one is chosen
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
-_REMEMBERED = 160  # beliefs kept for undo and looking ahead
+_REMEMBERED = 160  # beliefs kept for undo and looking ahead, fewer where they are large
+_REMEMBERED_NUMBERS, _FEWEST_REMEMBERED = 12_000_000, 12
 _RESULTS_REMEMBERED = 12
 _BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS, _WIDEST = range(7)  # separate streams of chance
 
@@ -143,7 +145,9 @@ class Bayes:
             self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
         )
         self.response = self._response(space)
-        self._beliefs: LRUCache[Posterior] = LRUCache(_REMEMBERED)
+        remembered = int(np.clip(_REMEMBERED_NUMBERS // (PARTICLES * self.prior.size), _FEWEST_REMEMBERED, _REMEMBERED))
+        self._beliefs: LRUCache[Posterior] = LRUCache(remembered)
+        self._newest: Posterior | None = None
         self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
         self._purpose, self._cases = purpose, cases
@@ -196,6 +200,9 @@ class Bayes:
                 answers, newest = evidence(history[: n + 1], self.prior), evidence(history[n : n + 1], self.prior)
                 belief = belief.updated(answers, newest, self._rng(n + 1, _BELIEF))
             self._beliefs.put(keys[n + 1], belief)
+        if self._newest is not None and self._newest is not belief:
+            self._newest.forget()  # what was derived from thousands of weights takes more room than they do
+        self._newest = None if self._by_particles else belief
         return belief
 
     def shown_belief(self, history: Sequence[Asked]) -> Posterior:
@@ -217,15 +224,17 @@ class Bayes:
         first = self._cases[0]
         if isinstance(first, Tally) and first.good is not None:
             return None
-        if isinstance(self.source, SpherePairs | FractionPairs) or not self._by_particles:
+        if isinstance(self.source, SpherePairs | FractionPairs) or n_answered(history) < FEWEST_ANSWERS:
             return None
-        if n_answered(history) < FEWEST_ANSWERS:
+        belief = self.belief(history)
+        if not isinstance(belief, ParticlePosterior):
             return None
         key = prefix_digests(history)[-1]
         found = self._linearities.get(key)
         if found is None:
-            rng = self._rng(len(history), _RIVALS)
-            found = check_linearity(history, self.prior, self.source.pool.typical, self._choice(history), rng)
+            log_evidence = float(foretold(history, lambda n: self.belief(history[:n])).log_probability.sum())
+            typical, rng = self.source.pool.typical, self._rng(len(history), _RIVALS)
+            found = check_linearity(history, belief, log_evidence, typical, self._choice(history), rng)
             self._linearities.put(key, found)
         return found
 
@@ -246,7 +255,10 @@ class Bayes:
     def _widest(self, history: Sequence[Asked]) -> float:
         """Return the largest exchange rate, so many of one mistake for one of another, that could be asked about."""
         rng = _of_the_study(_WIDEST)
-        weights = positive(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
+        if self._by_particles:
+            weights = positive(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
+        else:
+            weights = self.belief([]).weights[:50]  # without the covariance of thousands of weights
         asked = [self.prior.gain(*question.rates)[None] for question, _ in history]
         gains = np.concatenate([self.source.candidates(weights, rng).gains, *asked])
         two = gains[(np.abs(gains) > SAME).sum(axis=1) == 2]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
+from elicit_app.elicitation.questions import Moved
 from elicit_app.gui.flow.bridge import Background, Bridge
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import Dialogs
@@ -219,6 +220,7 @@ class SessionFlow(QObject):
     def _question_page(self) -> QuestionPage:
         page = self._pages.question
         page.answered.connect(self._answer)
+        page.considered.connect(self._consider)
         page.undo_requested.connect(self._to_runner(SessionRunner.undo))
         page.redo_requested.connect(self._to_runner(SessionRunner.redo))
         page.stop_requested.connect(self._to_runner(SessionRunner.stop))
@@ -295,6 +297,11 @@ class SessionFlow(QObject):
                 moved=given.moved,
                 reason=given.reason,
             )
+
+    @Slot(int, object)
+    def _consider(self, request: int, moved: Moved) -> None:
+        if self._runner is not None:
+            self._runner.consider(request, moved)
 
     def _leave(self) -> None:
         self.close()
