@@ -111,7 +111,7 @@ def test_answers_are_ignored_until_the_question_was_on_the_screen_for_a_moment(q
     assert page.locked
     assert page.answers.a.isEnabled(), "the lock does not dim the answers"
     assert not given
-    qtbot.waitUntil(lambda: not page.locked, timeout=5000)
+    qtbot.waitUntil(lambda: not page.locked)
     page.answers.a.click()
     (answer,) = given
     assert answer[3] >= LOCK_MS / 1000
