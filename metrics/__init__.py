@@ -49,14 +49,14 @@ if TYPE_CHECKING:
     from metrics.errors import InputError as InputError
     from metrics.exports import FORMATS as FORMATS
     from metrics.exports import export as export
-    from metrics.models.boosting import ExpectedCostObjective as ExpectedCostObjective
+    from metrics.exports.tools import load_from_mlflow as load_from_mlflow
+    from metrics.exports.tools import log_to_mlflow as log_to_mlflow
     from metrics.models.cost_curves import cost_curve as cost_curve
     from metrics.models.cost_curves import operating_point as operating_point
     from metrics.models.cost_sensitive_classifier import CostSensitiveClassifier as CostSensitiveClassifier
     from metrics.models.learning import BestEpoch as BestEpoch
     from metrics.models.learning import ConcernLearningRate as ConcernLearningRate
-    from metrics.models.tracking import load_from_mlflow as load_from_mlflow
-    from metrics.models.tracking import log_to_mlflow as log_to_mlflow
+    from metrics.models.learning import ExpectedCostObjective as ExpectedCostObjective
     from metrics.policies.curves import policy_curves as policy_curves
     from metrics.policies.judging import judge as judge
     from metrics.policies.net_benefit import decision_curve as decision_curve
@@ -94,11 +94,10 @@ _NAMES = {
     "metrics.elicited.metric_parts": ("CaseWords", "Consequence", "Provenance", "Quality", "Tally"),
     "metrics.errors": ("CostsCountTwice", "InputError"),
     "metrics.exports": ("FORMATS", "export"),
-    "metrics.models.boosting": ("ExpectedCostObjective",),
+    "metrics.exports.tools": ("load_from_mlflow", "log_to_mlflow"),
     "metrics.models.cost_curves": ("cost_curve", "operating_point"),
     "metrics.models.cost_sensitive_classifier": ("CostSensitiveClassifier",),
-    "metrics.models.learning": ("BestEpoch", "ConcernLearningRate"),
-    "metrics.models.tracking": ("load_from_mlflow", "log_to_mlflow"),
+    "metrics.models.learning": ("BestEpoch", "ConcernLearningRate", "ExpectedCostObjective"),
     "metrics.policies.curves": ("policy_curves",),
     "metrics.policies.judging": ("judge",),
     "metrics.policies.net_benefit": ("decision_curve", "net_benefit"),

@@ -124,9 +124,9 @@ class Attempts:
     """Inputs given to one reader, and what came of them."""
 
     def __init__(self, name: str, folder: Path, place: Path) -> None:
-        from readers import READERS, TOLD
+        from readers import READERS, REFUSALS
 
-        self._reader, self._told, self._name = READERS[name], TOLD, name
+        self._reader, self._refusals, self._name = READERS[name], REFUSALS, name
         self._place, self._reported = place, 0.0
         self._path = folder / f"input{self._reader.ending}"
         self.seeds = self._reader.seeds(folder)
@@ -143,7 +143,7 @@ class Attempts:
         try:
             self._reader.read(self._path)
             said = "read"
-        except self._told as problem:
+        except self._refusals as problem:
             said = re.sub(r"“[^”]*”|'[^']*'|[\d.,]+", "#", str(problem))[:200]
         except BaseException as error:
             self._note(error, data)

@@ -31,7 +31,7 @@ from metrics import ElicitedMetric
 from metrics.errors import InputError
 from metrics.files import json_text
 
-TOLD = (Problem, InputError)
+REFUSALS = (Problem, InputError)
 """What a reader may raise: one sentence."""
 
 _CLASSES = ("a", "b", "c")
@@ -47,7 +47,7 @@ class Reader:
     ending : str
         What its files end in.
     read : callable
-        Reads a path; raises one of `TOLD`, or returns.
+        Reads a path; raises one of `REFUSALS`, or returns.
     seeds : callable
         Given a folder to work in: sound contents.
     dressed : callable, optional

@@ -91,10 +91,10 @@ def studies(number: int, folder: Path) -> bool:
     from PySide6.QtTest import QTest
 
     from elicit_app.gui.app import application, make_window
-    from elicit_app.gui.flow.between_sessions import Places
+    from elicit_app.gui.flow.between_sessions import AppPaths
 
     application()
-    window = make_window(application(), Places(folder / "settings.json", folder / "data"))
+    window = make_window(application(), AppPaths(folder / "settings.json", folder / "data"))
     window.show()
     names = ("breast-cancer", "traffic-light", "wine")
     warm = now = None

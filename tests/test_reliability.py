@@ -40,12 +40,12 @@ def loaded(name):
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    return loaded("attack").Sound(tmp_path_factory.mktemp("attack"), answers=3)
+    return loaded("file_attacks").Sound(tmp_path_factory.mktemp("attack"), answers=3)
 
 
 @pytest.mark.parametrize("part", ["cuts", "flips", "lines", "edits", "ends", "disks", "clocks"])
 def test_no_change_is_silent_and_no_answer_is_lost(sound, part):
-    for row in loaded("attack").PARTS[part](sound, 211 if part in ("cuts", "flips") else 1):
+    for row in loaded("file_attacks").PARTS[part](sound, 211 if part in ("cuts", "flips") else 1):
         assert row.tried
         assert (row.silent, row.lost) == (0, 0), row
 

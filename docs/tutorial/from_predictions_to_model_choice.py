@@ -98,7 +98,7 @@ for name in models:
     pl.DataFrame(table).write_csv(folder / f"{name}.csv")
 
 from elicit_app.elicitation import run  # noqa: E402
-from elicit_app.elicitation.laws import Cases  # noqa: E402
+from elicit_app.elicitation.cases import Cases  # noqa: E402
 from elicit_app.elicitation.oracles import LinearOracle  # noqa: E402
 from elicit_app.elicitation.procedures.bayes import Bayes  # noqa: E402
 from metrics.elicited.family import LPM  # noqa: E402

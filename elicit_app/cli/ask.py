@@ -34,9 +34,10 @@ def ask(
         typer.Option(metavar="NAME", help="What chooses the questions: bayes, dlpm or lpm; bayes where not stated."),
     ] = None,
     family: Annotated[
-        Literal["dlpm", "lpm"] | None,
+        Literal["dlpm", "lpm", "dlfpm", "lfpm"] | None,
         typer.Option(
-            help="dlpm: all wrong answers for the same truth are equally bad; lpm: some hurt more than others."
+            help="dlpm: all wrong answers for the same truth are equally bad; lpm: some hurt more than others. dlfpm "
+            "and lfpm, with bayes: and they may count differently where results are bad and where they are good."
         ),
     ] = None,
     purpose: Annotated[
@@ -58,6 +59,13 @@ def ask(
     simulate: Annotated[
         str | None,
         typer.Option(metavar="WEIGHTS", help="Answers come from these weights (W1,W2,...), or from random ones."),
+    ] = None,
+    denominator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="Q1,Q2,...[,Q0]|random",
+            help="With --simulate: the expert's metric is a fraction, the weights over these, plus a constant (1).",
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Where to write the metric file; by default beside the session.")
@@ -82,6 +90,7 @@ def ask(
         session=session,
         seed=seed,
         simulate=simulate,
+        denominator=denominator,
         out=out,
         force=force,
     )

@@ -18,8 +18,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.problem import WrongOption
 from elicit_app.registry import entry_named, setting_of
 from elicit_app.registry.entries import as_packed, read_orders, stated_orders
-from elicit_app.session.experts.packing import pseudonym
-from elicit_app.session.experts.second_round import INTRODUCTION, stands
+from elicit_app.session.experts.packing import INTRODUCTION, pseudonym, stands
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import (
     SUFFIX,
@@ -46,7 +45,7 @@ from metrics.files import real_path
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from elicit_app.elicitation.questions import Matrix
+    from elicit_app.experiments.truths import Metric
     from elicit_app.registry import Setting
 
 
@@ -56,7 +55,7 @@ class AskOptions:
 
     study: str
     procedure: str | None = None
-    family: Literal["dlpm", "lpm"] | None = None
+    family: Family | None = None
     purpose: AnswersFor | None = None
     questions: int | None = None
     never_worse: tuple[str, ...] = ()
@@ -64,6 +63,7 @@ class AskOptions:
     session: Path | None = None
     seed: int | None = None
     simulate: str | None = None
+    denominator: str | None = None
     out: Path | None = None
     force: bool = False
 
@@ -107,7 +107,7 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     read = (
         lines
         if options.simulate is None
-        else simulated(session, options.simulate, console, ends=scratch is None or study.answered_elsewhere)
+        else simulated(session, options, console, ends=scratch is None or study.answered_elsewhere)
     )
     try:
         view = Terminal(session, console, read, waits=options.simulate is None and sys.stdin.isatty()).run()
@@ -204,7 +204,9 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     orders = stated_orders(setting, study.classes)
     _tell_stated(stated_words(orders, study.wording, setting.family), console)
     if options.simulate is not None:
-        expert_weights(options.simulate, setting, study)
+        simulated_values(options, setting, study)
+    elif options.denominator is not None:
+        raise WrongOption("`denominator` says what a simulated expert values: it goes with `simulate`.")
     _tell_others(study, console)
     guesses = ask_guesses(study, setting.family, console) if person else ()
     expert = options.expert or ("simulated expert" if options.simulate is not None else None)
@@ -335,19 +337,21 @@ def prompt(console: Console, text: str) -> str:
     return read_line()
 
 
-def simulated(session: Session, truth: str, console: Console, *, ends: bool = False) -> Read:
-    """Return a reader that answers by itself, from stated or random weights; see `expert_weights`.
+def simulated(session: Session, options: AskOptions, console: Console, *, ends: bool = False) -> Read:
+    """Return a reader that answers by itself, from stated or random weights; see `simulated_values`.
 
     With `ends` it finishes the session too, as a person does by Enter.
     """
-    from elicit_app.elicitation.oracles import LinearOracle
+    from elicit_app.elicitation.oracles import LinearOracle, Oracle, UtilityOracle
     from elicit_app.elicitation.questions import Choice, Question
-    from metrics.elicited.family import family_of
+    from metrics.elicited.family import is_fraction
 
-    family = session.procedure().family
-    weights = expert_weights(truth, session.setting, session.study)
-    oracle = LinearOracle(family_of(family).weight_matrix(family_of(family).normalise(weights)))
-    console.print(f"A simulated expert answers, with the weights {', '.join(f'{one:.3g}' for one in weights)}.")
+    truth = simulated_values(options, session.setting, session.study)
+    fraction = is_fraction(truth.family)
+    oracle: Oracle = UtilityOracle(truth.utility) if fraction else LinearOracle(truth.numerator)
+    said = ", ".join(f"{one:.3g}" for one in truth.weights)
+    over = " in the numerator of a fraction" if fraction else ""
+    console.print(f"A simulated expert answers, with the weights {said}{over}.")
 
     def read(view: QuestionView | None) -> str | None:
         if view is None:
@@ -362,21 +366,29 @@ def simulated(session: Session, truth: str, console: Console, *, ends: bool = Fa
     return read
 
 
-def expert_weights(truth: str, setting: Setting, study: Study) -> Matrix:
-    """Return the weights of a simulated expert: "random", or the stated "W1,W2,..."; they keep the stated orders.
+def simulated_values(options: AskOptions, setting: Setting, study: Study) -> Metric:
+    """Return what a simulated expert values: random or stated weights, which keep the stated orders, or a fraction.
 
     Raises
     ------
     WrongOption
-        They are no weights of the family at so many classes, or break an order.
+        They are no weights of the family at so many classes, break an order, or make no monotone fraction.
     """
     import numpy as np
 
     from elicit_app.experiments.truths import true_metric
 
-    try:
-        stated = None if truth == "random" else tuple(float(part) for part in truth.split(","))
-    except ValueError:
-        raise WrongOption(f"`simulate` {truth}: numbers with commas, or random, were expected.") from None
+    stated = _numbers(options.simulate or "random", "simulate")
+    below: tuple[float, ...] | Literal["random"] | None = None
+    if options.denominator is not None:
+        below = _numbers(options.denominator, "denominator") or "random"
     rng = np.random.default_rng(np.random.SeedSequence([setting.seed, 1]))
-    return true_metric(study, setting, rng, stated=stated).weights
+    return true_metric(study, setting, rng, stated=stated, denominator=below)
+
+
+def _numbers(text: str, option: str) -> tuple[float, ...] | None:
+    """Return the numbers that an option states; None for "random"."""
+    try:
+        return None if text == "random" else tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise WrongOption(f"`{option}` {text}: numbers with commas, or random, were expected.") from None

@@ -200,7 +200,7 @@ def pool(
     view = compare(experts, pooled.name, pooled=pooled, notes=notes)
     print_comparison(output.console(), view)
     if out is not None:
-        write_whole(out, pooled.to_json().encode())
+        write_whole(out, pooled.to_json())
         print(f"Metric file: {out}")
 
 

@@ -10,7 +10,7 @@ import typer
 
 from elicit_app.cli import output
 from elicit_app.cli.ask import flag
-from elicit_app.cli.progress import progress
+from elicit_app.cli.output import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -114,8 +114,8 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
 
     from rich.table import Table
 
+    from elicit_app.study.amounts import priced_scores
     from elicit_app.study.making import distinct_names
-    from elicit_app.study.priced_scoring import priced_scores
     from metrics.display.numbers import probability
 
     scores = priced_scores(metric, files, distinct_names(files), draws=draws, seed=seed)
@@ -156,7 +156,7 @@ def _here(
     _scheduler: str | None,
     concern: ConcernSettings,
 ) -> RowsTally:
-    from elicit_app.cli.progress import progress
+    from elicit_app.cli.output import progress
     from elicit_app.study.reading import open_predictions
     from elicit_app.study.scoring import ModelRows, Piece, tally_models
 
@@ -173,7 +173,7 @@ def _on_dask(
     scheduler: str | None,
     concern: ConcernSettings,
 ) -> RowsTally:
-    from elicit_app.cli.progress import progress
+    from elicit_app.cli.output import progress
     from elicit_app.study.cluster import parts_of, tally_on_cluster
 
     parts = parts_of([*zip(names, predictions, strict=True)])

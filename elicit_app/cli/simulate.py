@@ -28,8 +28,10 @@ def simulate(
         str, typer.Option(metavar="NAME", help="What chooses the questions: bayes, dlpm, lpm, dlfpm or lfpm.")
     ] = "bayes",
     family: Annotated[
-        Literal["dlpm", "lpm"] | None,
-        typer.Option(help="For bayes: any wrong answer equally bad (dlpm), or not (lpm)."),
+        Literal["dlpm", "lpm", "dlfpm", "lfpm"] | None,
+        typer.Option(
+            help="For bayes: any wrong answer equally bad (dlpm), or not (lpm); dlfpm, lfpm: their fractions."
+        ),
     ] = None,
     space: Annotated[
         Literal["frontier", "sphere"] | None, typer.Option(help="Where matrices come from; bayes can use either.")
@@ -39,8 +41,11 @@ def simulate(
         Literal["plugin", "counts"] | None, typer.Option(help="What steers dlpm; agreement and regret are counted.")
     ] = None,
     ask: Annotated[
-        Literal["all", "needed"] | None,
-        typer.Option(help="All questions of the published search, or only those that can change its result."),
+        Literal["all", "needed", "bisect"] | None,
+        typer.Option(
+            help="All questions of the published search, only those that can change its result, or one a halving and a "
+            "finer result by as many: for experts who do not err. Default needed; bisect for dlfpm and lfpm."
+        ),
     ] = None,
     epsilon: Annotated[float | None, typer.Option(help="Tolerance of a published search; default 0.01.")] = None,
     cycles: Annotated[
@@ -77,7 +82,10 @@ def simulate(
         typer.Option(metavar="gmean|hmean|qmean", help="For the family dlpm: a monotone function of the hits."),
     ] = None,
     person: Annotated[
-        str, typer.Option(metavar="linear|concave:P|minimax|threshold:T|f1", help="In which way results are valued.")
+        str,
+        typer.Option(
+            metavar="linear|concave:P|quadratic:P|minimax|threshold:T|f1", help="In which way results are valued."
+        ),
     ] = "linear",
     noise: Annotated[
         str, typer.Option(metavar="none|weights:S|flip:P|logit:A|bounded:E", help="How the experts err.")
@@ -116,7 +124,7 @@ def simulate(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
     """Ask simulated experts whose true metric is known, and say how near the procedure came."""
-    from elicit_app.cli.progress import progress
+    from elicit_app.cli.output import progress
     from elicit_app.experiments.simulated import check_has_costs, metric_of
     from elicit_app.experiments.simulation import Experts
     from elicit_app.experiments.simulation import simulate as run
@@ -154,7 +162,7 @@ def simulate(
         )
         setting = as_packed(opened, setting)
         if out is not None:
-            check_has_costs(setting.family)
+            check_has_costs(setting)
             require_writable(out)
         if transcript is not None:
             require_writable(transcript)

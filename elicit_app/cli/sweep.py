@@ -41,7 +41,7 @@ def sweep(
     """Run every combination that a specification states; the same command goes on after an interruption."""
     import os
 
-    from elicit_app.cli.progress import progress
+    from elicit_app.cli.output import progress
     from elicit_app.experiments.sweep import read_sweep, run_sweep, unfinished
     from elicit_app.experiments.sweep_results import found_by, plot_found
     from elicit_app.study.writing import write_picture

@@ -27,7 +27,7 @@ from elicit_app.session.views.asked import (
     UnsavedView,
 )
 from elicit_app.session.views.result import ProblemView, ResultView, View
-from elicit_app.session.words.ledger import branches, ledger
+from elicit_app.session.words.comparison import branches, compare_pair
 from elicit_app.session.words.sentences import mark_words, preference_of, progress_words
 from elicit_app.study.model import Wording
 from metrics.elicited.family import linear_family
@@ -323,7 +323,7 @@ def print_question(
     """Print a question: what differs, in words; with the full picture every count."""
     from rich.table import Table
 
-    words = ledger(
+    words = compare_pair(
         view.left, view.right, wording, view.population, family, subject=view.subject, reversed_rows=view.reversed_rows
     )
     console.print()

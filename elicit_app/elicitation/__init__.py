@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from metrics.extras import explained
 
 if TYPE_CHECKING:
-    from elicit_app.elicitation.laws import Cases as Cases
+    from elicit_app.elicitation.cases import Cases as Cases
     from elicit_app.elicitation.oracles import FlipOracle as FlipOracle
     from elicit_app.elicitation.oracles import LinearOracle as LinearOracle
     from elicit_app.elicitation.oracles import LogitOracle as LogitOracle
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from metrics.elicited.family import family_of as family_of
 
 _OURS = {
-    "laws": ("Cases",),
+    "cases": ("Cases",),
     "oracles": (
         *("FlipOracle", "LinearOracle", "LogitOracle", "MajorityOracle"),
         *("Oracle", "RecordedOracle", "UtilityOracle", "run"),

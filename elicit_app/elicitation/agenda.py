@@ -106,7 +106,7 @@ def next_item(history: Sequence[Asked], questions: int, checks: bool) -> Item | 
     return Item("new") if again is None else Item("again", again)
 
 
-def owed(history: Sequence[Asked]) -> Item | None:
+def required_item(history: Sequence[Asked]) -> Item | None:
     """Return the repeat or the check without which nothing can be said about trust, or None when both were asked."""
     purposes = {asked.question.purpose for asked in history}
     if Purpose.REPEAT not in purposes and repeatable_answers(history):
@@ -114,8 +114,8 @@ def owed(history: Sequence[Asked]) -> Item | None:
     return None if Purpose.CHECK in purposes and _checks_again(history)[1] is None else Item("check")
 
 
-def owed_left(history: Sequence[Asked]) -> int:
-    """Return how many questions `owed` still asks for, where there is an answer to repeat."""
+def required_left(history: Sequence[Asked]) -> int:
+    """Return how many questions `required_item` still asks for, where there is an answer to repeat."""
     purposes = {asked.question.purpose for asked in history}
     failed = _checks_again(history)[1] is not None
     return (Purpose.REPEAT not in purposes) + (Purpose.CHECK not in purposes or failed)

@@ -116,13 +116,12 @@ class Posterior(ABC):
         The ratios are those to the weight that is largest in the middle of the draws, so that estimates and the
         middles of the intervals are of the same thing.
         """
-        middle = np.median(self.log_weights - self.log_weights.mean(axis=1, keepdims=True), axis=0)
-        for _ in range(_YARDSTICKS):  # medians need not be transitive: the largest may change with the yardstick
-            top = int(np.argmax(middle))
-            middle = np.median(self.log_weights - self.log_weights[:, [top]], axis=0)
-            if middle.max() <= 0.0:
-                break
-        return self.prior.normalised(np.exp(middle))
+        return self.prior.normalised(middle_weights(self.log_weights))
+
+    @property
+    def middle(self) -> Matrix:
+        """Return the point estimate of what multiplies gains, positive, in any unit."""
+        return np.abs(self.estimate)
 
     @cached_property
     def yardstick(self) -> int:
@@ -154,9 +153,13 @@ class Posterior(ABC):
 
     def agreement(self, gains: Matrix) -> float:
         """Return the expected share of pairs, given by gains (pairs, m), that the estimate orders rightly."""
-        mine = gains @ np.abs(self.estimate) > 0
+        mine = gains @ self.middle > 0
         theirs = (self.weights @ gains.T > 0).mean(axis=0)
         return float(np.where(mine, theirs, 1 - theirs).mean())
+
+    def utilities(self, matrices: Matrix) -> Matrix:
+        """Return what each draw values matrices (models, k, k) by, shape (n, models)."""
+        return np.asarray(self.weights @ self.prior.gain(matrices, np.zeros_like(matrices[0])).T)
 
     def summary(self, gains: Matrix) -> Belief:
         """Return the immutable summary that a step carries; `gains` are those of random achievable pairs."""
@@ -283,6 +286,17 @@ class ParticlePosterior(Posterior):
             return np.asarray(fit)
 
         return log_likelihood
+
+
+def middle_weights(log_weights: Matrix) -> Matrix:
+    """Return the weights, shape (m,), whose ratios to the largest of them are medians of the draws (n, m)."""
+    middle = np.median(log_weights - log_weights.mean(axis=1, keepdims=True), axis=0)
+    for _ in range(_YARDSTICKS):  # medians need not be transitive: the largest may change with the yardstick
+        top = int(np.argmax(middle))
+        middle = np.median(log_weights - log_weights[:, [top]], axis=0)
+        if middle.max() <= 0.0:
+            break
+    return np.asarray(np.exp(middle))
 
 
 def _neighbours_together(values: Matrix, rows: NDArray[np.intp], few: int) -> NDArray[np.intp]:

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.laws import Decider, Tally
+from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.pairs import FrontierPairs, PairSet
 from elicit_app.elicitation.pool import POOL_SEED, SAME, Pool, as_they_are
 from elicit_app.elicitation.prior import WeightPrior

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.laws import Cases, Decider, Tally
+from elicit_app.elicitation.cases import Cases, Decider, Tally
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem

@@ -150,11 +150,16 @@ class WeightPrior:
         """Return m, the number of weights."""
         return len(self.parts[-1].labels)
 
+    @property
+    def n_gains(self) -> int:
+        """Return how many numbers a `gain` has, as many as there are weights."""
+        return self.size
+
     @cached_property
     def factor(self) -> Matrix:
         """Return the lower triangular (m, m) matrix that turns independent scores into log-weights."""
         if len(self.parts) == 1:
-            return np.asarray(self.parts[0].spread * np.eye(self.size))
+            return np.asarray(self.parts[0].spread * np.eye(len(self.parts[0].labels)))
         same = sum(part.spread**2 * (part.labels[:, None] == part.labels) for part in self.parts)
         return np.asarray(np.linalg.cholesky(same))
 

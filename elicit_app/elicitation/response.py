@@ -137,7 +137,7 @@ def evidence(history: Sequence[Asked], prior: WeightPrior) -> Evidence:
             choices.append(_choice(Asked(question, answer), prior))
         elif (point := _equal_point(Asked(question, answer), prior)) is not None:
             points.append(point)
-    return Evidence(_stacked_choices(choices, prior.size), _stacked_points(points, prior.size))
+    return Evidence(_stacked_choices(choices, prior.n_gains), _stacked_points(points, prior.n_gains))
 
 
 def _choice(asked: Asked, prior: WeightPrior) -> tuple[Matrix, _Reading]:

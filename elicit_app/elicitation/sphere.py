@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from metrics.elicited.family import error_cells
@@ -151,7 +151,7 @@ def measure_sphere(cases: Cases) -> MeasuredSphere:
     Parameters
     ----------
     cases : Cases
-        Plug-in cases or a law. (Counted cases would let a classifier look at the truth.)
+        Plug-in cases or a distribution. (Counted cases would let a classifier look at the truth.)
 
     Raises
     ------

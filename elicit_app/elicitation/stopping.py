@@ -33,7 +33,7 @@ def probability_best(belief: Posterior, models: Matrix) -> Matrix:
 
     Models with the same matrix share the probability.
     """
-    utility = belief.weights @ belief.prior.gain(models, np.zeros_like(models[0])).T
+    utility = belief.utilities(models)
     best = utility >= utility.max(axis=1, keepdims=True) - 1e-12
     return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
 

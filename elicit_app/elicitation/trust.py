@@ -432,7 +432,7 @@ def held_out(belief: Posterior, history: Sequence[Asked], rng: np.random.Generat
     for fold in (aside[start::_FOLDS] for start in range(_FOLDS)):
         out = {subjects[n] for n in fold}
         kept = [asked for subject, asked in zip(subjects, history, strict=True) if subject not in out]
-        weights = np.abs(refitted(belief, kept, rng).estimate)
+        weights = refitted(belief, kept, rng).middle
         for n in fold:
             question, sign = history[n].question, 1 if history[n].answer.choice is Choice.FIRST else -1
             learned = float(belief.prior.gain(*question.rates) @ weights)

@@ -34,7 +34,7 @@ class FeasibleSphere:
     study : Study
         Whose matrices.
     model : str or None
-        The model whose probabilities decide; None for a law.
+        The model whose probabilities decide; None for a distribution.
     sphere : MeasuredSphere
         Centre, radius lambda, and the classifiers on it.
     """
@@ -79,12 +79,12 @@ class FeasibleSphere:
 
 
 def feasible_sphere(study: Study, model: str | None = None) -> FeasibleSphere:
-    """Measure the sphere of a study: k linear programmes over its cases, or over all points of its law.
+    """Measure the sphere of a study: k linear programmes over its cases, or over all points of its distribution.
 
     Parameters
     ----------
     study : Study
-        Real predictions or a law.
+        Real predictions or a distribution.
     model : str, optional
         Of several models, this one; by default the first.
 
@@ -102,7 +102,7 @@ def write_probabilities(path: Path, classes: Sequence[str], probabilities: Matri
     import polars as pl
 
     columns = {f"answer_{name}": probabilities[:, place] for place, name in enumerate(classes)}
-    write_whole(path, pl.DataFrame(columns).write_csv().encode())
+    write_whole(path, pl.DataFrame(columns).write_csv())
 
 
 def shown_matrix(path: Path, study: Study) -> Matrix:

@@ -10,10 +10,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from elicit_app.elicitation.laws import Cases, Tally
+from elicit_app.elicitation.cases import Cases, Tally
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.sphere import Sphere
-from elicit_app.experiments.truths import Metric, Values
+from elicit_app.experiments.truths import Values
 from elicit_app.problem import Problem
 
 N_PAIRS = 2000
@@ -96,7 +96,7 @@ class JudgedPairs:
         return float(2.0 ** ((low + high) / 2) / self.typical_difference)
 
 
-def errors(truth: Metric, elicited: Metric) -> tuple[float, float, float]:
+def errors(truth: Values, elicited: Values) -> tuple[float, float, float]:
     """Return the L1, L2 and maximum norm of elicited minus true weights."""
     difference = elicited.weights - truth.weights
     size = np.abs(difference)
@@ -128,7 +128,7 @@ class ModelDecisions:
     Parameters
     ----------
     cases : sequence of Cases
-        One per model, or one law.
+        One per model, or one distribution.
     """
 
     def __init__(self, cases: Sequence[Cases]) -> None:
@@ -228,7 +228,7 @@ class Stretches:
     """Rows cut into stretches of neighbours that are nearly alike, most of which get one answer as a whole.
 
     The same matrices as those of `least_costs`, up to rounding: a stretch is settled as a whole only where its answer
-    is the cheapest for every point of the box around its rows. On the law of the paper about ten times as fast.
+    is the cheapest for every point of the box around its rows. On the paper's about ten times as fast.
 
     Parameters
     ----------

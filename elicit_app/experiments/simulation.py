@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from elicit_app.elicitation.laws import Tally
+from elicit_app.elicitation.cases import Tally
 from elicit_app.elicitation.oracles import EXACT_MATCHING, MajorityOracle, Matching, Oracle
 from elicit_app.elicitation.oracles import run as drive
 from elicit_app.elicitation.questions import Asked, Matrix, Outcome, Procedure
@@ -169,7 +169,7 @@ class Laboratory:
     Parameters
     ----------
     study : Study
-        Real predictions or a law.
+        Real predictions or a distribution.
     setting : Setting
         How to ask; its seed is that of the first run's series.
     experts : Experts
@@ -305,7 +305,7 @@ def simulate(
     Parameters
     ----------
     study : Study
-        Real predictions or a law.
+        Real predictions or a distribution.
     setting : Setting
         How to ask; run r draws everything from SeedSequence([setting.seed, r]).
     experts : Experts, optional

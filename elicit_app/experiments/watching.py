@@ -7,6 +7,7 @@ import io
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,18 +28,22 @@ EVERY = 4
 """Answers from one look to the next."""
 NOISES: dict[NoiseKind, float | None] = {"none": None, "weights": 0.6, "logit": 0.8, "flip": 0.1, "bounded": 0.01}
 """How people err, with the usual size of it."""
-PEOPLE: dict[PersonKind, float | None] = {
+FRACTION = "fraction"
+"""A person whose metric is linear-fractional, with a random denominator."""
+PEOPLE: dict[PersonKind | Literal["fraction"], float | None] = {
     "linear": None,
     "concave": 0.6,
+    "quadratic": 0.8,
     "minimax": None,
     "threshold": 0.05,
     "f1": None,
+    "fraction": None,
 }
 """In which way people value results, with the usual number of it."""
 
 
 @dataclass(frozen=True)
-class Wish:
+class LabSettings:
     """What is to be watched.
 
     Parameters
@@ -50,7 +55,7 @@ class Wish:
     answers : {"choice", "equal", "mixed"}
         What people are asked for, where the procedure offers it.
     person, noise : str
-        As `elicit simulate` takes them: "concave:0.6", "logit:0.8".
+        As `elicit simulate` takes them: "concave:0.6", "logit:0.8"; or `FRACTION`, which bayes elicits as one.
     questions, people, seed : int
         How many questions and people, and the seed of everything random.
     """
@@ -79,9 +84,13 @@ class Wish:
         Problem
             The study cannot be opened, or the procedure cannot ask about it.
         """
-        steered = {"answers": self.answers, "questions": self.questions} if self.steerable else {}
+        steered: dict[str, object] = {"answers": self.answers, "questions": self.questions} if self.steerable else {}
+        who: dict[str, Any] = {"person": self.person}
+        if self.person == FRACTION:
+            steered |= {"family": "lfpm"} if self.steerable else {}
+            who = {"denominator": "random"}
         setting = setting_of(self.procedure, seed=self.seed, **steered)
-        return Laboratory(open_study(self.study), setting, Experts.stated(noise=self.noise, person=self.person))
+        return Laboratory(open_study(self.study), setting, Experts.stated(noise=self.noise, **who))
 
     @property
     def command(self) -> str:
@@ -91,7 +100,10 @@ class Wish:
             parts += ["--procedure", self.procedure]
         if self.steerable:
             parts += ["--answers", self.answers, "--questions", str(self.questions)]
-        for option, value, usual in (("--person", self.person, "linear"), ("--noise", self.noise, "none")):
+        if self.person == FRACTION:
+            parts += [*(("--family", "lfpm") if self.steerable else ()), "--denominator", "random"]
+        person = "linear" if self.person == FRACTION else self.person
+        for option, value, usual in (("--person", person, "linear"), ("--noise", self.noise, "none")):
             if value != usual:
                 parts += [option, value]
         return shlex.join([*parts, "--runs", str(self.people), "--seed", str(self.seed)])
@@ -122,7 +134,7 @@ class Watched:
 
     Parameters
     ----------
-    wish : Wish
+    settings : LabSettings
         What was asked.
     number : int
         Which person, from 1.
@@ -134,7 +146,7 @@ class Watched:
         What the questions were about.
     """
 
-    wish: Wish
+    settings: LabSettings
     number: int
     looks: tuple[Look, ...]
     run: SimulatedRun
@@ -155,19 +167,19 @@ class Watched:
         return self.run.asked
 
 
-def watch(wish: Wish) -> Iterator[Watched]:
-    """Simulate the people of a wish, one after another.
+def watch(settings: LabSettings) -> Iterator[Watched]:
+    """Simulate the people of some settings, one after another.
 
     Raises
     ------
     Problem
         What the study cannot give, or options that do not go together.
     """
-    laboratory = wish.laboratory()
-    for number in range(wish.people):
-        runs = laboratory.watched(number, EVERY) if wish.steerable else [laboratory.run(number)]
+    laboratory = settings.laboratory()
+    for number in range(settings.people):
+        runs = laboratory.watched(number, EVERY) if settings.steerable else [laboratory.run(number)]
         looks = tuple(Look(one.questions, 1 - one.agreement, one.range_factor) for one in runs)
-        yield Watched(wish, number + 1, looks, runs[-1], laboratory.study)
+        yield Watched(settings, number + 1, looks, runs[-1], laboratory.study)
 
 
 def width_sentence(people: Sequence[Watched]) -> tuple[str, str]:
@@ -176,7 +188,7 @@ def width_sentence(people: Sequence[Watched]) -> tuple[str, str]:
     Parameters
     ----------
     people : sequence of Watched
-        At least one, all of one wish.
+        At least one, all of the same settings.
     """
     asked = round(float(np.median([one.looks[-1].answers for one in people])))
     factors = [one.looks[-1].range_factor for one in people if one.looks[-1].range_factor is not None]
@@ -193,7 +205,7 @@ def width_sentence(people: Sequence[Watched]) -> tuple[str, str]:
 def questions_text(person: Watched) -> str:
     """Return the questions of one person and the answers in words, one a line."""
     family = person.run.outcome.family
-    lines = [f"{person.study.title}: what simulated person {person.number} was asked ({person.wish.command})", ""]
+    lines = [f"{person.study.title}: what simulated person {person.number} was asked ({person.settings.command})", ""]
     for number, (question, answer) in enumerate(person.asked, 1):
         population = question.population or person.study.population
         shown = [natural_frequencies(side, population) for side in question.rates]
@@ -215,16 +227,16 @@ def rows_csv(people: Sequence[Watched]) -> str:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(_COLUMNS)
     for one in people:
-        wish = one.wish
+        settings = one.settings
         for look in one.looks:
             last = look is one.looks[-1]
             asked = (
-                csv_cell(wish.study),
-                wish.procedure,
-                wish.answers if wish.steerable else "",
-                wish.person,
-                wish.noise,
-                wish.seed,
+                csv_cell(settings.study),
+                settings.procedure,
+                settings.answers if settings.steerable else "",
+                settings.person,
+                settings.noise,
+                settings.seed,
             )
             found = one.number, look.answers, look.otherwise, look.range_factor
             writer.writerow((*asked, *found, *((one.run.covered, round(one.run.seconds, 3)) if last else ("", ""))))

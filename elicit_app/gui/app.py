@@ -15,7 +15,7 @@ from PySide6.QtGui import QCloseEvent, QFileOpenEvent, QGuiApplication, QKeySequ
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QStyle, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.flow.between_sessions import Flow, Places
+from elicit_app.gui.flow.between_sessions import AppPaths, Flow
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings, load_settings, save_settings
@@ -31,7 +31,7 @@ class Window(QMainWindow):
 
     Parameters
     ----------
-    places : Places
+    places : AppPaths
         Where settings and sessions are kept.
     settings : Settings
         As they were kept.
@@ -42,7 +42,7 @@ class Window(QMainWindow):
     settings_changed = Signal(object)
 
     def __init__(
-        self, places: Places, settings: Settings, dialogs: Dialogs | None = None, parent: QWidget | None = None
+        self, places: AppPaths, settings: Settings, dialogs: Dialogs | None = None, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("elicit")
@@ -103,13 +103,13 @@ class Window(QMainWindow):
         self.settings_changed.emit(self.flow.settings)
 
 
-def real_places() -> Places:
+def app_paths() -> AppPaths:
     """Return the user's own folders."""
     import platformdirs
 
     config = Path(platformdirs.user_config_dir("elicit", appauthor=False))
     data = Path(platformdirs.user_data_dir("elicit", appauthor=False))
-    return Places(config / "settings.json", data)
+    return AppPaths(config / "settings.json", data)
 
 
 def application() -> QApplication:
@@ -130,7 +130,7 @@ def apply_settings(app: QApplication, settings: Settings) -> None:
     theme.apply(app, dark=dark, scale=settings.font_percent / 100)
 
 
-def make_window(app: QApplication, places: Places, dialogs: Dialogs | None = None) -> Window:
+def make_window(app: QApplication, places: AppPaths, dialogs: Dialogs | None = None) -> Window:
     """Return the window, not yet shown, that follows its settings and the system's light and dark."""
     settings = load_settings(places.settings)
     apply_settings(app, settings)
@@ -140,7 +140,7 @@ def make_window(app: QApplication, places: Places, dialogs: Dialogs | None = Non
     return window
 
 
-def run(ref: str | None = None, places: Places | None = None) -> int:
+def run(ref: str | None = None, places: AppPaths | None = None) -> int:
     """Open the window and stay until it is closed.
 
     Parameters
@@ -148,7 +148,7 @@ def run(ref: str | None = None, places: Places | None = None) -> int:
     ref : str or None
         A study's name, a study folder, a predictions file or a session to open; None goes on with the session
         that was open when the window was closed, else it shows the start page.
-    places : Places, optional
+    places : AppPaths, optional
         Where settings and sessions are kept; by default the user's own folders.
 
     Returns
@@ -157,7 +157,7 @@ def run(ref: str | None = None, places: Places | None = None) -> int:
         The exit code of the application.
     """
     app = application()
-    window = make_window(app, places or real_places())
+    window = make_window(app, places or app_paths())
     opened = OpenedFiles(window)
     app.installEventFilter(opened)
     if ref is None:

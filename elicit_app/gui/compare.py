@@ -11,14 +11,15 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Label, LinkButton, OutlineButton, PrimaryButton
+from elicit_app.gui.elements import Button, Card, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.page import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.elements.surfaces import Notice, Section
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LogPlot, PlotColumns, log_axis
+from elicit_app.gui.results.plotting import LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.experts.comparing import ComparisonView, MistakeRates
+from metrics.display.axes import LogAxis
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import ExchangeRate
 
@@ -55,7 +56,7 @@ class ExpertPlot(LogPlot):
     def show_rows(self, rows: Sequence[MistakeRates], names: Sequence[str], yardstick: str) -> None:
         """Show `rows` for the experts `names`; `yardstick` is the mistake they are compared with, in the singular."""
         self._rows, self._names, self._yardstick = tuple(rows), (*names, _EVERYBODY), yardstick
-        self._axis = log_axis(_numbers(rows))
+        self._axis = LogAxis.around(x for row in rows for rate in (*row.rates, row.pooled) for x in rate.shown)
         tell(
             self,
             name=f"How bad each expert finds each mistake, compared with one {yardstick}",
@@ -210,14 +211,6 @@ class ExpertPlot(LogPlot):
             x += em(42) + width + em(24)
 
 
-def _numbers(rows: Sequence[MistakeRates]) -> list[float]:
-    """Return all numbers that the axis should hold."""
-    found = [
-        number for row in rows for rate in (*row.rates, row.pooled) for number in (rate.ratio, rate.low, rate.high)
-    ]
-    return [number for number in found if number is not None and number > 0]
-
-
 MOST = 8
 """Mistakes that are shown; with many classes the ones that are furthest apart."""
 
@@ -245,7 +238,7 @@ class ComparePage(ScrolledPage):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.header, self.notice = Header(), Notice()
-        self.report, self.save = OutlineButton("Save report…"), PrimaryButton("Save pooled metric file…")
+        self.report, self.save = Button("Save report…"), PrimaryButton("Save pooled metric file…")
         self.header.add_action(self.report)
         self.header.add_action(self.save)
         self._trusted_only = False

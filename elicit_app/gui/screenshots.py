@@ -19,7 +19,8 @@ from elicit_app.elicitation.oracles import LogitOracle
 from elicit_app.elicitation.questions import Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import Window, application, make_window
-from elicit_app.gui.flow.between_sessions import Places
+from elicit_app.gui.flow.between_sessions import AppPaths
+from elicit_app.gui.flow.saving import save_pixels
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.setup.begin_page import PILES_FROM
 from elicit_app.problem import Problem
@@ -163,7 +164,7 @@ class Script:
     def __init__(self, scratch: Path) -> None:
         self._scratch = scratch
         self._app: QApplication = application()
-        self._window: Window = make_window(self._app, Places(scratch / "settings.json", scratch / "data"))
+        self._window: Window = make_window(self._app, AppPaths(scratch / "settings.json", scratch / "data"))
         self._flow, self._pages = self._window.flow, self._window.pages
         self._rng = np.random.default_rng(np.random.SeedSequence(_SEED))
         self._flow.preparation.draw_seed = lambda: _SEED
@@ -181,9 +182,7 @@ class Script:
         # A size goes from a row up to its page in as many rounds as there are layouts between them.
         for _ in range(8):
             self._app.processEvents()
-        pixels = self._window.grab()
-        if not pixels.save(str(path), "PNG"):
-            raise Problem(f"{path} could not be written. Is the disk full, or may nothing be written there?")
+        save_pixels(self._window.grab(), path)
         self._window.setMinimumSize(0, 0)
         return path
 

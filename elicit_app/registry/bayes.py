@@ -13,7 +13,7 @@ from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.problem import WrongOption
 from elicit_app.registry.entries import Entry, Setting, deciders, register, sphere_for, stated_orders
 from elicit_app.study.model import Study
-from metrics.elicited.family import family_of
+from metrics.elicited.family import is_fraction, linear_family
 
 DEFAULT_QUESTIONS = 20
 DEFAULT_CELLS = 6
@@ -46,7 +46,7 @@ class BayesSetting(Setting):
     """
 
     procedure: Literal["bayes"] = "bayes"
-    family: Literal["lpm", "dlpm"] = "lpm"
+    family: Literal["lpm", "dlpm", "lfpm", "dlfpm"] = "lpm"
     space: Literal["frontier", "sphere"] = "frontier"
     stop: bool = False
     checks: bool = False
@@ -64,13 +64,22 @@ class BayesSetting(Setting):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.space == "sphere" and not family_of(self.family).tells_apart:
+        if is_fraction(self.family):
+            self._check_fraction()
+        if self.space == "sphere" and self.family != "lpm":
             raise WrongOption("The sphere is a space of errors: its `family` can only be lpm.")
         if self.space == "sphere" and self.max_cells is not None:
             raise WrongOption("`max_cells` is about the frontier: two points of the sphere differ in every cell.")
         if self.space == "sphere" and (self.worst_error is not None or self.answers not in (None, "choice")):
             raise WrongOption("`worst_error` and `answers` are about the frontier: on the sphere sides are chosen.")
         return self
+
+    def _check_fraction(self) -> None:
+        if self.orders or self.piles or self.answers not in (None, "choice"):
+            raise WrongOption(
+                "A fraction is elicited by choices alone, from nothing stated: leave `never_worse`, and an `answers` "
+                "other than choice out, or ask for the `family` lpm or dlpm."
+            )
 
     @property
     def orders(self) -> tuple[StatedOrder, ...]:
@@ -96,6 +105,8 @@ class BayesSetting(Setting):
 def _build(study: Study, setting: BayesSetting) -> Procedure:
     from elicit_app.elicitation.procedures.bayes import Bayes
 
+    if is_fraction(setting.family) and study.wording.priced is not None:
+        raise WrongOption("Prices of amounts are linear: the `family` of this study is dlpm.")
     sphere = sphere_for(study, setting) if setting.space == "sphere" else None
     return Bayes(
         deciders(study, setting),
@@ -110,10 +121,11 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
         strength=setting.strength,
         max_cells=setting.max_cells or DEFAULT_CELLS,
         worst_error=WORST_ERROR if setting.worst_error is None else setting.worst_error,
-        answers=setting.answers or "mixed",
+        answers="choice" if is_fraction(setting.family) else setting.answers or "mixed",
         constraints=stated_orders(setting, study.classes),
-        piles=piles_of(setting.piles or (), study.classes) if family_of(setting.family).tells_apart else (),
+        piles=piles_of(setting.piles or (), study.classes) if linear_family(setting.family).tells_apart else (),
         purpose=setting.purpose,
+        local=setting.person,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar, Union, get_a
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from elicit_app.elicitation.laws import Cases, Decider, Tally
+from elicit_app.elicitation.cases import Cases, Decider, Tally
 from elicit_app.elicitation.orders import StatedOrder, constraints_of, read_order
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import AnswersFor, Family, Procedure
@@ -114,6 +114,8 @@ class Entry(Generic[S]):
         Other seeds ask other questions.
     narrows : bool
         It halves intervals: it asks many questions, and the late ones look alike.
+    costs : bool
+        A cost matrix stands for what it elicits.
     """
 
     setting: type[S]
@@ -123,6 +125,7 @@ class Entry(Generic[S]):
     pools_models: bool = False
     draws_chance: bool = False
     narrows: bool = False
+    costs: bool = True
 
     @property
     def name(self) -> str:
@@ -283,10 +286,12 @@ def for_person(setting: Setting) -> Setting:
     Problem
         For a procedure that no elicited metric file can hold the result of.
     """
-    if not entry_named(setting.procedure).people:
+    entry = entry_named(setting.procedure)
+    if not entry.people:
         names = [entry.name for entry in entries() if entry.people]
+        why = "" if entry.costs else ": its metric is no cost matrix"
         raise Problem(
-            f"The procedure {setting.procedure} is for simulations: its metric is no cost matrix. "
+            f"The procedure {entry.name} is for simulations{why}. "
             f"Ask people with {', '.join(names[:-1])} or {names[-1]}."
         )
     return setting.for_person()
@@ -340,18 +345,18 @@ def stated_orders(setting: Setting, classes: Sequence[str]) -> tuple[NeverWorse,
 
 
 def cases_of(study: Study, model: Predictions | None, confusions: Confusions = "counts") -> Cases:
-    """Return the cases of one model of a study, or its law where it is synthetic (`model` None)."""
+    """Return the cases of one model of a study, or its distribution where it is synthetic (`model` None)."""
     if model is None:
-        if study.law is None:
+        if study.distribution is None:
             raise Problem(f"“{study.title}” has no cases: simulate on the study that it was made from.")
-        return Cases.law(study.law.eta)
+        return Cases.exact(study.distribution.eta)
     if confusions == "counts":
         return Cases.counted(model.y_true, model.y_proba, study.stated_prevalence)
     return Cases.plug_in(model.y_proba, study.stated_prevalence)
 
 
 def deciders(study: Study, setting: Setting) -> tuple[Decider, ...]:
-    """Return what decides in questions for people or the laboratory: cases, a law, or tallies of a packed study."""
+    """Return what decides in questions for people or the laboratory: cases, a distribution, or a pack's tallies."""
     if study.pack is None:
         return tuple(cases_of(study, model) for model in models_asked(study, setting))
     return tuple(_tally(model, study) for model in _named(study.pack.models, study, setting))
@@ -364,13 +369,13 @@ def _tally(model: TalliedModel, study: Study) -> Tally:
 
 
 def models_asked(study: Study, setting: Setting) -> tuple[Predictions | None, ...]:
-    """Return the models that a procedure asks about; (None,) stands for the law of a synthetic study."""
+    """Return the models that a procedure asks about; (None,) stands for the distribution of a synthetic study."""
     if study.pack is not None:
         raise WrongOption(
             f"The `procedure` {setting.procedure} computes decisions from the cases, which “{study.title}” does not "
             "have: leave it at bayes on the frontier."
         )
-    if study.law is not None:
+    if study.distribution is not None:
         if setting.model is not None:
             raise WrongOption(f"{study.name} is synthetic and has no models; leave `model` out.")
         return (None,)
@@ -403,14 +408,20 @@ def sphere_for(study: Study, setting: Setting) -> Sphere:
 
 
 def measured_sphere(study: Study, model: Predictions | None) -> MeasuredSphere:
-    """Return the sphere of one model, or of the points that stand for a law; linear programmes, seconds each."""
-    law = study.law
-    if law is None:
+    """Return the sphere of one model, or of the points that stand for a distribution; takes seconds."""
+    distribution = study.distribution
+    if distribution is None:
         return measure_sphere(cases_of(study, model, "plugin"))
-    return measure_sphere(Cases.law(law.eta if law.radius_points is None else law.radius_points))
+    return measure_sphere(
+        Cases.exact(distribution.eta if distribution.radius_points is None else distribution.radius_points)
+    )
 
 
 def _largest_sphere(study: Study, model: Predictions | None) -> Sphere:
-    """Return the sphere of one model, or of a study's law: its radius around the prevalence of the whole law."""
+    """Return the sphere of one model, or of a distribution: the radius of its points around its whole prevalence."""
     measured = measured_sphere(study, model)
-    return measured if study.law is None else Sphere.around(Cases.law(study.law.eta).prevalence, measured.radius)
+    return (
+        measured
+        if study.distribution is None
+        else Sphere.around(Cases.exact(study.distribution.eta).prevalence, measured.radius)
+    )

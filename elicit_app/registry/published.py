@@ -1,4 +1,4 @@
-"""The entries of the published searches: dlpm and lpm, and their linear-fractional forms."""
+"""The entries of the published searches: dlpm, lpm, their linear-fractional forms, binary and quadratic."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
+from elicit_app.elicitation.procedures.search import Ask
 from elicit_app.elicitation.questions import Procedure
 from elicit_app.problem import WrongOption
 from elicit_app.registry.entries import Confusions, Entry, Setting, cases_of, models_asked, register, sphere_for
@@ -23,17 +24,21 @@ class SearchSetting(Setting):
     epsilon : float
         Tolerance, on m in [0, 1] or on an angle.
     ask : str
-        all: the published questions; needed: only those that can still change the outcome.
+        all: the published questions; needed: only those that can still change the outcome; bisect: one for every
+        halving, about two matrices beside the middle, and a finer result by as many questions; for experts who do not
+        err.
     repair : bool
         Read a claimed descent followed by an ascent as an ascent.
     """
 
     epsilon: float = DEFAULT_EPSILON
-    ask: Literal["needed", "all"] = "needed"
+    ask: Ask = "needed"
     repair: bool = False
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.repair and self.ask == "bisect":
+            raise WrongOption("`repair` looks at neighbouring answers of one step, and `ask` bisect has one a step.")
         if not _FINEST <= self.epsilon < 1:
             raise WrongOption(f"`epsilon` must lie between {_FINEST:g} and 1, not at {self.epsilon:g}.")
         return self
@@ -83,10 +88,11 @@ class DlpmSetting(FrontierSetting):
 
 
 class DlfpmSetting(FrontierSetting):
-    """Its linear-fractional form."""
+    """Its linear-fractional form, which takes finer lines: what they are off by grows where they meet."""
 
     procedure: Literal["dlfpm"] = "dlfpm"
     family: Literal["dlfpm"] = "dlfpm"
+    ask: Ask = "bisect"
 
 
 class LpmSetting(SphereSetting):
@@ -97,10 +103,25 @@ class LpmSetting(SphereSetting):
 
 
 class LfpmSetting(SphereSetting):
-    """Its linear-fractional form."""
+    """Its linear-fractional form, which takes more than the two published cycles."""
 
     procedure: Literal["lfpm"] = "lfpm"
     family: Literal["lfpm"] = "lfpm"
+    ask: Ask = "bisect"
+
+
+class BinarySetting(FrontierSetting):
+    """Algorithm 1 of Hiranandani et al. (AISTATS 2019), for two classes: `epsilon` is on the angle, in radians."""
+
+    procedure: Literal["binary"] = "binary"
+    family: Literal["dlpm"] = "dlpm"
+
+
+class QuadraticSetting(SphereSetting):
+    """Quadratic metrics by Hiranandani et al. (UAI 2022): linear searches on small spheres inside the largest one."""
+
+    procedure: Literal["quadratic"] = "quadratic"
+    family: Literal["lpm"] = "lpm"
 
 
 def _on_the_frontier(study: Study, setting: FrontierSetting) -> Procedure:
@@ -135,9 +156,52 @@ def _on_the_sphere(study: Study, setting: SphereSetting) -> Procedure:
     )
 
 
+def _for_two_classes(study: Study, setting: BinarySetting) -> Procedure:
+    from elicit_app.elicitation.procedures.binary import Binary
+
+    return Binary(
+        cases_of(study, models_asked(study, setting)[0], setting.confusions),
+        epsilon=setting.epsilon,
+        ask=setting.ask,
+        repair=setting.repair,
+        questions=setting.questions,
+    )
+
+
+def _on_small_spheres(study: Study, setting: QuadraticSetting) -> Procedure:
+    from elicit_app.elicitation.procedures.quadratic import QuadraticSearch
+
+    return QuadraticSearch(
+        sphere_for(study, setting),
+        epsilon=setting.epsilon,
+        ask=setting.ask,
+        cycles=setting.cycles,
+        repair=setting.repair,
+        questions=setting.questions,
+    )
+
+
 register(Entry(DlpmSetting, "Published binary search over hits (dlpm)", _on_the_frontier, people=True, narrows=True))
 register(
     Entry(LpmSetting, "Published coordinate search over mistakes (lpm)", _on_the_sphere, people=True, narrows=True)
 )
-register(Entry(DlfpmSetting, "Binary searches for a fraction of hits (dlfpm)", _on_the_frontier, narrows=True))
-register(Entry(LfpmSetting, "Coordinate searches for a fraction of mistakes (lfpm)", _on_the_sphere, narrows=True))
+register(
+    Entry(DlfpmSetting, "Binary searches for a fraction of hits (dlfpm)", _on_the_frontier, narrows=True, costs=False)
+)
+register(
+    Entry(
+        LfpmSetting, "Coordinate searches for a fraction of mistakes (lfpm)", _on_the_sphere, narrows=True, costs=False
+    )
+)
+register(
+    Entry(BinarySetting, "Published search over an angle, for two classes (binary)", _for_two_classes, narrows=True)
+)
+register(
+    Entry(
+        QuadraticSetting,
+        "Linear searches on small spheres for a quadratic metric (quadratic)",
+        _on_small_spheres,
+        narrows=True,
+        costs=False,
+    )
+)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from elicit_app.session.journal.events import Answered
-from elicit_app.session.journal.state import Entry, Fold
+from elicit_app.session.journal.state import Entry, StateBuilder
 from elicit_app.session.questions import on_screen, to_reply
 from elicit_app.session.session import Session
 from elicit_app.study.writing import write_whole
@@ -58,11 +58,11 @@ _NAMES = (
 
 def _rows(session: Session) -> Iterator[list[object]]:
     kept = {id(entry.event): entry for entry in session.state.entries}
-    fold = Fold()
+    builder = StateBuilder()
     for event in session.events:
-        fold.add(event)
+        builder.add(event)
         if isinstance(event, Answered):
-            yield _row(len(fold.entries), event, kept.get(id(event)), session.study.classes)
+            yield _row(len(builder.entries), event, kept.get(id(event)), session.study.classes)
 
 
 def _row(number: int, event: Answered, entry: Entry | None, classes: tuple[str, ...]) -> list[object]:
@@ -111,5 +111,5 @@ def export_answers(session: Session, path: Path) -> Path:
     Problem
         Where the file cannot be written.
     """
-    write_whole(path, answers_csv(session).encode())
+    write_whole(path, answers_csv(session))
     return path

@@ -20,10 +20,11 @@ from elicit_app.session.words.sentences import preference_of
 from elicit_app.study.model import Study
 from elicit_app.study.writing import write_whole
 from metrics import ElicitedMetric
+from metrics.display.axes import LinearAxis
 from metrics.display.numbers import day, probability, total_cost, two_digits
 from metrics.elicited.exchange import exchange_rates, flow_of, headline_of
 from metrics.elicited.metric_parts import ANSWERS_FOR
-from metrics.exports.drawings import DifferenceAxis, Picture, difference_mark, difference_numbers
+from metrics.exports.drawings import Picture, difference_mark, difference_numbers
 from metrics.exports.html_page import page_as_html
 from metrics.exports.markdown_page import page_as_markdown
 from metrics.exports.page import (
@@ -43,8 +44,7 @@ from metrics.exports.page import (
     one_line,
 )
 from metrics.exports.typst_page import page_as_pdf
-from metrics.policies.changes import what_would_change
-from metrics.policies.recommendation import Piece
+from metrics.policies.recommendation import Piece, what_would_change
 
 if TYPE_CHECKING:
     from metrics.elicited.family import MistakeKey
@@ -126,7 +126,7 @@ def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
     """
     format = FORMATS.get(path.suffix.lower(), "pdf")
     content = render_report(page, metric, format)
-    write_whole(path, content.encode() if isinstance(content, str) else content)
+    write_whole(path, content)
     return path
 
 
@@ -216,7 +216,7 @@ def _policies(judgement: Judgement) -> tuple[Block, ...]:
     """Return the table of what one can do, and what to know to read it."""
     texts = policy_texts(judgement)
     shown = [*zip(judgement.policies, texts.rows, strict=True)][:_MOST_POLICIES]
-    axis = DifferenceAxis.around([one for one, _ in shown])
+    axis = LinearAxis.of_differences(((row.difference, row.both) for _, row in shown), shown[0][1].cost)
     drawn = bool(judgement.n_draws)
     heads = ["Rank", "What", *("\n".join(two).strip() for two in texts.heads), "Cost"]
     heads += ["Above the first", "Probably\nbest"] if drawn else []

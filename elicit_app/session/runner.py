@@ -144,9 +144,9 @@ class SessionRunner:
         """Show the result so far, without finishing."""
         self._submit(lambda: self._show(self._result()))
 
-    def tell_practice(self, table: Sequence[Sequence[float]] | None) -> None:
+    def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:
         """Remember what is done today, and show the result with it; None takes it back."""
-        self._submit(lambda: self._act(lambda: self._session.tell_practice(table), self._result))
+        self._submit(lambda: self._act(lambda: self._session.state_practice(table), self._result))
 
     def curves(self) -> None:
         """Compute the curves of the result that is shown."""

@@ -37,7 +37,7 @@ from elicit_app.session.journal.events import (
     Kept,
     Noted,
     Pair,
-    PracticeTold,
+    PracticeStated,
     Practised,
     Redone,
     Remaining,
@@ -354,7 +354,7 @@ class Session:
         """Remember that the practice questions were done."""
         self._do(Practised(at=self._clock()))
 
-    def tell_practice(self, table: Sequence[Sequence[float]] | None) -> None:
+    def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:
         """Remember what is done today; None takes it back.
 
         Parameters
@@ -364,7 +364,7 @@ class Session:
         """
         stated = None if table is None else tuple(tuple(map(float, row)) for row in table)
         if stated != self.state.practice:
-            self._do(PracticeTold(at=self._clock(), table=stated))
+            self._do(PracticeStated(at=self._clock(), table=stated))
 
     def stop(self) -> None:
         """Stop answering and look back."""

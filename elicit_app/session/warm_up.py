@@ -9,7 +9,7 @@ import numpy as np
 
 from elicit_app.elicitation.questions import Counts, Family, Proposal
 from elicit_app.session.views.asked import Reply, Side
-from elicit_app.session.words.ledger import PairComparison, ledger, letter_of
+from elicit_app.session.words.comparison import PairComparison, compare_pair, letter_of
 from elicit_app.study.model import Mistake, Study
 from metrics.classification.confusion import natural_frequencies
 from metrics.elicited.family import linear_family
@@ -48,7 +48,7 @@ def practice_pairs(study: Study) -> tuple[PracticePair, PracticePair]:
     Parameters
     ----------
     study : Study
-        Its first model's most probable answers are the starting point; for a synthetic study those of its law.
+        Its first model's most probable answers are the starting point; for a synthetic study those of its distribution.
     """
     usual = _usual_result(study)
     first, second = _two_mistakes(study, usual)
@@ -87,8 +87,9 @@ def _two_mistakes(study: Study, usual: Counts) -> tuple[tuple[int, int], tuple[i
 
 def _usual_result(study: Study) -> Counts:
     k = study.n_classes
-    if study.law is not None:
-        rates = study.law.eta.T @ np.eye(k)[study.law.eta.argmax(axis=1)] / len(study.law.eta)
+    if study.distribution is not None:
+        eta = study.distribution.eta
+        rates = eta.T @ np.eye(k)[eta.argmax(axis=1)] / len(eta)
     else:
         rates = study.usual_counts[0] / study.n_cases
     wanted = study.prevalence
@@ -117,7 +118,7 @@ def _apart(usual: Counts, mistake: tuple[int, int]) -> tuple[Counts, Counts]:
 def practice_feedback(pair: PracticePair, reply: Reply, study: Study, family: Family) -> Feedback:
     """Say what the better side of a practice pair has, and whether it was chosen."""
     letter = letter_of(pair.better)
-    gain = practice_ledger(pair, study, family).strip.changes
+    gain = practice_comparison(pair, study, family).strip.changes
     if reply == pair.better:
         return Feedback(
             True,
@@ -146,9 +147,9 @@ def trade_feedback(reply: Reply, ratio: str | None, *, moved: bool) -> Feedback:
     return Feedback(True, headline, f"Any answer is right here. {undo} {more}")
 
 
-def practice_ledger(pair: PracticePair, study: Study, family: Family) -> PairComparison:
+def practice_comparison(pair: PracticePair, study: Study, family: Family) -> PairComparison:
     """Return the words for a practice pair; the sentence is about its better side."""
-    return ledger(pair.left, pair.right, study.wording, study.population, family, subject=pair.better)
+    return compare_pair(pair.left, pair.right, study.wording, study.population, family, subject=pair.better)
 
 
 Key = tuple[int, int | None]

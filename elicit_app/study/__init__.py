@@ -1,11 +1,11 @@
 """Studies and predictions: reading, checking in words, making and keeping them."""
 
 from elicit_app.study.making import StudySummary, create_study, list_studies, open_study, save_study
-from elicit_app.study.model import Law, Mistake, Predictions, Study, Wording
+from elicit_app.study.model import Distribution, Mistake, Predictions, Study, Wording
 from elicit_app.study.reading import read_predictions
 
 __all__ = [
-    "Law",
+    "Distribution",
     "Mistake",
     "Predictions",
     "Study",

@@ -1,4 +1,4 @@
-"""Studies of amounts: of several labels, or of suggestions in contexts; made from files of predictions.
+"""Studies of amounts: of several labels, or of suggestions in contexts; made from predictions, and judged by prices.
 
 What is asked about are outcomes of batches of the study's own items, as counts of amounts: labels found, missed and
 false; or how far suggestions were from the most frequent outcome and from the actual one. Each amount is a row of a
@@ -8,6 +8,7 @@ matrix as the questions have it: of so many possible ones so many are good (on t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -19,6 +20,7 @@ from elicit_app.study.measured.columns import CONTEXT, PREDICTED, TRUE_LABEL, Ca
 from elicit_app.study.model import Mistake, Pack, Study, TalliedModel, Wording
 from elicit_app.study.packs import pack_bytes, pack_name, parse_pack
 from elicit_app.study.tables import PROBABILITY, TRUTH
+from metrics import ElicitedMetric
 from metrics.classification.relevance import OutcomeFrequencies
 from metrics.elicited.kinds import PRICED, multilabel_amounts
 
@@ -217,3 +219,109 @@ def _digest(read: Read) -> str:
     for model in read.models:
         digest.update(np.ascontiguousarray(model.amounts, dtype="<f8").tobytes())
     return f"sha256:{digest.hexdigest()}"
+
+
+_GROUPS = 512  # more items share weights: the doubt of the items is then known within about 3 %
+
+
+@dataclass(frozen=True)
+class PricedScore:
+    """One model under elicited prices; greater scores are better.
+
+    Parameters
+    ----------
+    name : str
+        The model.
+    amounts : dict of str to float
+        What it does per item: the amounts that are priced.
+    score : float
+        As `ElicitedMetric.multilabel_score` or `relevance_score` has it.
+    interval : tuple of float or None
+        90 %, with the doubt of the answers and of the items; None without draws.
+    rank : int
+        By the score, from 1.
+    probability_best : float or None
+        Share of the draws in which no model scores higher.
+    """
+
+    name: str
+    amounts: dict[str, float]
+    score: float
+    interval: tuple[float, float] | None
+    rank: int
+    probability_best: float | None
+
+
+def priced_scores(
+    metric: ElicitedMetric, files: Sequence[Path], names: Sequence[str], *, draws: int, seed: int
+) -> tuple[PricedScore, ...]:
+    """Score models by a metric of kind "multilabel" or "relevance".
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        Of one of these kinds.
+    files, names
+        As in `read_amounts`.
+    draws : int
+        Of both doubts; 0 leaves all doubt out.
+    seed : int
+        Of the draws.
+
+    Returns
+    -------
+    tuple of PricedScore
+        In the order given.
+
+    Raises
+    ------
+    Problem
+        The files are about something else, or what is wrong with one.
+    """
+    read = read_amounts(files, names)
+    if read.kind != metric.kind:
+        what = {"multilabel": "several labels", "relevance": "outcomes in contexts"}
+        raise Problem(f"{files[0]} is about {what[read.kind]}, the metric prices {what.get(metric.kind, 'mistakes')}.")
+    amounts = np.array([model.amounts for model in read.models]) * read.step
+    n_labels = len(CaseColumns(files[0]).bits.labels) if read.kind == "multilabel" else 1
+    start, slopes = _linear(read.kind, metric.weights[None], n_labels)
+    scores = start + amounts.mean(axis=1) @ slopes[0]
+    drawn = _drawn(metric, amounts, read.kind, n_labels, draws, seed) if draws else None
+    return tuple(
+        PricedScore(
+            name=name,
+            amounts=dict(zip(PRICED[read.kind].amounts, map(float, amounts[m].mean(axis=0)), strict=True)),
+            score=float(scores[m]),
+            interval=None if drawn is None else _interval(drawn[:, m]),
+            rank=int((scores > scores[m] + 1e-12).sum()) + 1,
+            probability_best=None if drawn is None else float((drawn[:, m] >= drawn.max(axis=1) - 1e-12).mean()),
+        )
+        for m, name in enumerate(names)
+    )
+
+
+def _linear(kind: Kind, weights: Floats, n_labels: int) -> tuple[float, Floats]:
+    """Return the score as a start and what each amount of an item adds to it, shape (draws, m), under weights."""
+    if kind == "relevance":
+        return 100.0, -100 * weights / weights.sum(axis=1, keepdims=True)
+    good = np.where(PRICED[kind].good, 1.0, -1.0)
+    return 0.0, good * weights / weights[:, :1] / n_labels
+
+
+def _drawn(metric: ElicitedMetric, amounts: Floats, kind: Kind, n_labels: int, draws: int, seed: int) -> Floats:
+    """Return the scores, shape (draws, models), under one draw of the prices and one of the items' weights each."""
+    rng = np.random.default_rng(seed)
+    prices = metric.weights[None] if metric.samples is None else metric.samples
+    start, slopes = _linear(kind, prices[rng.integers(len(prices), size=draws)], n_labels)
+    n = amounts.shape[1]
+    groups = np.arange(n) % min(n, _GROUPS)
+    sums = np.stack([[np.bincount(groups, weights=column) for column in model.T] for model in amounts])
+    share = rng.exponential(size=(draws, groups.max() + 1))
+    share /= share @ np.bincount(groups)[:, None]
+    means = np.einsum("dg,kmg->dkm", share, sums)  # the same weights for every model: their draws are paired
+    return np.asarray(start + np.einsum("dkm,dm->dk", means, slopes))
+
+
+def _interval(scores: Floats) -> tuple[float, float]:
+    low, high = np.quantile(scores, (0.05, 0.95))
+    return float(low), float(high)

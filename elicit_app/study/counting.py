@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
 from elicit_app.study.checking import SUM_RANGE
-from elicit_app.study.model import Law, Predictions
+from elicit_app.study.model import Distribution, Predictions
 from metrics.elicited.family import error_cells
 
 POPULATIONS = (100, 1_000, 10_000, 100_000)
@@ -25,10 +25,10 @@ def confusion_rates(y_true: NDArray[np.int64], decisions: NDArray[np.int64], n_c
     return cells.reshape(n_classes, n_classes) / max(len(y_true), 1)
 
 
-def prevalence_of(models: Sequence[Predictions], law: Law | None, n_classes: int) -> Rates:
-    """Return the prevalence of each class, shape (k,), sum 1: counted from the cases, or the mean of the law."""
-    if law is not None:
-        mean: Rates = law.eta.mean(axis=0)
+def prevalence_of(models: Sequence[Predictions], distribution: Distribution | None, n_classes: int) -> Rates:
+    """Return the prevalence of each class, shape (k,), sum 1: counted from the cases, or that of the distribution."""
+    if distribution is not None:
+        mean: Rates = distribution.eta.mean(axis=0)
         return mean
     return np.bincount(models[0].y_true, minlength=n_classes) / len(models[0].y_true)
 
@@ -74,7 +74,7 @@ def population_for(prevalence: NDArray[np.float64] | Sequence[float]) -> int:
 
 
 def yardstick_for(
-    models: Sequence[Predictions], law: Law | None, prevalence: NDArray[np.float64] | None = None
+    models: Sequence[Predictions], distribution: Distribution | None, prevalence: NDArray[np.float64] | None = None
 ) -> tuple[int, int]:
     """Return (true, predicted) of the most frequent mistake of the models' most probable answers.
 
@@ -82,7 +82,7 @@ def yardstick_for(
     ----------
     models : sequence of Predictions
         Their matrices are added up.
-    law : Law or None
+    distribution : Distribution or None
         For a synthetic study: the rule that always gives the most probable class.
     prevalence : ndarray of shape (k,), optional
         Stated row sums that replace those of the data.
@@ -92,10 +92,10 @@ def yardstick_for(
     tuple of int
         Of equally frequent mistakes the first in row-major order.
     """
-    if law is not None:
-        n_classes = law.eta.shape[1]
-        chosen = np.eye(n_classes)[law.eta.argmax(axis=1)]
-        rates = law.eta.T @ chosen / len(law.eta)
+    if distribution is not None:
+        n_classes = distribution.eta.shape[1]
+        chosen = np.eye(n_classes)[distribution.eta.argmax(axis=1)]
+        rates = distribution.eta.T @ chosen / len(distribution.eta)
     else:
         n_classes = models[0].y_proba.shape[1]
         rates = sum(

@@ -13,11 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
 from elicit_app.problem import Finding, Problem, shortened
 from elicit_app.study.model import ColumnMap, Mistake, Study, Wording, default_wording
-from metrics.elicited.metric_parts import AnswersFor
+from metrics.elicited.metric_parts import AnswersFor, Consequence
 from metrics.files import strict_json
 
 FORMAT = "elicit-study"
@@ -74,15 +75,15 @@ class ClassWords(_Part):
     action: Text | None = None
 
 
-class MistakeWords(_Part):
-    """The words for one kind of mistake; `predicted` is null for any wrong answer to the same truth."""
+def _with_predicted(found: Any) -> Any:
+    """Let `predicted` be left out of a hand-written file, for any wrong answer to the same truth."""
+    return {"predicted": None, **found} if isinstance(found, dict) else found
 
-    true: Text
-    predicted: Text | None = None
-    name: Text
-    one: Text
-    many: Text
-    consequence: str = ""
+
+def _complete(said: Consequence) -> Consequence:
+    if not (said.true and said.predicted != "" and said.name and said.one and said.many):
+        raise PydanticCustomError("empty", "true, predicted, name, one and many must not be empty")
+    return said
 
 
 class Words(_Part):
@@ -91,7 +92,7 @@ class Words(_Part):
     case: Text = "case"
     cases: Text = "cases"
     classes: dict[Text, ClassWords] = {}
-    mistakes: list[MistakeWords] = []
+    mistakes: list[Annotated[Consequence, BeforeValidator(_with_predicted), AfterValidator(_complete)]] = []
 
 
 class ModelEntry(_Part):
@@ -178,12 +179,12 @@ def validated(path: Path, found: object, schema: type[Document], otherwise: str)
         # strict JSON: a list stands for a tuple, but no text stands for a number
         return schema.model_validate_json(json.dumps(found))
     except ValidationError as error:
-        findings = tuple(Finding(_told(fault["loc"], fault["msg"])) for fault in error.errors())
+        findings = tuple(Finding(_worded(fault["loc"], fault["msg"])) for fault in error.errors())
         more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
         raise Problem(f"{path} is not {otherwise.format(findings[0].what + more)}", findings) from error
 
 
-def _told(place: tuple[int | str, ...], message: str) -> str:
+def _worded(place: tuple[int | str, ...], message: str) -> str:
     if not place:
         return "a text in it is not Unicode, or a list is nested too deeply"
     where = ".".join(str(part) for part in place)
@@ -228,27 +229,16 @@ def _stated_words(wording: Wording, classes: tuple[str, ...]) -> Words:
         if actions[i] or (wording.class_one[i], wording.class_many[i]) != (generic.class_one[i], generic.class_many[i])
     }
     mistakes = [
-        _mistake_words(mistake, classes[i], classes[j])
+        mistake.of(classes[i], classes[j])
         for (i, j), mistake in sorted(wording.mistakes.items())
         if mistake != generic.mistakes[i, j]
     ]
     mistakes += [
-        _mistake_words(mistake, classes[i], None)
+        mistake.of(classes[i], None)
         for i, mistake in enumerate(wording.any_mistake)
         if mistake != generic.any_mistake[i]
     ]
     return Words(case=wording.case, cases=wording.cases, classes=words, mistakes=mistakes)
-
-
-def _mistake_words(mistake: Mistake, true: str, predicted: str | None) -> MistakeWords:
-    return MistakeWords(
-        true=true,
-        predicted=predicted,
-        name=mistake.name,
-        one=mistake.one,
-        many=mistake.many,
-        consequence=mistake.consequence,
-    )
 
 
 def wording_of(path: Path, document: Described) -> Wording:

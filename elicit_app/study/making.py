@@ -343,7 +343,7 @@ def open_study(ref: str | Path) -> Study:
     ----------
     ref : str or Path
         The name of a bundled or synthetic study, a study folder, a packed study (`*.elicit`), or a predictions file;
-        ``eta:FILE`` takes the probabilities of a file for a law.
+        ``eta:FILE`` takes the probabilities of a file for a distribution.
 
     Returns
     -------

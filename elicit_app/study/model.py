@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
-from metrics.elicited.metric_parts import AnswersFor, CaseWords
+from metrics.elicited.metric_parts import AnswersFor, CaseWords, Consequence
 
 LONGEST_TEXT = 2_000
 """Letters of a title, a name or a word: more would stop the window that has to lay them out."""
@@ -150,6 +150,10 @@ class Mistake:
     many: str
     consequence: str = ""
 
+    def of(self, true: str, predicted: str | None) -> Consequence:
+        """Return these words with the classes they are about, as files have them; None is any wrong answer."""
+        return Consequence(true, predicted, self.name, self.one, self.many, self.consequence)
+
 
 @dataclass(frozen=True)
 class Wording:
@@ -189,8 +193,8 @@ class Wording:
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
-    """A finite law of class probabilities: what a synthetic study is made of.
+class Distribution:
+    """A finite distribution of class probabilities: what a synthetic study is made of.
 
     Parameters
     ----------
@@ -199,7 +203,7 @@ class Law:
     radius : float
         The radius lambda of the sphere; NaN until it has been computed from `radius_points`.
     radius_points : ndarray of shape (m, k) or None
-        The points that stand for the law where the radius is computed; None: all of `eta`.
+        The points that stand for the distribution where the radius is computed; None: all of `eta`.
     """
 
     eta: NDArray[np.float64]
@@ -235,7 +239,7 @@ class Study:
         The study folder, where it has one (sessions lie below it).
     description : str
         One line for lists: "pneumonia or healthy, 1 model".
-    law : Law or None
+    distribution : Distribution or None
         Only for a synthetic study.
     digest : str
         sha256 over classes, true labels and probabilities; a packed study has that of the study it was made from.
@@ -262,7 +266,7 @@ class Study:
     kind: Literal["bundled", "folder", "file", "synthetic", "pack"]
     folder: Path | None = None
     description: str = ""
-    law: Law | None = None
+    distribution: Distribution | None = None
     digest: str = field(default="")
     purpose: AnswersFor | None = None
     notes: tuple[str, ...] = ()
@@ -321,15 +325,17 @@ class Study:
 
     @property
     def counted_prevalence(self) -> NDArray[np.float64]:
-        """Return the prevalence among the cases, shape (k,), sum 1; for a synthetic study that of its law."""
+        """Return the prevalence among the cases, shape (k,), sum 1; for a synthetic study that of its distribution."""
         counts = self.case_counts
         if counts is not None:
             return np.asarray(counts / counts.sum())
-        assert self.law is not None
-        return np.asarray(self.law.eta.mean(axis=0))
+        assert self.distribution is not None
+        return np.asarray(self.distribution.eta.mean(axis=0))
 
 
-def study_digest(classes: Sequence[str], models: Sequence[Predictions], law: Law | None = None) -> str:
+def study_digest(
+    classes: Sequence[str], models: Sequence[Predictions], distribution: Distribution | None = None
+) -> str:
     """Return the sha256 of classes, true labels and probabilities.
 
     Parameters
@@ -338,7 +344,7 @@ def study_digest(classes: Sequence[str], models: Sequence[Predictions], law: Law
         In order.
     models : sequence of Predictions
         In order; their names do not count.
-    law : Law, optional
+    distribution : Distribution, optional
         For a synthetic study.
 
     Returns
@@ -350,8 +356,8 @@ def study_digest(classes: Sequence[str], models: Sequence[Predictions], law: Law
     for text in classes:
         encoded = text.encode()
         digest.update(len(encoded).to_bytes(8, "little") + encoded)
-    if law is not None:
-        _add(digest, law.eta)
+    if distribution is not None:
+        _add(digest, distribution.eta)
     for model in models:
         _add(digest, model.y_true)
         _add(digest, model.y_proba)

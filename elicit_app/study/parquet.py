@@ -107,7 +107,7 @@ def frames(
 def _read_head(path: Path) -> Head:
     import polars as pl
 
-    with _told():
+    with _reworded():
         scan = pl.scan_parquet(path, glob=False)
         return Head(tuple(scan.collect_schema().names()), int(scan.select(pl.len()).collect().item()))
 
@@ -115,7 +115,7 @@ def _read_head(path: Path) -> Head:
 def _read_frames(path: Path, columns: Sequence[str], start: int, stop: int | None) -> Iterator[pl.DataFrame]:
     import polars as pl
 
-    with _told():
+    with _reworded():
         rows = pl.scan_parquet(path, glob=False).select(columns)
         if start or stop is not None:
             rows = rows.slice(start, None if stop is None else stop - start)
@@ -124,7 +124,7 @@ def _read_frames(path: Path, columns: Sequence[str], start: int, stop: int | Non
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _reworded() -> Iterator[None]:
     """Turn what polars raises, a panic of its decoder included, into one error."""
     import polars as pl
 
@@ -208,7 +208,7 @@ class _Child:
             timer = threading.Timer(_SECONDS + _size(path) / _BYTES_A_SECOND, stop)
             timer.start()
             try:
-                answer = self._told(question)
+                answer = self._asked(question)
             finally:
                 timer.cancel()
             if answer is None:
@@ -221,7 +221,7 @@ class _Child:
             raise UnreadableError(_DAMAGED)
         return answer
 
-    def _told(self, question: dict[str, Any]) -> dict[str, Any] | None:
+    def _asked(self, question: dict[str, Any]) -> dict[str, Any] | None:
         """Return the answer, None where the child ended instead."""
         asked, answered = self._process.stdin, self._process.stdout
         assert asked is not None

@@ -1,8 +1,8 @@
-"""Synthetic studies: finite laws of class probabilities on which the published results can be checked.
+"""Synthetic studies: finite distributions of class probabilities on which the published results can be checked.
 
 Source of `paper-3` and `paper-4`: Hiranandani, Boodaghians, Mehta, Koyejo, *Multiclass Performance Metric Elicitation*,
-NeurIPS 2019, section 6.1; `paper-K` goes on with their slopes 1, 3, 6, 10 as 15, 21, ... `softmax-K` are laws of our
-own on which every ratio is identifiable. `eta:FILE` takes the probabilities of a file for a law.
+NeurIPS 2019, section 6.1; `paper-K` goes on with their slopes 1, 3, 6, 10 as 15, 21, ... `softmax-K` are our own, on
+which every ratio is identifiable. `eta:FILE` takes the probabilities of a file for a distribution.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, file_problem
 from elicit_app.study.checking import RowCheck
 from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
-from elicit_app.study.model import Law, Study, default_wording, study_digest
+from elicit_app.study.model import Distribution, Study, default_wording, study_digest
 from elicit_app.study.reading import require_askable
 from elicit_app.study.tables import PROBABILITY, TRUTH, class_of_column, open_table
 
 LISTED = ("paper-3", "paper-4", "softmax-3", "softmax-4")
-"""The laws that are named to users; K goes up to `MOST_SYNTHETIC_CLASSES`."""
+"""The distributions that are named to users; K goes up to `MOST_SYNTHETIC_CLASSES`."""
 MOST_SYNTHETIC_CLASSES = 10
 _NAME = re.compile(r"(paper|softmax)-([2-9]|10)")
 ETA = "eta:"
@@ -61,7 +61,7 @@ def _parts(name: str) -> tuple[str, int]:
 
 
 def _slopes(n_classes: int) -> tuple[float, ...]:
-    """Return the slopes of the paper's law: 1, 3, 5 for three classes, else the triangular numbers, as for four."""
+    """Return the slopes of the paper: 1, 3, 5 for three classes, else the triangular numbers, as for four."""
     if n_classes == 3:
         return 1.0, 3.0, 5.0
     return tuple(n * (n + 1) / 2 for n in range(1, n_classes + 1))
@@ -79,7 +79,7 @@ def synthetic_study(name: str) -> Study:
     Returns
     -------
     Study
-        Without models: its law is the study, C_ij = mean of eta_i where class j is predicted.
+        Without models: its distribution is the study, C_ij = mean of eta_i where class j is predicted.
 
     Raises
     ------
@@ -87,13 +87,13 @@ def synthetic_study(name: str) -> Study:
         There is no synthetic study of that name.
     """
     kind, k = _parts(name)
-    law = _paper_law(_slopes(k)) if kind == "paper" else _softmax_law(k)
+    distribution = _paper_distribution(_slopes(k)) if kind == "paper" else _softmax_distribution(k)
     classes = tuple(str(index + 1) for index in range(k))
-    return _study_of(law, classes, name, synthetic_title(name), synthetic_description(name))
+    return _study_of(distribution, classes, name, synthetic_title(name), synthetic_description(name))
 
 
 def study_of_eta(path: Path) -> Study:
-    """Return the study whose law is a file: every row is equally likely, and its probabilities are true.
+    """Return the study whose distribution is a file: every row is equally likely, and its probabilities are true.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def study_of_eta(path: Path) -> Study:
     found = {place: name for place, column in enumerate(table.columns) if (name := class_of_column(column.strip()))}
     classes = tuple(found.values())
     if len(classes) < 2 or len(set(classes)) < len(classes):
-        remedy = "A law needs one such column for each of at least two classes."
+        remedy = "A distribution needs one such column for each of at least two classes."
         raise file_problem(path, Finding(f"There are {len(set(classes))} columns {PROBABILITY}<class>", remedy))
     require_askable(path, len(classes))
     import polars as pl
@@ -121,32 +121,34 @@ def study_of_eta(path: Path) -> Study:
         never = classes[int(np.flatnonzero(eta.mean(axis=0) == 0)[0])]
         raise file_problem(path, Finding(f"Class “{never}” has the probability 0 in every row", "Take it out."))
     eta /= eta.sum(axis=1, keepdims=True)
-    described = f"{len(classes)} classes, {len(eta):,} points of a law"
-    return _study_of(Law(eta), classes, f"{ETA}{path}", path.stem, described)
+    described = f"{len(classes)} classes, {len(eta):,} points of a distribution"
+    return _study_of(Distribution(eta), classes, f"{ETA}{path}", path.stem, described)
 
 
-def _study_of(law: Law, classes: tuple[str, ...], name: str, title: str, description: str) -> Study:
+def _study_of(distribution: Distribution, classes: tuple[str, ...], name: str, title: str, description: str) -> Study:
     k = len(classes)
     return Study(
         name=name,
         title=title,
         classes=classes,
         models=(),
-        population=population_for(prevalence_of((), law, k)),
+        population=population_for(prevalence_of((), distribution, k)),
         stated_prevalence=None,
         wording=default_wording(classes),
-        yardstick=yardstick_for((), law),
+        yardstick=yardstick_for((), distribution),
         kind="synthetic",
         description=description,
-        law=law,
-        digest=study_digest(classes, (), law),
+        distribution=distribution,
+        digest=study_digest(classes, (), distribution),
     )
 
 
-def _paper_law(slopes: tuple[float, ...]) -> Law:
+def _paper_distribution(slopes: tuple[float, ...]) -> Distribution:
     """Return eta_i proportional to 1/(1 + exp(p_i x)), x uniform on [-1, 1] (the stated eta do not add up to 1)."""
     midpoints = (2 * np.arange(_GRID) + 1) / _GRID - 1
-    return Law(_logistic(midpoints, slopes), radius_points=_logistic(np.linspace(-1, 1, _PAPER_RADIUS_POINTS), slopes))
+    return Distribution(
+        _logistic(midpoints, slopes), radius_points=_logistic(np.linspace(-1, 1, _PAPER_RADIUS_POINTS), slopes)
+    )
 
 
 def _logistic(x: NDArray[np.float64], slopes: tuple[float, ...]) -> Probabilities:
@@ -155,7 +157,7 @@ def _logistic(x: NDArray[np.float64], slopes: tuple[float, ...]) -> Probabilitie
     return eta
 
 
-def _softmax_law(n_classes: int) -> Law:
+def _softmax_distribution(n_classes: int) -> Distribution:
     """Return the softmax of the scores (0, 2 x_1, ..., 2 x_d), x standard normal on an additive recurrence."""
     from scipy.special import ndtri, softmax
 
@@ -164,7 +166,7 @@ def _softmax_law(n_classes: int) -> Law:
     u = np.modf(0.5 + np.outer(n, _generalised_golden_ratio(d) ** -np.arange(1.0, d + 1)))[0]
     scores = np.column_stack([np.zeros(len(n)), 2 * ndtri(u)])
     eta: Probabilities = softmax(scores, axis=1)
-    return Law(eta, radius_points=eta[:_SOFTMAX_RADIUS_POINTS])
+    return Distribution(eta, radius_points=eta[:_SOFTMAX_RADIUS_POINTS])
 
 
 def _generalised_golden_ratio(d: int) -> float:

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file so that a reader finds either the old content or all of the new one.
 
     Parameters
     ----------
     path : Path
         Replaced where it exists.
-    content : bytes
-        All of it.
+    content : str or bytes
+        All of it; text is written as UTF-8.
 
     Raises
     ------

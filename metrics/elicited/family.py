@@ -432,6 +432,23 @@ def is_fraction(name: str) -> bool:
     return name in _NUMERATORS
 
 
+def fraction_family(name: str) -> str:
+    """Return the name of the linear-fractional family over what a family weighs.
+
+    Parameters
+    ----------
+    name : {"dlpm", "lpm", "dlfpm", "lfpm"}
+        A linear-fractional family is its own.
+
+    Examples
+    --------
+    >>> fraction_family("lpm")
+    'lfpm'
+    """
+    weighs = linear_family(name).name
+    return next(fraction for fraction, linear in _NUMERATORS.items() if linear == weighs)
+
+
 def checked_cost_matrix(cost_matrix: ArrayLike) -> Floats:
     """Return a cost matrix as floats, or say what is wrong with it.
 

@@ -89,14 +89,14 @@ def _block(block: Block) -> str:
         case Matrix():
             return _matrix(block)
         case Findings(rows):
-            told = (
+            items = (
                 f'<li class="{"good" if one.good else "bad"}"><b>{html_text(one.headline)}</b>'
                 f"{f'<small>{html_text(one.detail)}</small>' if one.detail else ''}</li>"
                 for one in rows
             )
-            return f'<ul class="findings">{"".join(told)}</ul>'
-        case Bullets(items):
-            listed = (f"<li><b>{html_text(lead)}</b> {html_text(text)}</li>" for lead, text in items)
+            return f'<ul class="findings">{"".join(items)}</ul>'
+        case Bullets(bullets):
+            listed = (f"<li><b>{html_text(lead)}</b> {html_text(text)}</li>" for lead, text in bullets)
             return f"<ul>{''.join(listed)}</ul>"
         case Signatures(names):
             return f'<div class="signatures">{"".join(f"<span>{html_text(name)}</span>" for name in names)}</div>'

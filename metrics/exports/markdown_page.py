@@ -61,10 +61,10 @@ def _block(block: Block) -> str:
             body = ([f"**{name}**", *line] for name, line in zip(heads, lines, strict=True))
             return table(["truth \\\\ model says", *heads], body)
         case Findings(found):
-            told = (f"- {'✓' if one.good else '⚠'} **{escaped(one.headline)}** {escaped(one.detail)}" for one in found)
-            return "\n".join(line.rstrip() for line in told)
-        case Bullets(items):
-            return "\n".join(f"- **{escaped(lead)}** {escaped(text)}" for lead, text in items)
+            items = (f"- {'✓' if one.good else '⚠'} **{escaped(one.headline)}** {escaped(one.detail)}" for one in found)
+            return "\n".join(item.rstrip() for item in items)
+        case Bullets(bullets):
+            return "\n".join(f"- **{escaped(lead)}** {escaped(text)}" for lead, text in bullets)
         case Signatures(names):
             return "\n\n".join(f"{escaped(name)}: \\_\\_\\_\\_\\_\\_\\_\\_" for name in names)
         case RatePlot():

@@ -136,9 +136,9 @@ def weight_texts(metric: ElicitedMetric) -> list[tuple[str, str]]:
 
 
 def _class_weights(metric: ElicitedMetric) -> Facts:
-    told = zip(metric.classes, weight_texts(metric), strict=True)
+    weights = zip(metric.classes, weight_texts(metric), strict=True)
     return Facts(
-        tuple((one_line(name), f"{weight} ({range_})" if range_ else weight) for name, (weight, range_) in told)
+        tuple((one_line(name), f"{weight} ({range_})" if range_ else weight) for name, (weight, range_) in weights)
     )
 
 

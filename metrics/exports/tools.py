@@ -1,22 +1,19 @@
-"""Costs for other tools: Python code for scikit-learn, a cost file for Weka, R code for mlr3, and a plain table."""
+"""Costs for other tools: Python for scikit-learn, a cost file for Weka, R for mlr3, a plain table, a run of MLflow."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
 from metrics.exports.page import one_line
 from metrics.files import csv_cell
-
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
 
 _PYTHON = '''# {title}
 # Costs of mistakes from an elicited metric; needs numpy and scikit-learn only.
@@ -163,3 +160,51 @@ def csv_table(metric: ElicitedMetric) -> str:
 def rows_of_numbers(matrix: NDArray[np.float64], separator: str = ", ") -> list[str]:
     """Return each row of a matrix as text that reads back to the same numbers."""
     return [separator.join(repr(float(x)) for x in row) for row in matrix]
+
+
+FILE = "elicited.metric.json"
+
+
+def log_to_mlflow(metric: ElicitedMetric, artifact_file: str = FILE, *, run_id: str | None = None) -> str:
+    """Keep a metric with an MLflow run: its file as an artifact, its name and cost matrix as tags to search for.
+
+    Parameters
+    ----------
+    metric : ElicitedMetric
+        The metric.
+    artifact_file : str
+        Path inside the run's artifacts.
+    run_id : str, optional
+        The run; by default the one that is active, or a new one.
+
+    Returns
+    -------
+    str
+        The address that `load_from_mlflow` takes: ``runs:/RUN/elicited.metric.json``.
+    """
+    import mlflow
+
+    client = mlflow.MlflowClient()
+    run = run_id or (mlflow.active_run() or mlflow.start_run()).info.run_id
+    client.log_text(run, metric.to_json(), artifact_file)
+    client.set_tag(run, "elicited_metric", metric.name)
+    client.set_tag(run, "elicited_metric.cost_matrix", str(metric.cost_matrix.tolist()))
+    return f"runs:/{run}/{artifact_file}"
+
+
+def load_from_mlflow(address: str) -> ElicitedMetric:
+    """Read a metric that `log_to_mlflow` kept; everything in the file is checked as by `ElicitedMetric.load`.
+
+    Parameters
+    ----------
+    address : str
+        ``runs:/RUN/FILE`` or any other address of an artifact.
+
+    Raises
+    ------
+    MetricFileError
+        In one sentence, where the artifact is no elicited metric.
+    """
+    import mlflow
+
+    return ElicitedMetric.from_json(mlflow.artifacts.load_text(address), address)

@@ -147,14 +147,14 @@ def _block(block: Block) -> str:
         case Matrix(names, cells, _):
             return _matrix(names, cells)
         case Findings(found):
-            told = ", ".join(_finding(one) for one in found)
-            return f"#grid(columns: (16pt, 1fr), row-gutter: 6pt, {told})" if found else ""
+            lines = ", ".join(_finding(one) for one in found)
+            return f"#grid(columns: (16pt, 1fr), row-gutter: 6pt, {lines})" if found else ""
         case Bullets(items):
-            told = ", ".join(f"[#strong({_said(lead)}) #{_said(text)}]" for lead, text in items)
-            return f"#list(spacing: 0.7em, {told})"
+            lines = ", ".join(f"[#strong({_said(lead)}) #{_said(text)}]" for lead, text in items)
+            return f"#list(spacing: 0.7em, {lines})"
         case Signatures(signed):
-            told = ", ".join(f"[#line(length: 100%, stroke: 0.8pt) #v(-3pt) #small({_said(name)})]" for name in signed)
-            return f"#v(26pt)\n#grid(columns: (1fr,) * {len(signed)}, gutter: 20pt, {told})"
+            lines = ", ".join(f"[#line(length: 100%, stroke: 0.8pt) #v(-3pt) #small({_said(name)})]" for name in signed)
+            return f"#v(26pt)\n#grid(columns: (1fr,) * {len(signed)}, gutter: 20pt, {lines})"
         case RatePlot():
             return _rates(block)
 

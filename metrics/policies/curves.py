@@ -22,7 +22,7 @@ from metrics.inputs.arguments import number_array
 from metrics.policies.cases import PRACTICE, Policy, Practice, always, case_table
 from metrics.policies.costs import UnitCosts, policy_costs
 from metrics.policies.judgement import share_best
-from metrics.policies.judging import ModelPolicies
+from metrics.policies.judging import ModelPolicies, cases_of
 from metrics.policies.recalibration import recalibration
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ class PolicyCurves:
 
 def policy_curves(
     metric: ElicitedMetric,
-    y_true: NDArray[np.int64],
-    y_proba: Mapping[str, NDArray[np.float64]],
+    y_true: ArrayLike,
+    y_proba: Mapping[str, ArrayLike],
     mistake: tuple[int, int | None] | None = None,
     *,
     ratios: ArrayLike | None = None,
@@ -101,10 +101,8 @@ def policy_curves(
     ----------
     metric : ElicitedMetric
         The other costs, at its estimate.
-    y_true : ndarray of int, shape (n,)
-        Indices of the true classes.
-    y_proba : mapping of str to ndarray of shape (n, k)
-        Per model the probabilities, columns in the order of the metric's classes.
+    y_true, y_proba
+        True labels and per model the probabilities, as in `judge`.
     mistake : tuple of (int, int or None), optional
         Indices (true, predicted) as in `exchange_rates`; by default the one that counts most.
     ratios : array-like of shape (r,), optional
@@ -119,17 +117,18 @@ def policy_curves(
     Raises
     ------
     InputError
-        Where the mistake is the yardstick or unknown, or a ratio is not above 0.
+        As `judge`; where the mistake is the yardstick or unknown, or a ratio is not above 0.
     """
     rate = _rate(exchange_rates(metric), mistake)
     costs = UnitCosts.of(metric)
     at = _ratios(rate, ratios)
     cells = np.zeros_like(costs.estimate, dtype=bool)
     cells[rate.true, np.arange(len(cells)) != rate.true if rate.predicted is None else rate.predicted] = True
-    columns = tuple(found for name, proba in y_proba.items() for found in _columns(name, proba, metric, y_true))
+    true, tables = cases_of(metric, y_true, y_proba)
+    columns = tuple(found for name, proba in tables.items() for found in _columns(name, proba, metric, true))
     others = always(metric.classes)
-    told = None if practice is None else Practice.of(practice, metric.classes)
-    if told is not None:
+    today = None if practice is None else Practice.of(practice, metric.classes)
+    if today is not None:
         others = (*others, Policy(PRACTICE, "practice"))
     cost, best = [], []
     for ratio in at:
@@ -138,9 +137,9 @@ def policy_curves(
             proba.argmax(axis=1) if policy.decides == "as-is" else cost_sensitive_decisions(proba, matrix)
             for policy, proba in columns
         ]
-        table = case_table(y_true, decided, len(matrix))
+        table = case_table(true, decided, len(matrix))
         at_ratio, asked = UnitCosts(costs.unit, matrix, None), [policy for policy, _ in columns]
-        judged = policy_costs(at_ratio, table, asked, others, told, draws=draws, seed=seed)
+        judged = policy_costs(at_ratio, table, asked, others, today, draws=draws, seed=seed)
         own = judged.own_shares if prevalence is None else judged.shares_for(prevalence)
         shares = judged.shares if prevalence is None else np.broadcast_to(own, judged.shares.shape)
         cost.append(own @ judged.estimate)

@@ -178,7 +178,7 @@ class Judgement:
         """Return the recommendation and the policies as a table for notebooks."""
         from metrics.display.notebook import table_html
 
-        told = self.recommendation
+        words = self.recommendation
         rows = [
             [
                 one.name,
@@ -189,7 +189,7 @@ class Judgement:
             for one in self.policies
         ]
         heads = ["", f"cost per {self.population:,}, in {self.unit_name}", "90 %", "best"]
-        return table_html(told.sentence, heads, rows, [told.spares, told.sureness, told.reservation])
+        return table_html(words.sentence, heads, rows, [words.spares, words.sureness, words.reservation])
 
     @property
     def best(self) -> JudgedPolicy:

@@ -14,6 +14,8 @@ from metrics.classification.costs import cost_sensitive_decisions
 from metrics.display.numbers import two_digits
 from metrics.elicited.metric_parts import CaseWords
 from metrics.errors import InputError
+from metrics.inputs.arguments import labelled_table, same_length
+from metrics.inputs.labels import checked_rows
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
 from metrics.policies.judgement import Drawn, JudgedPolicy, Judgement, Threshold, compared, ninety
@@ -283,14 +285,7 @@ def judge(
     >>> [policy.rank for policy in found.policies]
     [1, 1, 3, 4]
     """
-    true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
-    if not y_proba:
-        raise InputError("y_proba: the probabilities of at least one model were expected.")
-    tables = {name: np.asarray(proba, dtype=np.float64) for name, proba in y_proba.items()}
-    for name, proba in tables.items():
-        if proba.shape != (len(true), len(metric.classes)):
-            shape = (len(true), len(metric.classes))
-            raise InputError(f"y_proba, {name!r}: the shape {shape} was expected, found {proba.shape}.")
+    true, tables = cases_of(metric, y_true, y_proba)
     models = [ModelPolicies.of(name, metric, recalibration(true, proba)) for name, proba in tables.items()]
     decided = [row for model in models for row in model.decisions(tables[model.name])]
     judge_ = Judge.of(
@@ -304,6 +299,29 @@ def judge(
         notes=tuple(note for model in models for note in model.notes),
     )
     return judge_.at(prevalence)
+
+
+def cases_of(
+    metric: ElicitedMetric, y_true: ArrayLike, y_proba: Mapping[str, ArrayLike]
+) -> tuple[NDArray[np.int64], dict[str, Floats]]:
+    """Return the indices of the true classes, shape (n,), and per model the probabilities, shape (n, k).
+
+    Raises
+    ------
+    InputError
+        A label is none of the metric's classes, there is no model, or a table holds no probabilities of these cases.
+    """
+    true = metric.class_index.indices(y_true, "y_true").astype(np.int64)
+    if not y_proba:
+        raise InputError("y_proba: the probabilities of at least one model were expected.")
+    tables = {}
+    for model, given in y_proba.items():
+        name = f"y_proba, {model!r}"
+        proba, columns = labelled_table(metric.class_index, given, None, name)
+        same_length(len(true), len(proba), name)
+        checked_rows(proba, name)
+        tables[model] = proba[:, np.argsort(columns)].astype(np.float64)
+    return true, tables
 
 
 def threshold_of(costs: UnitCosts, positive: int) -> Threshold:

@@ -372,7 +372,7 @@ def test_an_interrupt_ends_quietly(tmp_path, wine_metric):
 
 PROGRESS = """
 import time
-from elicit_app.cli.progress import progress
+from elicit_app.cli.output import progress
 with progress("Scoring", 3) as advance:
     for _ in range(3):
         time.sleep(0.45)

@@ -1,4 +1,4 @@
-"""Laws of class probabilities that the tests of asking share."""
+"""Distributions of class probabilities that the tests of asking share."""
 
 from functools import cache
 
@@ -43,8 +43,8 @@ def _paper(k: int, x: tuple[float, ...]) -> np.ndarray:
 
 
 @pytest.fixture(scope="session")
-def law():
-    """Return eta of a synthetic law by name; `radius=True` gives the points that its radius is computed from."""
+def eta_of():
+    """Return eta of a synthetic study by name; `radius=True`: the points that its radius is computed from."""
 
     def of(name: str, radius: bool = False) -> np.ndarray:
         kind, k = name.split("-")

@@ -12,10 +12,10 @@ from elicit_app.elicitation.agenda import (
     n_answered,
     never_asked,
     next_item,
-    owed,
-    owed_left,
     questions_left,
     repeatable_answers,
+    required_item,
+    required_left,
 )
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Purpose, Question
 
@@ -217,17 +217,17 @@ class TestNeverAsked:
 class TestOwed:
     def test_first_a_repeat_then_a_check_then_nothing(self):
         history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST))] * 8
-        assert owed_left(history) == 2
-        assert owed(history).kind == "repeat"
+        assert required_left(history) == 2
+        assert required_item(history).kind == "repeat"
         history.append(Asked(Question(NOTHING, NOTHING, None, Purpose.REPEAT, 1), Answer(Choice.FIRST)))
-        assert owed_left(history) == 1
-        assert owed(history).kind == "check"
+        assert required_left(history) == 1
+        assert required_item(history).kind == "check"
         history.append(Asked(Question(NOTHING, NOTHING, None, Purpose.CHECK), Answer(Choice.FIRST)))
-        assert owed_left(history) == 0
-        assert owed(history) is None
+        assert required_left(history) == 0
+        assert required_item(history) is None
 
     def test_where_nothing_can_be_repeated_a_check_is_enough(self):
         history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.EQUAL))] * 8
-        assert owed(history).kind == "check"
+        assert required_item(history).kind == "check"
         history.append(Asked(Question(NOTHING, NOTHING, None, Purpose.CHECK), Answer(Choice.FIRST)))
-        assert owed(history) is None
+        assert required_item(history) is None

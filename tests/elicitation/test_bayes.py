@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.agenda import better_side
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle, run
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.procedures.bayes import Bayes

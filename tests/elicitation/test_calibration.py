@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chisquare
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Question, Strength
 from elicit_app.elicitation.response import N_PARAMETERS

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, run
 from elicit_app.elicitation.procedures.dlpm import Dlpm, ratio_bounds
 from elicit_app.elicitation.questions import Choice
@@ -25,8 +25,8 @@ def expert(weights) -> LinearOracle:
 
 
 @pytest.mark.parametrize(("name", "row", "questions", "elicited"), TABLE_2)
-def test_table_2(law, name, row, questions, elicited):
-    truth, cases = DLPM.normalise(row), Cases.law(law(name))
+def test_table_2(eta_of, name, row, questions, elicited):
+    truth, cases = DLPM.normalise(row), Cases.exact(eta_of(name))
     outcome, asked = run(Dlpm(cases, ask="all"), expert(truth))
     assert outcome.questions == len(asked) == questions
     assert np.abs(outcome.weights - truth).max() < 0.015
@@ -39,9 +39,9 @@ def test_table_2(law, name, row, questions, elicited):
 
 
 @pytest.mark.parametrize("name", ["softmax-3", "softmax-4", "paper-3", "paper-4"])
-def test_needed_is_all_in_at_most_half_the_questions_for_random_metrics(law, name):
-    # The frontiers of the paper's laws are flat over most of their length: ties are the rule there.
-    cases, rng = Cases.law(law(name)), np.random.default_rng(2019)
+def test_needed_is_all_in_at_most_half_the_questions_for_random_metrics(eta_of, name):
+    # The frontiers of the paper's distributions are flat over most of their length: ties are the rule there.
+    cases, rng = Cases.exact(eta_of(name)), np.random.default_rng(2019)
     everything, needed = Dlpm(cases, ask="all"), Dlpm(cases, ask="needed")
     for _ in range(40):
         oracle = expert(rng.dirichlet(np.ones(cases.n_classes)))
@@ -52,9 +52,9 @@ def test_needed_is_all_in_at_most_half_the_questions_for_random_metrics(law, nam
 
 
 @pytest.mark.parametrize(("name", "share", "error"), [("softmax-3", 0.97, 0.015), ("softmax-4", 0.93, 0.015)])
-def test_random_metrics_come_out(law, name, share, error):
+def test_random_metrics_come_out(eta_of, name, share, error):
     # Class 1 is the reference of every ratio: where it weighs next to nothing, all weights suffer.
-    cases, rng = Cases.law(law(name)), np.random.default_rng(7)
+    cases, rng = Cases.exact(eta_of(name)), np.random.default_rng(7)
     procedure, errors = Dlpm(cases), []
     for _ in range(200):
         truth = rng.dirichlet(np.ones(cases.n_classes))
@@ -65,8 +65,8 @@ def test_random_metrics_come_out(law, name, share, error):
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["paper-3", "paper-4"]))
-def test_a_bound_holds_the_truth_and_says_when_nothing_more_can_be_told(law, seed, name):
-    cases = Cases.law(law(name))
+def test_a_bound_holds_the_truth_and_says_when_nothing_more_can_be_told(eta_of, seed, name):
+    cases = Cases.exact(eta_of(name))
     truth = np.random.default_rng(seed).dirichlet(np.ones(cases.n_classes))
     procedure = Dlpm(cases)
     outcome, _ = run(procedure, expert(truth))
@@ -81,8 +81,8 @@ def test_a_bound_holds_the_truth_and_says_when_nothing_more_can_be_told(law, see
             assert low - 1e-9 <= weight <= high + 1e-9
 
 
-def test_a_bounded_ratio_is_said_in_words(law):
-    cases = Cases.law(law("paper-3"))
+def test_a_bounded_ratio_is_said_in_words(eta_of):
+    cases = Cases.exact(eta_of("paper-3"))
     outcome, _ = run(Dlpm(cases, names=("cats", "dogs", "birds")), expert([0.23, 0.15, 0.62]))
     assert outcome.stopped == "bounded"
     assert outcome.notes == (
@@ -121,9 +121,9 @@ def test_ratio_bounds():
 
 
 @pytest.mark.parametrize(("repair", "mean"), [(False, 0.093), (True, 0.047)])
-def test_what_one_wrong_answer_in_ten_does(law, repair, mean):
+def test_what_one_wrong_answer_in_ten_does(eta_of, repair, mean):
     # Mean max-norm error of the published 56 questions, truths Dirichlet(2): our simulation of 400 draws.
-    cases, errors = Cases.law(law("softmax-3")), []
+    cases, errors = Cases.exact(eta_of("softmax-3")), []
     procedure = Dlpm(cases, ask="all", repair=repair)
     for seed in range(100):
         rng = np.random.default_rng(seed)
@@ -149,7 +149,7 @@ def test_people_are_shown_whole_cases_and_never_two_identical_matrices(ask):
             assert answer.choice in Choice
 
 
-def test_a_cap_stops_the_search(law):
-    outcome, asked = run(Dlpm(Cases.law(law("softmax-3")), questions=5), expert([0.2, 0.3, 0.5]))
+def test_a_cap_stops_the_search(eta_of):
+    outcome, asked = run(Dlpm(Cases.exact(eta_of("softmax-3")), questions=5), expert([0.2, 0.3, 0.5]))
     assert outcome.stopped == "budget"
     assert outcome.questions == len(asked) == 5

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import UtilityOracle, run
 from elicit_app.elicitation.procedures.fractional import Dlfpm, Lfpm
 from elicit_app.elicitation.procedures.published import Fraction, coordinates, numerator
@@ -27,8 +27,8 @@ def same_order(one: Fraction, other: Fraction, matrices: list) -> float:
 
 
 @pytest.mark.parametrize("name", ["softmax-3", "softmax-4"])
-def test_dlfpm_orders_achievable_matrices_as_the_expert_does(law, name):
-    cases, rng = Cases.law(law(name)), np.random.default_rng(4)
+def test_dlfpm_orders_achievable_matrices_as_the_expert_does(eta_of, name):
+    cases, rng = Cases.exact(eta_of(name)), np.random.default_rng(4)
     k = cases.n_classes
     costs = np.exp(1.5 * rng.normal(size=(300, k, k))) * (1 - np.eye(k))
     matrices = [cases.least_cost(cost) for cost in costs]
@@ -38,23 +38,27 @@ def test_dlfpm_orders_achievable_matrices_as_the_expert_does(law, name):
         truth = Fraction("dlfpm", p, 0.0, q, float((p - q) @ cases.prevalence))
         full, asked = run(Dlfpm(cases, ask="all"), UtilityOracle(truth))
         needed, fewer = run(Dlfpm(cases), UtilityOracle(truth))
+        finer, asked_once = run(Dlfpm(cases, ask="bisect"), UtilityOracle(truth))
         assert len(asked) == 2 * 4 * (k - 1) * 7
         assert 2 * len(fewer) <= len(asked)
         np.testing.assert_array_equal(full.weights, needed.weights)
         np.testing.assert_allclose(full.weights, p, atol=0.02)
         assert same_order(truth, full.utility, matrices) >= 0.98
+        assert len(asked_once) == 2 * (k - 1) * 12
+        assert same_order(truth, finer.utility, matrices) >= 0.99
+        np.testing.assert_allclose(finer.weights, p, atol=0.003)
 
 
-def test_dlfpm_of_a_linear_metric_is_that_metric(law):
-    cases = Cases.law(law("softmax-3"))
+def test_dlfpm_of_a_linear_metric_is_that_metric(eta_of):
+    cases = Cases.exact(eta_of("softmax-3"))
     p = np.array([0.2, 0.5, 0.3])
     truth = Fraction("dlfpm", p, 0.0, np.zeros(3), 1.0)
     outcome, _ = run(Dlfpm(cases), UtilityOracle(truth))
     np.testing.assert_allclose(outcome.weights, p, atol=0.01)
 
 
-def test_dlfpm_says_what_the_frontier_cannot_tell(law):
-    cases = Cases.law(law("paper-3"))
+def test_dlfpm_says_what_the_frontier_cannot_tell(eta_of):
+    cases = Cases.exact(eta_of("paper-3"))
     truth = Fraction("dlfpm", np.array([0.9, 0.05, 0.05]), 0.0, np.zeros(3), 1.0)
     outcome, _ = run(Dlfpm(cases), UtilityOracle(truth))
     assert outcome.stopped == "bounded"
@@ -62,9 +66,9 @@ def test_dlfpm_says_what_the_frontier_cannot_tell(law):
     assert len(outcome.notes) == 2
 
 
-def test_lfpm_orders_the_sphere_as_the_expert_does(law):
-    cases = Cases.law(law("softmax-3"))
-    sphere = Sphere.around(cases.prevalence, measure_sphere(Cases.law(law("softmax-3", radius=True))).radius)
+def test_lfpm_orders_the_sphere_as_the_expert_does(eta_of):
+    cases = Cases.exact(eta_of("softmax-3"))
+    sphere = Sphere.around(cases.prevalence, measure_sphere(Cases.exact(eta_of("softmax-3", radius=True))).radius)
     rng = np.random.default_rng(8)
     below = -np.abs(rng.normal(size=(400, 6)))
     matrices = [sphere.point(a / np.linalg.norm(a)) for a in below]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.procedures.dlpm import RestrictedFrontier
 
 seeds = st.integers(0, 10**6)
@@ -71,8 +71,8 @@ def test_a_stretch_holds_one_matrix_and_its_ends_change_it(seed, kind, m):
         assert not np.array_equal(frontier(highest), here)
 
 
-def test_the_published_law_only_reaches_a_limited_range_of_ratios(law):
-    cases = Cases.law(law("paper-3"))
+def test_the_published_law_only_reaches_a_limited_range_of_ratios(eta_of):
+    cases = Cases.exact(eta_of("paper-3"))
     found = []
     for i in (1, 2):
         frontier = RestrictedFrontier(cases, 0, i)
@@ -80,11 +80,11 @@ def test_the_published_law_only_reaches_a_limited_range_of_ratios(law):
         high, _ = frontier.stretch(1.0)
         found.append(((1 - high) / high, (1 - low) / low))
     np.testing.assert_allclose(found, [(0.750, 5.67), (0.674, 40.2)], rtol=0.002)
-    four = RestrictedFrontier(Cases.law(law("paper-4")), 0, 3)
+    four = RestrictedFrontier(Cases.exact(eta_of("paper-4")), 0, 3)
     _, low = four.stretch(0.0)
     assert (1 - low) / low == pytest.approx(5924, rel=0.001)
 
 
-def test_the_prevalence_of_the_softmax_laws(law):
-    np.testing.assert_allclose(Cases.law(law("softmax-3")).prevalence, (0.2834, 0.3586, 0.3579), atol=6e-5)
-    np.testing.assert_allclose(Cases.law(law("softmax-4")).prevalence, (0.1798, 0.2735, 0.2725, 0.2743), atol=6e-5)
+def test_the_prevalence_of_the_softmax_laws(eta_of):
+    np.testing.assert_allclose(Cases.exact(eta_of("softmax-3")).prevalence, (0.2834, 0.3586, 0.3579), atol=6e-5)
+    np.testing.assert_allclose(Cases.exact(eta_of("softmax-4")).prevalence, (0.1798, 0.2735, 0.2725, 0.2743), atol=6e-5)

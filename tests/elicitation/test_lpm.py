@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, run
 from elicit_app.elicitation.procedures.lpm import MOST_CYCLES, Lpm
 from elicit_app.elicitation.sphere import Sphere, measure_sphere
@@ -18,10 +18,10 @@ TABLE_3 = [
 
 
 @pytest.fixture(scope="module")
-def sphere(law):
+def sphere(eta_of):
     def of(name: str) -> Sphere:
-        radius = measure_sphere(Cases.law(law(name, radius=True))).radius
-        return Sphere.around(Cases.law(law(name)).prevalence, radius)
+        radius = measure_sphere(Cases.exact(eta_of(name, radius=True))).radius
+        return Sphere.around(Cases.exact(eta_of(name)).prevalence, radius)
 
     return of
 

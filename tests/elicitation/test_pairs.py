@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_app.elicitation.agenda import better_side
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.pairs import PairSet, SpherePairs
 from elicit_app.elicitation.plausible import pairs_of_study
 from elicit_app.elicitation.pool import Pool

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_app.elicitation.agenda import better_side
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.region import Region

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.pool import Pool, imagined, mixtures
 from elicit_app.elicitation.prior import WeightPrior
 from metrics.classification.confusion import natural_frequencies
@@ -83,13 +83,13 @@ class TestPool:
             assert np.isclose(pool.corners, matrix, atol=1e-12).all(axis=(1, 2)).any()
 
     def test_no_decision_of_a_pool_is_beaten_by_another_model_that_could_be_run(self):
-        # One model: decisions of least expected cost by a law's own probabilities are the best there is.
+        # One model: decisions of least expected cost by a distribution's own probabilities are the best there is.
         rng = np.random.default_rng(8)
-        law = Cases.law(rng.dirichlet(np.ones(3), 40))
-        pool = Pool.of([law], None, rng)
+        exact = Cases.exact(rng.dirichlet(np.ones(3), 40))
+        pool = Pool.of([exact], None, rng)
         for _ in range(20):
             costs = np.exp(rng.standard_normal((3, 3))) * (1 - np.eye(3))
-            least = (costs * law.least_cost(costs)).sum()
+            least = (costs * exact.least_cost(costs)).sum()
             assert (costs * pool.matrices).sum(axis=(1, 2)).min() >= least - 1e-12
             assert (costs * pool.corners).sum(axis=(1, 2)).min() >= least - 1e-12
 

@@ -96,6 +96,32 @@ def test_a_search_takes_as_many_steps_as_its_rules_say(halvings, width):
     assert rules.steps(rules.epsilon) == 0
 
 
+def test_bisection_keeps_the_best_point_and_asks_once_a_step():
+    for best in (0.02, 0.31, 0.97):
+        line, rules, interval, asked = Line(matrix_of), Rules(0.01, "bisect"), (0.0, 1.0), 0
+        while interval[1] - interval[0] > rules.tolerance:
+            step = shrink(line, interval, rules)
+            shown = next(step)
+            later, earlier = (abs(one[0, 0] - best) for one in (shown.later, shown.earlier))
+            with pytest.raises(StopIteration) as end:
+                step.send(Slope.RISES if later < earlier else Slope.FALLS)
+            interval, asked = end.value.value, asked + 1
+            assert interval[0] <= best <= interval[1]
+        assert (asked, rules.tolerance) == (rules.steps(1.0), 0.01 / 16)
+
+
+def test_bisection_asks_across_a_flat_stretch_and_finds_its_middle():
+    steps = Line(lambda m: matrix_of(0.0 if m < 0.4 else 0.5 if m < 0.9 else 1.0), last=1.0)
+    rules, interval = Rules(0.01, "bisect"), (0.0, 1.0)
+    while interval[1] - interval[0] > rules.tolerance:
+        step = shrink(steps, interval, rules)
+        shown = next(step)
+        with pytest.raises(StopIteration) as end:
+            step.send(Slope.RISES if shown.later[0, 0] == 0.5 else Slope.FALLS)
+        interval = end.value.value
+    assert 0.4 <= sum(interval) / 2 <= 0.9
+
+
 def flat_then_rising(start: float):
     return lambda m: matrix_of(max(m, start))
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.sphere import Sphere, direction, measure_sphere, quadrants
 from elicit_app.problem import Problem
 
@@ -42,15 +42,15 @@ def literal_radius(eta: np.ndarray) -> float:
 @given(st.integers(0, 10**6), st.integers(2, 4))
 def test_the_radius_is_that_of_the_literal_programme(seed, k):
     eta = np.random.default_rng(seed).dirichlet(np.ones(k), 25)
-    assert measure_sphere(Cases.law(eta)).radius == pytest.approx(literal_radius(eta), rel=1e-6)
+    assert measure_sphere(Cases.exact(eta)).radius == pytest.approx(literal_radius(eta), rel=1e-6)
 
 
 @pytest.mark.parametrize(
     ("name", "radius", "digits"),
     [("softmax-3", 0.0407, 4), ("softmax-4", 0.0161, 4), ("paper-3", 0.0055, 4), ("paper-4", 0.0013, 4)],
 )
-def test_known_radii(law, name, radius, digits):
-    assert round(measure_sphere(Cases.law(law(name, radius=True))).radius, digits) == radius
+def test_known_radii(eta_of, name, radius, digits):
+    assert round(measure_sphere(Cases.exact(eta_of(name, radius=True))).radius, digits) == radius
 
 
 @settings(max_examples=25, deadline=None)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_app.elicitation.belief import ParticlePosterior, Posterior
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.choosing import best_pair
-from elicit_app.elicitation.laws import Cases
 from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, run
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.bayes import Bayes

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
 from elicit_app.elicitation.agenda import better_side, dominated
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.oracles import LinearOracle, run
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.procedures.dlpm import Dlpm

@@ -60,7 +60,7 @@ def test_a_matrix_beyond_the_sphere_is_refused_in_words(eta, tmp_path):
 def test_a_file_is_a_law_whose_points_are_its_rows(eta):
     path, proba = eta
     study = open_study(f"eta:{path}")
-    np.testing.assert_allclose(study.law.eta, proba)
+    np.testing.assert_allclose(study.distribution.eta, proba)
     assert (study.classes, study.models, study.kind) == (("a", "b", "c"), (), "synthetic")
 
 
@@ -81,7 +81,7 @@ def test_what_is_no_law_is_told(tmp_path, text, sentence):
 
 @pytest.mark.parametrize(("name", "k"), [("paper-2", 2), ("paper-10", 10), ("softmax-7", 7)])
 def test_laws_of_more_classes(name, k):
-    assert open_study(name).law.eta.shape[1] == k
+    assert open_study(name).distribution.eta.shape[1] == k
 
 
 @pytest.mark.parametrize("name", ["paper-1", "paper-11", "softmax-03", "eta:nowhere.csv"])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.elicitation.sphere import Sphere
 from elicit_app.experiments.measures import JudgedPairs, LowerBoundary, ModelDecisions, Stretches, errors, least_costs
@@ -43,7 +43,7 @@ def test_many_least_costs_are_the_single_ones(seed, counted, k):
 def test_stretches_of_a_law_are_decided_like_its_rows(k):
     x = np.linspace(-1, 1, 2_003)[:, None]
     raw = 1 / (1 + np.exp(x * np.arange(1, k + 1) ** 2))
-    cases = Cases.law(raw / raw.sum(axis=1, keepdims=True))
+    cases = Cases.exact(raw / raw.sum(axis=1, keepdims=True))
     stretches = Stretches.of(cases)
     costs = np.exp(1.5 * np.random.default_rng(k).standard_normal((60, k, k))) * (1 - np.eye(k))
     np.testing.assert_allclose(stretches.least_costs(costs), least_costs(cases, costs), atol=1e-12)

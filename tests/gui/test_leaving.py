@@ -6,11 +6,11 @@ from __future__ import annotations
 import threading
 
 from elicit_app.gui.app import make_window
-from elicit_app.gui.flow.between_sessions import Places
+from elicit_app.gui.flow.between_sessions import AppPaths
 
 
 def window_of(appearance, tmp_path):
-    return make_window(appearance, Places(tmp_path / "settings.json", tmp_path / "data"))
+    return make_window(appearance, AppPaths(tmp_path / "settings.json", tmp_path / "data"))
 
 
 def test_what_is_computed_is_not_waited_for(qtbot, appearance, tmp_path) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox
 
 from elicit_app.gui import theme
 from elicit_app.gui.pages.aside import HelpPage, SettingsPage
-from elicit_app.gui.pages.reading import ErrorPage, OpeningPage, Trouble
+from elicit_app.gui.pages.reading import ErrorDetails, ErrorPage, OpeningPage
 from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.review.page import ReviewPage
@@ -87,7 +87,9 @@ def contradicting_page(study, answered):
 def error_page(study, answered, tmp_path):
     page = ErrorPage()
     findings = tuple(Finding(f"Row 214: {name} has no column", f"Add proba_{name}.") for name in study.classes)
-    page.show_trouble(Trouble("This file cannot be used yet", f"{study.classes[0]}.csv was read.", findings, tmp_path))
+    page.show_error(
+        ErrorDetails("This file cannot be used yet", f"{study.classes[0]}.csv was read.", findings, tmp_path)
+    )
     return page
 
 
@@ -194,7 +196,7 @@ def test_everything_that_takes_the_focus_has_a_name(page):
 def test_painted_plots_are_texts_to_a_screen_reader(qtbot, long_words, answered):
     page = results_page(long_words, answered)
     qtbot.addWidget(page)
-    for plot in (page.told._plot, page.to_do.policies.table, page.costs.costs.grid, page.costs.releases.grid):
+    for plot in (page.rates._plot, page.to_do.policies.table, page.costs.costs.grid, page.costs.releases.grid):
         seen = QAccessible.queryAccessibleInterface(plot)
         assert seen.role() == QAccessible.Role.StaticText
         assert seen.text(QAccessible.Text.Name)
@@ -207,7 +209,7 @@ def test_painted_plots_are_texts_to_a_screen_reader(qtbot, long_words, answered)
 def test_plots_say_what_they_show(qtbot, long_words, answered):
     page = results_page(long_words, answered)
     qtbot.addWidget(page)
-    plot = page.told.findChild(type(page.told._plot))
+    plot = page.rates.findChild(type(page.rates._plot))
     assert len([row for row in plot.accessibleDescription().split(". ") if row]) >= 6
     for name in (model.name for model in long_words.models):
         assert name in page.to_do.policies.table.accessibleDescription()

@@ -14,7 +14,7 @@ from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import procedure_for, setting_of
 from elicit_app.registry.entries import as_packed
 from elicit_app.session.questions import first_step
-from elicit_app.session.words.ledger import ledger, outcome_words
+from elicit_app.session.words.comparison import compare_pair, outcome_words
 from elicit_app.session.words.sentences import preference
 from elicit_app.study import open_study
 from elicit_app.study.amounts import read_amounts, study_of_amounts
@@ -84,7 +84,7 @@ def test_an_outcome_in_words_and_which_side_is_better():
     assert outcome_words(left, right, words) == (
         "A finds 12 of 15 moods and adds 4 wrong ones; B finds 20 of 30 and adds 4."
     )
-    told = ledger(left, right, words, 300, "dlpm")
+    told = compare_pair(left, right, words, 300, "dlpm")
     assert told.strip.sentence == "B: 8 more moods found, 7 more missed moods than A"
     assert told.fold_sentence == "The same in A and B: 4 false moods"
     said = preference(left, right, "left", words, "dlpm")

@@ -20,7 +20,7 @@ from metrics.errors import InputError
 from metrics.files import real_path
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").iterdir())
-TOLD = (Problem, InputError)
+REFUSALS = (Problem, InputError)
 
 
 def damage(path, folder):
@@ -30,7 +30,7 @@ def damage(path, folder):
             recover_session(path, folder / "new.session.jsonl")
             return check_session(path).damage
         (ElicitedMetric.load if path.suffix == ".json" else read_predictions)(path)
-    except TOLD as problem:
+    except REFUSALS as problem:
         return str(problem)
     return ""
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.study import Law, Predictions
+from elicit_app.study import Distribution, Predictions
 from elicit_app.study.counting import POPULATIONS, confusion_rates, population_for, prevalence_of, yardstick_for
 from metrics import natural_frequencies
 
@@ -53,6 +53,6 @@ def test_models_without_mistakes_have_a_yardstick_too():
 
 
 def test_a_law_is_counted_by_its_means():
-    law = Law(np.array([[0.6, 0.4], [0.9, 0.1]]))
-    np.testing.assert_allclose(prevalence_of((), law, 2), [0.75, 0.25])
-    assert yardstick_for((), law) == (1, 0)
+    distribution = Distribution(np.array([[0.6, 0.4], [0.9, 0.1]]))
+    np.testing.assert_allclose(prevalence_of((), distribution, 2), [0.75, 0.25])
+    assert yardstick_for((), distribution) == (1, 0)

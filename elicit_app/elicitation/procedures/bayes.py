@@ -16,15 +16,16 @@ from elicit_app.elicitation.agenda import (
     informative,
     n_answered,
     next_item,
-    owed,
-    owed_left,
     questions_left,
+    required_item,
+    required_left,
 )
 from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, open_ends
+from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
+from elicit_app.elicitation.fractions import FractionPairs, FractionPosterior, FractionPrior
 from elicit_app.elicitation.intervals import IntervalPosterior
-from elicit_app.elicitation.laws import Decider, Tally
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
@@ -52,7 +53,7 @@ from elicit_app.elicitation.stopping import (
     still_to_settle,
 )
 from elicit_app.problem import Problem
-from metrics.elicited.family import family_of
+from metrics.elicited.family import is_fraction, linear_family
 
 PARTICLES = 400
 SWEEPS = 4  # moves of every particle, before it is looked whether more are needed
@@ -75,6 +76,9 @@ class Bayes:
 
     Everything is a function of the seed and the history. Beliefs are remembered by history, so that undo, resume and
     looking ahead cost one update.
+
+    Of the linear-fractional families it elicits the fraction, or, where `local` says so, the linear metric that the
+    fraction is near what the models do, which has a cost matrix.
 
     Up to some twenty weights are followed by particles, more by Gaussians fitted to intervals.
 
@@ -103,26 +107,35 @@ class Bayes:
         constraints: Sequence[NeverWorse] = (),
         piles: Sequence[Sequence[tuple[int, int]]] = (),
         purpose: AnswersFor | None = None,
+        local: bool = False,
     ) -> None:
         if not cases:
             raise Problem("The procedure bayes needs the predictions of at least one model.")
         if max_cells < 2:
             raise Problem(f"At least 2 cells have to differ for one mistake to be traded for another, not {max_cells}.")
-        self.family: Family = family
+        self._local = local and is_fraction(family)
+        self.family: Family = linear_family(family).name if self._local else family
         self.questions, self.stop, self.checks, self.strength = questions, stop, checks, strength
         self._seed = seed
-        self.prior = WeightPrior.of(family, cases[0].n_classes, prior, constraints, piles)
+        linear = WeightPrior.of(linear_family(family).name, cases[0].n_classes, prior, constraints, piles)
+        self.prior = FractionPrior.over(linear) if is_fraction(family) else linear
+        if is_fraction(family) and linear.size > MOST_WEIGHTS_OF_PARTICLES:
+            raise Problem(
+                f"A fraction of {linear.size} weights cannot be followed, only of up to {MOST_WEIGHTS_OF_PARTICLES}: "
+                "ask for the family dlpm or lpm."
+            )
         self._models = as_they_are(cases, population)
         self._goal: Goal
-        self.source: SpherePairs | FrontierPairs | PlausiblePairs
+        self.source: SpherePairs | FrontierPairs | PlausiblePairs | FractionPairs
         if space == "sphere":
             if sphere is None:
                 raise Problem("The space sphere needs a centre and a radius.")
             self.source, self._goal = SpherePairs(*sphere, self.prior), "closeness"
         else:
-            self.source = pairs_of_study(cases, population, self.prior, max_cells, worst_error)
+            pairs = pairs_of_study(cases, population, linear, max_cells, worst_error)
+            self.source = FractionPairs(pairs, self.prior) if isinstance(self.prior, FractionPrior) else pairs
             self._goal = "order" if self.prior.size > _FEW_WEIGHTS else "closeness"
-        self._by_particles = space == "sphere" or self.prior.size <= MOST_WEIGHTS_OF_PARTICLES
+        self._by_particles = space == "sphere" or linear.size <= MOST_WEIGHTS_OF_PARTICLES
         self._targets = self.source.random_gains(_TARGETS, _of_the_study(_TARGET))
         labels = pile_labels(piles, family, cases[0].n_classes, self.prior.size) if piles else None
         self.asker = Asker(
@@ -147,6 +160,10 @@ class Bayes:
     def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
         """Return what is known after `history`, by more draws than a step has."""
         belief = self.shown_belief(history)
+        if isinstance(belief, FractionPosterior):
+            if self._local:
+                return belief.local_outcome(reason, len(history), self._models.mean(axis=0))
+            return belief.outcome(reason, len(history), self._cases[0].prevalence)
         linearity = self.linearity(history)
         ends, bounded = open_ends(belief, self._widest(history))
         return Outcome(
@@ -193,13 +210,15 @@ class Bayes:
     def linearity(self, history: Sequence[Asked]) -> Linearity | None:
         """Return how well rivals of linear costs explain the answers.
 
-        None on the sphere, where more than twenty weights are asked about, where amounts are priced instead of
-        mistakes, and under eight answers.
+        None on the sphere, of a fraction, where more than twenty weights are asked about, where amounts are priced
+        instead of mistakes, and under eight answers.
         """
         first = self._cases[0]
         if isinstance(first, Tally) and first.good is not None:
             return None
-        if isinstance(self.source, SpherePairs) or not self._by_particles or n_answered(history) < FEWEST_ANSWERS:
+        if isinstance(self.source, SpherePairs | FractionPairs) or not self._by_particles:
+            return None
+        if n_answered(history) < FEWEST_ANSWERS:
             return None
         key = prefix_digests(history)[-1]
         found = self._linearities.get(key)
@@ -211,6 +230,8 @@ class Bayes:
 
     def _from_prior(self) -> Posterior:
         rng = self._rng(0, _BELIEF)
+        if isinstance(self.prior, FractionPrior):
+            return FractionPosterior.from_prior(self.prior, self.response, PARTICLES, rng, SWEEPS)
         if self._by_particles:
             return ParticlePosterior.from_prior(self.prior, self.response, PARTICLES, rng, SWEEPS)
         return IntervalPosterior.from_prior(self.prior, rng)
@@ -265,7 +286,7 @@ class Bayes:
         found = self._choices.get(key)
         if found is None:
             k = self.prior.n_classes
-            costs = family_of(self.family).costs(self.belief(history).estimate)
+            costs = linear_family(self.family).costs(self._weights_now(history))
             trivial = np.eye(k)[:, None, :] * self._cases[0].prevalence[None, :, None]
             decided = [matrix for model in self._cases for matrix in model.policies(costs)]
             # What decides alike is one choice: two of the same would share the probability of being the best.
@@ -273,12 +294,19 @@ class Bayes:
             self._choices.put(key, found)
         return found
 
+    def _weights_now(self, history: Sequence[Asked]) -> Matrix:
+        """Return the linear weights that are believed in, of a fraction those near what the models do."""
+        belief = self.belief(history)
+        if isinstance(belief, FractionPosterior):
+            return belief.local_outcome("expert", len(history), self._models.mean(axis=0)).weights
+        return belief.estimate
+
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""
         item = next_item(history, self.questions, self.checks)
         if item is None or self._enough(history) is None:
             return item
-        return owed(history) if self.checks else None
+        return required_item(history) if self.checks else None
 
     def _step(self, history: Sequence[Asked]) -> Step:
         belief = self.belief(history)
@@ -307,7 +335,7 @@ class Bayes:
         most = questions_left(history, self.questions, self.checks)
         if not self.stop:
             return Progress(len(history), most, most)
-        trust = owed_left(history) if self.checks else 0
+        trust = required_left(history) if self.checks else 0
         if self._enough(history) is not None:
             # What is asked for trust alone may show that the answers are not enough after all.
             return Progress(len(history), min(trust, most), min(trust + 1, most))

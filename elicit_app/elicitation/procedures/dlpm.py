@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from elicit_app.elicitation.laws import Cases
+from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.procedures.published import Published, Run
 from elicit_app.elicitation.procedures.search import (
     Ask,
@@ -27,7 +27,7 @@ from elicit_app.elicitation.procedures.search import (
 )
 from elicit_app.elicitation.questions import Bound, Family, Matrix, Outcome, StopReason, Tolerance
 
-MOST_A_STEP = {"all": 4, "needed": 2}
+MOST_A_STEP = {"all": 4, "needed": 2, "bisect": 1}
 
 
 class Dlpm(Published):
@@ -36,11 +36,12 @@ class Dlpm(Published):
     Parameters
     ----------
     cases : Cases
-        Counted for people; plug-in, counted or a law in the laboratory.
+        Counted for people; plug-in, counted or a distribution in the laboratory.
     epsilon : float
         Tolerance on m = a_1 / (a_1 + a_i), in (0, 1).
     ask : str
-        all: 4 (k - 1) ceil(log2(1 / epsilon)) questions; needed: the same result with less than half of them.
+        all: 4 (k - 1) ceil(log2(1 / epsilon)) questions; needed: the same result with less than half of them; bisect:
+        as many as needed, for a finer result, from experts who do not err (see `Rules`).
     repair : bool
         Read a claimed descent followed by an ascent as an ascent.
     questions : int or None
@@ -91,7 +92,7 @@ class _Ratios(Run):
         self.procedure = procedure
         self.intervals: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, 1.0))
         self.middles: dict[int, float] = dict.fromkeys(procedure.frontiers, 0.5)
-        self.told: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, np.inf))
+        self.ratios: dict[int, Interval] = dict.fromkeys(procedure.frontiers, (0.0, np.inf))
 
     def asking(self) -> Asking:
         """Search every ratio; where the expert cannot say, go on with another one first."""
@@ -100,7 +101,7 @@ class _Ratios(Run):
     def search(self, i: int) -> Searching[None]:
         """Find the m whose nu(m; 1, i) is best."""
         a, b = 0.0, 1.0
-        while b - a > self.procedure.rules.epsilon:
+        while b - a > self.procedure.rules.tolerance:
             a, b = yield from self.listening(i, shrink(self.procedure.lines[i], (a, b), self.procedure.rules))
             self.intervals[i], self.middles[i] = (a, b), (a + b) / 2
         self.middles[i] = self.at_rest(i)
@@ -113,9 +114,9 @@ class _Ratios(Run):
                 slope = yield comparison
                 gained = np.diagonal(comparison.later - comparison.earlier)
                 if gained[i] < 0 and slope is not Slope.FLAT:
-                    low, high = self.told[i]
+                    low, high = self.ratios[i]
                     turning = float(-gained[0] / gained[i])
-                    self.told[i] = (max(low, turning), high) if slope is Slope.FALLS else (low, min(high, turning))
+                    self.ratios[i] = (max(low, turning), high) if slope is Slope.FALLS else (low, min(high, turning))
                 comparison = step.send(slope)
         except StopIteration as end:
             interval: Interval = end.value
@@ -135,7 +136,7 @@ class _Ratios(Run):
         for people the nearest ratio that they allow is taken.
         """
         ratios = [1.0]
-        for i, (low, high) in self.told.items():
+        for i, (low, high) in self.ratios.items():
             ratio = (1 - self.middles[i]) / self.middles[i]
             ratios.append(min(max(ratio, low), high) if self.procedure.population and low <= high else ratio)
         weights = np.array(ratios)
@@ -191,8 +192,8 @@ class _Ratios(Run):
 
         Where they contradict each other: what the frontier cannot tell apart in the interval that the search ended in.
         """
-        found = dict(self.told)
-        for i, (low, high) in self.told.items():
+        found = dict(self.ratios)
+        for i, (low, high) in self.ratios.items():
             if low > high:
                 a, b = self.intervals[i]
                 found[i] = ratio_bounds((self.procedure.stretch(i, a)[0], self.procedure.stretch(i, b)[1]))

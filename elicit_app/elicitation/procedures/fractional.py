@@ -45,7 +45,7 @@ class _Pencils(Run):
     def search(self, line: Line, found: dict[int, Interval], i: int) -> Searching[None]:
         """Find the m whose point of a boundary is the best, or the worst."""
         a, b = 0.0, 1.0
-        while b - a > self.procedure.rules.epsilon:
+        while b - a > self.procedure.rules.tolerance:
             a, b = yield from shrink(line, (a, b), self.procedure.rules)
             found[i] = a, b
 

@@ -33,7 +33,8 @@ class Lpm(Published):
     epsilon : float
         Tolerance on every angle.
     ask : str
-        all: 4 ceil(log2(pi / (2 epsilon))) questions for every angle and cycle; needed: the same result with less.
+        all: 4 ceil(log2(pi / (2 epsilon))) questions for every angle and cycle; needed: the same result with less;
+        bisect: as many as needed, for a finer result, from experts who do not err (see `Rules`).
     cycles : int, "auto" or None
         Passes over the angles; auto: until none moves by more than epsilon. None: two with ``ask="all"``, else auto.
     repair : bool
@@ -93,7 +94,7 @@ class Angles:
             for j, quadrant in enumerate(self.quadrants):
                 self.coordinate, self.interval = j, quadrant
                 line = self.line(j)
-                while self.width > rules.epsilon:
+                while self.width > rules.tolerance:
                     self.interval = yield from shrink(line, self.interval, rules)
                     self.theta[j] = sum(self.interval) / 2
             self.cycle += 1

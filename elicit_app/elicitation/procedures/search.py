@@ -11,16 +11,20 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from math import ceil, log2
+from math import ceil, log
 from typing import Literal, TypeVar
 
 import numpy as np
 
 from elicit_app.elicitation.questions import Matrix
 
-Ask = Literal["all", "needed"]
+Ask = Literal["all", "needed", "bisect"]
 Interval = tuple[float, float]
 Result = TypeVar("Result")
+
+_FINER = 16.0  # what bisect saves in questions it spends on a tolerance this many times finer
+_ROUNDED = 1e-9  # of a step
+_BESIDE = 1 / 32  # of the interval: how far the two matrices of bisect stand from its middle
 
 
 class Slope(Enum):
@@ -80,6 +84,14 @@ class Line:
             self._known[m] = self._at(m)
         return self._known[m]
 
+    def around(self, middle: float, reach: float) -> Interval:
+        """Return two places as far on either side of a middle, farther apart where their matrices would be the same."""
+        while self._last is not None and np.array_equal(self.at(middle - reach), self.at(middle + reach)):
+            if middle - 2 * reach < 0.0 or middle + 2 * reach > self._last:
+                return 0.0, self._last
+            reach *= 2
+        return middle - reach, middle + reach
+
     def slope(self, earlier: float, later: float, ask: Ask) -> Searching[Slope]:
         """Ask how the preference goes from one point to a later one.
 
@@ -103,9 +115,10 @@ class Rules:
     Parameters
     ----------
     epsilon : float
-        The search ends when its interval is at most this wide.
+        What the search is to be exact to.
     ask : str
-        all: the four questions of every step; needed: those that can still change the outcome.
+        all: the four questions of every step; needed: those that can still change the outcome; bisect: one about two
+        matrices beside the middle of the interval, and as many questions in all as needed, for experts who do not err.
     repair : bool
         Read a claimed descent that is followed by an ascent as an ascent.
     """
@@ -114,15 +127,25 @@ class Rules:
     ask: Ask = "needed"
     repair: bool = False
 
+    @property
+    def tolerance(self) -> float:
+        """Return how wide an interval may be when its search ends."""
+        return self.epsilon / _FINER if self.ask == "bisect" else self.epsilon
+
     def steps(self, width: float) -> int:
-        """Return how often an interval is still halved."""
-        return max(0, ceil(log2(width / self.epsilon))) if width > self.epsilon else 0
+        """Return how often an interval is still made smaller."""
+        left = 0.5 + _BESIDE if self.ask == "bisect" else 0.5
+        return max(0, ceil(log(width / self.tolerance) / -log(left) - _ROUNDED)) if width > self.tolerance else 0
 
 
 def shrink(line: Line, interval: Interval, rules: Rules) -> Searching[Interval]:
     """Halve an interval around the best point of a line, by questions about its quarter points a < c < d < e < b."""
     a, b = interval
     c, d, e = (3 * a + b) / 4, (a + b) / 2, (a + 3 * b) / 4
+    if rules.ask == "bisect":
+        beside = _BESIDE * (b - a)
+        slope = yield from line.slope(*line.around(d, beside), "bisect")
+        return (a, d + beside) if slope is Slope.FALLS else (d - beside, b)
     if rules.ask == "needed":
         return (yield from _shrink_by_need(line, (a, c, d, e, b), rules))
     ac = yield from line.slope(a, c, "all")

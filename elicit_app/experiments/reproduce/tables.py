@@ -215,13 +215,13 @@ _LAWS = ("paper-3", "paper-4", "softmax-3", "softmax-4")
 def _radius(law: str, points: int | None) -> dict[str, float]:
     """Return the radius of a law, from evenly spread points of it, and how far classifiers miss their matrix."""
     study = open_study(law)
-    assert study.law is not None
+    assert study.distribution is not None
     if points is None:
-        eta = study.law.eta if study.law.radius_points is None else study.law.radius_points
+        eta = study.distribution.eta if study.distribution.radius_points is None else study.distribution.radius_points
     else:
-        places = np.round(np.linspace(0, len(study.law.eta) - 1, points)).astype(int)
-        eta = study.law.eta[places]
-    cases = Cases.law(eta)
+        places = np.round(np.linspace(0, len(study.distribution.eta) - 1, points)).astype(int)
+        eta = study.distribution.eta[places]
+    cases = Cases.exact(eta)
     sphere = measure_sphere(cases)
     k = cases.n_classes
     chance = np.random.default_rng(0)
@@ -264,9 +264,9 @@ def full_programme(eta: Matrix) -> float:
 
 def _literal_radius(law: str, points: int) -> dict[str, float]:
     study = open_study(law)
-    assert study.law is not None
-    places = np.round(np.linspace(0, len(study.law.eta) - 1, points)).astype(int)
-    return {"radius": full_programme(study.law.eta[places])}
+    assert study.distribution is not None
+    places = np.round(np.linspace(0, len(study.distribution.eta) - 1, points)).astype(int)
+    return {"radius": full_programme(study.distribution.eta[places])}
 
 
 _LITERAL_POINTS = 41
@@ -329,9 +329,9 @@ _OUTLINE = 181
 def _outline(law: str) -> dict[str, Any]:
     """Return two pictures of the feasible matrices: hits of classes 1 and 2, and the errors 1 to 2 and 2 to 1."""
     study = open_study(law)
-    assert study.law is not None
-    eta = study.law.eta if study.law.radius_points is None else study.law.radius_points
-    cases, k = Cases.law(eta), eta.shape[1]
+    assert study.distribution is not None
+    eta = study.distribution.eta if study.distribution.radius_points is None else study.distribution.radius_points
+    cases, k = Cases.exact(eta), eta.shape[1]
     hits, errors = [], []
     for angle in np.linspace(0, 2 * np.pi, _OUTLINE):
         x, y = np.cos(angle), np.sin(angle)

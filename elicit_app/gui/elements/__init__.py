@@ -1,7 +1,7 @@
 """What the pages are built of. Everything here follows palette and font by itself.
 
-Texts: `Label(text, Role, ink)`. Actions: `PrimaryButton`, `OutlineButton`, `MinorButton`, `FlatButton`, `LinkButton`,
-and on the question page `AnswerButton` and `EqualButton`; all take `keys=("Ctrl+Z",)` and `glyph=Glyph.UNDO`.
+Texts: `Label(text, Role, ink)`. Actions: `PrimaryButton`, `Button`, `MinorButton`, `FlatButton`, `LinkButton`,
+and on the question page `AnswerButton`; all take `keys=("Ctrl+Z",)` and `glyph=Glyph.UNDO`.
 Surfaces: `Card(Surface.IMPORTANT)`, `Divider()`. Signs: `Badge("A")`, `KeyCap("F")`, `GlyphSign(Glyph.CHECK)`,
 `ProgressBar`. A page derives from `Page`. In a widget that paints itself use `paint_badge`, `paint_glyph`,
 `paint_key_caps`, `box` and `focus_ring` with `theme.tokens(self)`.
@@ -10,12 +10,10 @@ Surfaces: `Card(Surface.IMPORTANT)`, `Divider()`. Signs: `Badge("A")`, `KeyCap("
 from elicit_app.gui.elements.buttons import (
     AnswerButton,
     Button,
-    EqualButton,
     FlatButton,
     LinkButton,
     Look,
     MinorButton,
-    OutlineButton,
     PrimaryButton,
 )
 from elicit_app.gui.elements.page import Page
@@ -43,7 +41,6 @@ __all__ = [
     "Button",
     "Card",
     "Divider",
-    "EqualButton",
     "FlatButton",
     "Glyph",
     "GlyphSign",
@@ -53,7 +50,6 @@ __all__ = [
     "LinkButton",
     "Look",
     "MinorButton",
-    "OutlineButton",
     "Page",
     "PrimaryButton",
     "ProgressBar",

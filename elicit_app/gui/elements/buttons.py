@@ -41,7 +41,7 @@ class Look(NamedTuple):
 
 
 class Button(QPushButton):
-    """Base of all buttons: text, key caps, glyph, hover, pressed, off and the focus ring inside the border.
+    """An ordinary action, and base of the others: text, key caps, glyph, hover, off, a focus ring inside the border.
 
     Parameters
     ----------
@@ -180,20 +180,6 @@ class Button(QPushButton):
         super().leaveEvent(event)
 
 
-class OutlineButton(Button):
-    """An ordinary action: "Undo", "Answer more questions"."""
-
-
-class EqualButton(Button):
-    """The answer "About equal": as high as A and B, with no hue."""
-
-    tall = 64
-    role = theme.Role.SECTION
-
-    def look(self, colours: theme.Tokens) -> Look:
-        return super().look(colours)._replace(border_width=1.5)
-
-
 class PrimaryButton(Button):
     """The one action a page is for; `tall` pixels high at the base font, 44 to 52 by the room there is."""
 
@@ -233,14 +219,10 @@ class FlatButton(Button):
         return Look(fill, None, colours.ink, colours.ink)
 
 
-class LinkButton(Button):
+class LinkButton(FlatButton):
     """An action inside or beside a text, underlined: "Copy as a table", "Help"."""
 
     tall, padding, ring_gap = 30, theme.S, 0.0
-
-    def look(self, colours: theme.Tokens) -> Look:
-        fill = colours.sunken if self.isDown() else colours.hover if self._hovered else None
-        return Look(fill, None, colours.ink if self.isEnabled() else colours.ink3, colours.ink)
 
     def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
         super().paint_content(painter, rect, look, colours)
@@ -252,11 +234,11 @@ class LinkButton(Button):
 
 
 class AnswerButton(Button):
-    """The answer A or B: border and soft fill of the side, text in ink, key caps on the outer edge.
+    """An answer. A and B: border and soft fill of the side, text in ink, key caps on the outer edge; others: no hue.
 
     Parameters
     ----------
-    letter : {"A", "B"}
+    letter : {"A", "B"} or None
         The side; A has its keys on the left, B on the right.
     text : str
         "A is better".
@@ -264,15 +246,22 @@ class AnswerButton(Button):
         Key caps.
     """
 
-    tall, padding = 64, 14
-    role = theme.Role.LEAD
+    tall = 64
 
-    def __init__(self, letter: Letter, text: str, *, keys: tuple[str, ...] = (), parent: QWidget | None = None) -> None:
+    def __init__(
+        self, letter: Letter | None, text: str, *, keys: tuple[str, ...] = (), parent: QWidget | None = None
+    ) -> None:
         super().__init__(text, keys=keys, parent=parent)
-        self._letter: Letter = letter
+        self._letter = letter
+        if letter is None:
+            self.role = theme.Role.SECTION
+        else:
+            self.role, self.padding = theme.Role.LEAD, 14
 
     def look(self, colours: theme.Tokens) -> Look:
         look = super().look(colours)
+        if self._letter is None:
+            return look._replace(border_width=1.5)
         if not self.isEnabled():
             return look
         hue, soft = side_colours(colours, self._letter)
@@ -280,7 +269,10 @@ class AnswerButton(Button):
         return look._replace(fill=soft if rests else look.fill, border=hue, border_width=2.0)
 
     def paint_content(self, painter: QPainter, rect: QRectF, look: Look, colours: theme.Tokens) -> None:
-        """Paint the caps at the outer edge and centre the text in the rest."""
+        """Paint the caps of a side at its outer edge and centre the text in the rest."""
+        if self._letter is None:
+            super().paint_content(painter, rect, look, colours)
+            return
         caps = key_caps_width(self._keys)
         left = self.padding if self._letter == "A" else rect.width() - self.padding - caps
         self.paint_keys(painter, left, rect, look, colours)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.buttons import OutlineButton
+from elicit_app.gui.elements.buttons import Button
 from elicit_app.gui.elements.painting import Glyph, GlyphSign, box, focus_ring, paint_glyph
 from elicit_app.gui.elements.texts import Label, elided, tell
 
@@ -160,7 +160,7 @@ class Notice(Card):
         across.setSpacing(12)
         self._sign = GlyphSign(Glyph.WARNING, 18)
         self._sentence = Label(role=theme.Role.LABEL)
-        self.button = OutlineButton(button)
+        self.button = Button(button)
         across.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         across.addWidget(self._sentence, 1)
         across.addWidget(self.button)

@@ -28,7 +28,7 @@ from metrics.files import real_path
 if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage
-    from elicit_app.gui.pages.reading import ErrorPage, OpeningPage, Trouble
+    from elicit_app.gui.pages.reading import ErrorDetails, ErrorPage, OpeningPage
     from elicit_app.gui.start.page import DamagedPage, DamagedView
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
@@ -40,7 +40,7 @@ PATIENCE = 0.7
 """Seconds that leaving waits for what is being computed."""
 
 
-class Places(NamedTuple):
+class AppPaths(NamedTuple):
     """Where the window keeps what it remembers, and where sessions on bundled studies lie."""
 
     settings: Path
@@ -54,7 +54,7 @@ class Flow(QObject):
     ----------
     pages : Pages
         The pages of the window.
-    places : Places
+    places : AppPaths
         Where things are kept.
     settings : Settings
         As they are now.
@@ -65,7 +65,7 @@ class Flow(QObject):
     settings_changed = Signal(object)
 
     def __init__(
-        self, pages: Pages, places: Places, settings: Settings, dialogs: Dialogs, parent: QObject | None = None
+        self, pages: Pages, places: AppPaths, settings: Settings, dialogs: Dialogs, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._pages, self._places, self._dialogs = pages, places, dialogs
@@ -306,36 +306,36 @@ class Flow(QObject):
             self._session_flow = flow
         return self._session_flow
 
-    # --- trouble
+    # --- errors
 
     def _trouble(self, problem: Problem, source: Path) -> None:
-        from elicit_app.gui.pages.reading import Trouble
+        from elicit_app.gui.pages.reading import ErrorDetails
 
         if source.exists():
-            self._show_trouble(Trouble.of_file(problem, source))
+            self._show_error(ErrorDetails.of_file(problem, source))
         else:
-            self._show_trouble(Trouble("This study cannot be opened", problem.sentence, problem.findings))
+            self._show_error(ErrorDetails("This study cannot be opened", problem.sentence, problem.findings))
 
     def _session_trouble(self, problem: Problem, path: Path) -> None:
-        from elicit_app.gui.pages.reading import Trouble
+        from elicit_app.gui.pages.reading import ErrorDetails
 
         title = "This session cannot be opened"
-        self._show_trouble(Trouble(title, problem.sentence, problem.findings, path))
+        self._show_error(ErrorDetails(title, problem.sentence, problem.findings, path))
 
     @Slot(object)
     def _comparing_trouble(self, problem: Problem) -> None:
-        from elicit_app.gui.pages.reading import Trouble
+        from elicit_app.gui.pages.reading import ErrorDetails
 
-        self._show_trouble(Trouble("These experts cannot be compared", problem.sentence, problem.findings))
+        self._show_error(ErrorDetails("These experts cannot be compared", problem.sentence, problem.findings))
 
     @Slot(object)
     def _session_problem(self, sentence: str) -> None:
-        from elicit_app.gui.pages.reading import Trouble
+        from elicit_app.gui.pages.reading import ErrorDetails
 
-        self._show_trouble(Trouble("The session cannot go on", sentence))
+        self._show_error(ErrorDetails("The session cannot go on", sentence))
 
-    def _show_trouble(self, trouble: Trouble) -> None:
-        self._error_page.show_trouble(trouble)
+    def _show_error(self, error: ErrorDetails) -> None:
+        self._error_page.show_error(error)
         self._pages.show(self._error_page)
 
     @cached_property

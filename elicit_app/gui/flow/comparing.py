@@ -14,7 +14,6 @@ from elicit_app.gui.elements import Page
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import Dialogs
-from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
     from elicit_app.gui.compare import ComparePage
@@ -114,9 +113,6 @@ def _reported(view: ComparisonView, path: Path) -> Path:
 
 
 def _saved(view: ComparisonView, path: Path) -> Path:
-    try:
-        view.pooled.save(path)
-    except OSError as error:
-        sentence = f"{path} could not be written ({error.strerror or error}). Choose another place; nothing is lost."
-        raise Problem(sentence) from error
-    return path
+    from elicit_app.session.results.result import save_metric
+
+    return save_metric(view.pooled, path)

@@ -267,7 +267,7 @@ class SessionFlow(QObject):
         page.start_requested.connect(self._leave)
         page.export_requested.connect(self._export)
         page.compare_requested.connect(self._compare)
-        page.practice_told.connect(self._to_runner(SessionRunner.tell_practice))
+        page.practice_stated.connect(self._to_runner(SessionRunner.state_practice))
         page.seen.curves_requested.connect(self._to_runner(SessionRunner.curves))
         return page
 
@@ -304,7 +304,7 @@ class SessionFlow(QObject):
 
     def _export(self, key: str) -> None:
         from elicit_app.gui.flow.saving import documents, proposed_name, sklearn_lines, title_of, with_ending
-        from elicit_app.gui.results.files import COPIED, format_of
+        from elicit_app.gui.results.costs import COPIED, format_of
 
         view, page, session = self._result, self._results_page, self._session
         if view is None or session is None:
@@ -326,14 +326,14 @@ class SessionFlow(QObject):
 
     def _saved(self, key: str, path: Path) -> None:
         from elicit_app.gui.flow.saving import say_saved
-        from elicit_app.gui.results.files import TO_SEND_BACK
+        from elicit_app.gui.results.costs import TO_SEND_BACK
 
         say_saved(self._results_page.notice, path, self._dialogs, SEND_BACK if key == TO_SEND_BACK.key else "")
 
     def _saving(self, key: str, view: ResultView, session: Session, path: Path) -> Callable[[], Path]:
         """Return the work that writes one format to `path`."""
         from elicit_app.gui.flow.saving import save_format, save_pictures
-        from elicit_app.gui.results.files import ANSWERS, PICTURES, TO_SEND_BACK
+        from elicit_app.gui.results.costs import ANSWERS, PICTURES, TO_SEND_BACK
 
         if key == TO_SEND_BACK.key:
             return lambda: _save_answers(session, path)

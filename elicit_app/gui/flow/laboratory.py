@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import cached_property
 from itertools import chain, zip_longest
@@ -14,12 +14,12 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.saving import Dialogs, documents, say_saved, with_ending
+from elicit_app.gui.flow.saving import Dialogs, documents, save_pixels, say_saved, with_ending
 from elicit_app.problem import Problem
 from elicit_app.study.writing import write_whole
 
 if TYPE_CHECKING:
-    from elicit_app.experiments.watching import Watched, Wish
+    from elicit_app.experiments.watching import LabSettings, Watched
     from elicit_app.gui.laboratory.page import LaboratoryPage
 
 
@@ -65,19 +65,19 @@ class LaboratoryFlow(QObject):
         page.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
         return page
 
-    def _run(self, wishes: Sequence[Wish]) -> None:
+    def _run(self, chosen: Sequence[LabSettings]) -> None:
         self._stop.set()
         stop = self._stop = threading.Event()
-        self._page.begin(sum(wish.people for wish in wishes))
+        self._page.begin(sum(settings.people for settings in chosen))
         # A thread that ends with the program: nothing of what it computes is to be kept.
-        threading.Thread(target=self._simulate, args=(tuple(wishes), stop), daemon=True).start()
+        threading.Thread(target=self._simulate, args=(tuple(chosen), stop), daemon=True).start()
 
-    def _simulate(self, wishes: Sequence[Wish], stop: threading.Event) -> None:
-        """On the thread: simulate the people of all wishes in turn."""
+    def _simulate(self, chosen: Sequence[LabSettings], stop: threading.Event) -> None:
+        """On the thread: simulate the people of all settings in turn."""
         from elicit_app.experiments.watching import watch
 
         try:
-            for person in _in_turn([watch(wish) for wish in wishes]):
+            for person in _in_turn([watch(settings) for settings in chosen]):
                 if stop.is_set():
                     return
                 self._arrived.emit(stop, person)
@@ -110,10 +110,7 @@ class LaboratoryFlow(QObject):
         card = page.said.parentWidget()
         if (path := self._ask("laboratory", ".png")) is not None and card is not None:
             picture = card.grab()
-            if not picture.save(str(path)):
-                page.notice.say(f"{path} could not be written. Choose another place.")
-                return
-            say_saved(page.notice, path, self._dialogs)
+            self._write(path, lambda: save_pixels(picture, path))
 
     def _save_rows(self) -> None:
         from elicit_app.experiments.watching import rows_csv
@@ -128,8 +125,11 @@ class LaboratoryFlow(QObject):
     def _save(self, text: str, name: str, ending: str) -> None:
         if (path := self._ask(name, ending)) is None:
             return
+        self._write(path, lambda: write_whole(path, text))
+
+    def _write(self, path: Path, write: Callable[[], object]) -> None:
         try:
-            write_whole(path, text.encode())
+            write()
         except Problem as problem:
             self._page.notice.say(problem.sentence)
         else:

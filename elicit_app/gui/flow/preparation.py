@@ -266,8 +266,7 @@ def _with_more(study: Study, files: tuple[Path, ...], maps: Maps) -> Study:
 
 
 def _packed(study: Study, setting: Setting, path: Path, *, again: bool) -> Path:
-    from elicit_app.session.experts.packing import packed, write_pack
-    from elicit_app.session.experts.second_round import opinions_of
+    from elicit_app.session.experts.packing import opinions_of, packed, write_pack
 
     return write_pack(packed(study, setting, opinions_of(study) if again else ()), path)
 

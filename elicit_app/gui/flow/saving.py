@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from PySide6.QtCore import QStandardPaths, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QBuffer, QStandardPaths, QUrl
+from PySide6.QtGui import QDesktopServices, QPixmap
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from elicit_app.gui.elements.surfaces import Notice
-from elicit_app.problem import Problem
 from elicit_app.session.views.result import CurvesView, ResultView
-from elicit_app.study.writing import write_picture
-from metrics.files import write_atomically
+from elicit_app.study.writing import write_picture, write_whole
 
 METRIC_ENDING = ".metric.json"
 PROVISIONAL = " (provisional)"
@@ -110,11 +108,21 @@ def save_format(view: ResultView, key: str, path: Path) -> Path:
         return export_metric(view, path)
     from metrics.exports import export
 
-    try:
-        write_atomically(path, export(view.metric, key))
-    except OSError as error:
-        sentence = f"{path} could not be written ({error.strerror or error}). Choose another place; nothing is lost."
-        raise Problem(sentence) from error
+    write_whole(path, export(view.metric, key))
+    return path
+
+
+def save_pixels(pixels: QPixmap, path: Path) -> Path:
+    """Write what a widget looks like as a PNG, whole or not at all, and return where.
+
+    Raises
+    ------
+    Problem
+        The file cannot be written.
+    """
+    buffer = QBuffer()
+    pixels.save(buffer, "PNG")
+    write_whole(path, bytes(buffer.data().data()))
     return path
 
 

@@ -2,24 +2,87 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from elicit_app.experiments.watching import NOISES, PEOPLE, Watched, Wish, width_sentence
+from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, Watched, width_sentence
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Divider, Label, LinkButton, OutlineButton, PrimaryButton, ProgressBar
+from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton, ProgressBar
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import tell, tell_item
 from elicit_app.gui.laboratory.plots import LivePlot, Series
-from elicit_app.gui.laboratory.rows import RowsTable
 from elicit_app.gui.theme import Role
+
+HEADS = ("person", "procedure", "answers", "judged otherwise", "range factor", "true values inside", "seconds")
+MOST = 3
+_STRESSED = HEADS.index("judged otherwise")
+_RIGHT = Qt.AlignmentFlag.AlignRight
+
+
+class RowsTable(QWidget):
+    """`add` puts a person on top; all of them are in the file that "Save rows" writes."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shown: deque[tuple[str, ...]] = deque(maxlen=MOST)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(6)
+        self._cells: list[list[Label]] = []
+        for column, head in enumerate(HEADS):
+            grid.addWidget(Label(head, Role.NOTE, theme.INK2, wrap=False, align=_RIGHT), 0, column)
+            grid.setColumnStretch(column, 1)
+        self._lines: list[Divider] = []
+        for row in range(MOST):
+            line = Divider()
+            grid.addWidget(line, 2 * row + 1, 0, 1, len(HEADS))
+            self._lines.append(line)
+            cells = []
+            for column in range(len(HEADS)):
+                role = Role.STRONG if column == _STRESSED else Role.BODY
+                cell = Label("", role, theme.INK if column == _STRESSED else theme.INK2, wrap=False, align=_RIGHT)
+                grid.addWidget(cell, 2 * row + 2, column)
+                cells.append(cell)
+            self._cells.append(cells)
+        self._show()
+
+    @property
+    def rows(self) -> tuple[tuple[str, ...], ...]:
+        """Return the texts that are shown, newest first."""
+        return tuple(self._shown)
+
+    def add(self, person: Watched) -> None:
+        """Put a person on top."""
+        end, inside = person.looks[-1], person.inside
+        self._shown.appendleft(
+            (
+                str(person.number),
+                person.settings.procedure,
+                str(end.answers),
+                f"{100 * end.otherwise:.1f} %",
+                "" if end.range_factor is None else f"{end.range_factor:.1f}",
+                "" if inside is None else f"{inside[0]} of {inside[1]}",
+                f"{person.run.seconds:.1f}",
+            )
+        )
+        self._show()
+
+    def _show(self) -> None:
+        for place, (line, cells) in enumerate(zip(self._lines, self._cells, strict=True)):
+            there = place < len(self._shown)
+            line.setVisible(there)
+            for column, cell in enumerate(cells):
+                cell.setVisible(there)
+                cell.setText(self._shown[place][column] if there else "")
+
 
 _LINE = "Simulated people answer. Nobody is asked, nothing is written into a study."
 _REPAINT = 250  # milliseconds: four times a second
@@ -46,7 +109,7 @@ class Choices:
 
 
 class LaboratoryPage(ScrolledPage):
-    """Emits `run_requested` with one or two `Wish`es, `stop_requested`, `back_requested`, `words_requested`.
+    """Emits `run_requested` with one or two `LabSettings`, `stop_requested`, `back_requested`, `words_requested`.
 
     `picture_requested`, `rows_requested`, `questions_requested` are about what is shown; `copied` brings the command.
     """
@@ -78,7 +141,7 @@ class LaboratoryPage(ScrolledPage):
         self.questions, self.picture = LinkButton("Questions shown…"), LinkButton("Save picture…")
         self.save_rows = LinkButton("Save rows…")
         self.command = Label(role=Role.NOTE)
-        self.copy = OutlineButton("Copy")
+        self.copy = Button("Copy")
         self.back, self.words = LinkButton("Back to the start"), LinkButton("What these words mean")
         self._timer = QTimer(self, interval=_REPAINT, singleShot=True)
         self._build()
@@ -112,7 +175,7 @@ class LaboratoryPage(ScrolledPage):
             size.setRange(0.001, 5.0)
         self.n_questions, self.n_people = NumberBox("Questions", 4, 60), NumberBox("People", 1, 1000)
         self.seed = NumberBox("Seed", 0, 999_999)
-        usual = Wish()
+        usual = LabSettings()
         self.n_questions.setValue(usual.questions)
         self.n_people.setValue(usual.people)
         self.seed.setValue(usual.seed)
@@ -129,13 +192,13 @@ class LaboratoryPage(ScrolledPage):
             size.setValue(size.minimum() if usual is None else usual)
 
     @property
-    def wishes(self) -> tuple[Wish, ...]:
-        """Return what is chosen: one wish, or a second one to compare with."""
+    def chosen(self) -> tuple[LabSettings, ...]:
+        """Return what is chosen: settings, and a second procedure to compare with."""
         names = [self.procedure.currentData(), self.compared.currentData()]
-        return tuple(self._wish(name) for name in dict.fromkeys(names) if name is not None)
+        return tuple(self._settings_for(name) for name in dict.fromkeys(names) if name is not None)
 
-    def _wish(self, procedure: str) -> Wish:
-        return Wish(
+    def _settings_for(self, procedure: str) -> LabSettings:
+        return LabSettings(
             study=self.study.currentData(),
             procedure=procedure,
             answers=self.answers.currentData(),
@@ -176,11 +239,11 @@ class LaboratoryPage(ScrolledPage):
         self._repaint()
 
     def _repaint(self) -> None:
-        series = [self._series(wish.procedure) for wish in self.wishes]
+        series = [self._series(settings.procedure) for settings in self.chosen]
         most = self.n_questions.value()
         self.otherwise.show_series([one for one, _ in series], most)
         self.widths.show_series([one for _, one in series], most)
-        first = [one for one in self._people if one.wish.procedure == self.wishes[0].procedure]
+        first = [one for one in self._people if one.settings.procedure == self.chosen[0].procedure]
         said, so_far = width_sentence(first) if first else (_EMPTY, _HOW)
         self.said.setText(said)
         self.so_far.setText(so_far)
@@ -189,12 +252,12 @@ class LaboratoryPage(ScrolledPage):
     def _series(self, procedure: str) -> tuple[Series, Series]:
         otherwise: dict[int, list[float]] = {}
         widths: dict[int, list[float]] = {}
-        people = [one for one in self._people if one.wish.procedure == procedure]
+        people = [one for one in self._people if one.settings.procedure == procedure]
         # Searches end after different numbers of answers: they stand at the middle of these.
         end = round(median(one.looks[-1].answers for one in people)) if people else 0
         for person in people:
             for look in person.looks:
-                answers = look.answers if person.wish.steerable else end
+                answers = look.answers if person.settings.steerable else end
                 otherwise.setdefault(answers, []).append(look.otherwise)
                 if look.range_factor is not None:
                     widths.setdefault(answers, []).append(look.range_factor)
@@ -346,16 +409,16 @@ class LaboratoryPage(ScrolledPage):
         self.copy.clicked.connect(lambda: self.copied.emit(self.command.text()))
 
     def _changed(self) -> None:
-        steerable = self._wish(self.procedure.currentData()).steerable
+        steerable = self._settings_for(self.procedure.currentData()).steerable
         for widget in (self.answers, self.n_questions):
             widget.setEnabled(steerable)
-        self.command.setText("\n".join(wish.command for wish in self.wishes))
+        self.command.setText("\n".join(settings.command for settings in self.chosen))
 
     def _press(self) -> None:
         if self._running:
             self.stop_requested.emit()
         else:
-            self.run_requested.emit(self.wishes)
+            self.run_requested.emit(self.chosen)
 
     def _escape(self) -> None:
         (self.stop_requested if self._running else self.back_requested).emit()

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import (
+    Button,
     Card,
     Divider,
     FlatButton,
@@ -18,7 +19,6 @@ from elicit_app.gui.elements import (
     GlyphSign,
     Label,
     LinkButton,
-    OutlineButton,
     PrimaryButton,
 )
 from elicit_app.gui.elements.page import ScrolledPage
@@ -56,7 +56,7 @@ class OpeningPage(ScrolledPage):
 _NUMBERS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six"}
 
 
-class Trouble(NamedTuple):
+class ErrorDetails(NamedTuple):
     """What the page shows: a headline, what was read, findings, and the file to read again (None: nothing to read).
 
     `choose` tells whether another file would help; else the way on is back to the start.
@@ -69,7 +69,7 @@ class Trouble(NamedTuple):
     choose: bool = False
 
     @classmethod
-    def of_file(cls, problem: Problem, source: Path) -> Trouble:
+    def of_file(cls, problem: Problem, source: Path) -> ErrorDetails:
         """Say that a file or a folder cannot be used yet."""
         title = "This study folder cannot be used yet" if source.is_dir() else "This file cannot be used yet"
         sentence = problem.sentence
@@ -98,7 +98,7 @@ class ErrorPage(ScrolledPage):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._trouble = Trouble("", "")
+        self._error = ErrorDetails("", "")
         self._title, self._sentence = Label(role=theme.Role.HEADLINE), Label(ink=theme.INK2)
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._card = Card()
@@ -108,7 +108,7 @@ class ErrorPage(ScrolledPage):
         self._rows = Block()
         self._findings.addWidget(self._rows)
         self.primary = PrimaryButton("Choose another file…")
-        self.again, self.copy = OutlineButton("Read it again", keys=("F5",)), FlatButton("Copy these findings")
+        self.again, self.copy = Button("Read it again", keys=("F5",)), FlatButton("Copy these findings")
         self.format, self.back = LinkButton("What a predictions file looks like"), LinkButton("Back to the start")
         self._build()
         self.primary.clicked.connect(self._go_on)
@@ -123,20 +123,20 @@ class ErrorPage(ScrolledPage):
     @property
     def source(self) -> Path | None:
         """Return the file or folder that cannot be used."""
-        return self._trouble.source
+        return self._error.source
 
-    def show_trouble(self, trouble: Trouble) -> None:
+    def show_error(self, error: ErrorDetails) -> None:
         """Show what is wrong."""
-        self._trouble = trouble
-        self._title.setText(trouble.title)
-        self._sentence.setText(trouble.sentence)
-        self._card.setVisible(bool(trouble.findings))
-        self.again.setVisible(trouble.source is not None)
-        self.format.setVisible(trouble.choose)
-        self.copy.setText("Copy these findings" if trouble.findings else "Copy this sentence")
-        self.primary.setText("Choose another file…" if trouble.choose else "Back to the start")
-        self.back.setVisible(trouble.choose)
-        _lay_findings(self._rows.renew(), trouble.findings)
+        self._error = error
+        self._title.setText(error.title)
+        self._sentence.setText(error.sentence)
+        self._card.setVisible(bool(error.findings))
+        self.again.setVisible(error.source is not None)
+        self.format.setVisible(error.choose)
+        self.copy.setText("Copy these findings" if error.findings else "Copy this sentence")
+        self.primary.setText("Choose another file…" if error.choose else "Back to the start")
+        self.back.setVisible(error.choose)
+        _lay_findings(self._rows.renew(), error.findings)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)
@@ -161,14 +161,14 @@ class ErrorPage(ScrolledPage):
         self.body.addStretch(2)
 
     def _go_on(self) -> None:
-        (self.choose_requested if self._trouble.choose else self.start_requested).emit()
+        (self.choose_requested if self._error.choose else self.start_requested).emit()
 
     def _read_again(self) -> None:
-        if self._trouble.source is not None:
-            self.again_requested.emit(self._trouble.source)
+        if self._error.source is not None:
+            self.again_requested.emit(self._error.source)
 
     def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._trouble.text)
+        QGuiApplication.clipboard().setText(self._error.text)
         self.copy.setText("Copied")
 
 

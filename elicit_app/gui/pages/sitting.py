@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import (
+    Button,
     Card,
     Divider,
     FlatButton,
@@ -15,7 +16,6 @@ from elicit_app.gui.elements import (
     GlyphSign,
     Label,
     LinkButton,
-    OutlineButton,
     PrimaryButton,
     Surface,
 )
@@ -120,7 +120,7 @@ class SittingOverPage(ScrolledPage):
         self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.stop = PrimaryButton("Look back and finish", keys=("Enter",))
         self.more, self.undo = (
-            OutlineButton("Answer more questions"),
+            Button("Answer more questions"),
             FlatButton("Undo", keys=("Ctrl+Z",), glyph=Glyph.UNDO),
         )
         card = Card(Surface.IMPORTANT)

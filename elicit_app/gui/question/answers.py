@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.gui import theme
-from elicit_app.gui.elements import AnswerButton, Button, EqualButton, MinorButton
+from elicit_app.gui.elements import AnswerButton, Button, MinorButton
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.measures import GAP, Plan, Span, answer_spans
 from elicit_app.session.views.asked import Reply
@@ -58,7 +58,7 @@ class GivenAnswer:
 
 
 class Answers(QWidget):
-    """Three answers and five finer ones, in the columns of the ledger. Emits `given` with a `Pressed`."""
+    """Three answers and five finer ones, in the columns of the comparison. Emits `given` with a `Pressed`."""
 
     given = Signal(object)
     level_requested = Signal()
@@ -66,7 +66,7 @@ class Answers(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.a = AnswerButton("A", "A is better", parent=self)
-        self.equal = EqualButton("About equal", parent=self)
+        self.equal = AnswerButton(None, "About equal", parent=self)
         self.b = AnswerButton("B", "B is better", parent=self)
         self.clearly_a, self.slightly_a = MinorButton(parent=self), MinorButton(parent=self)
         self.unsure = MinorButton(keys=("S",), parent=self)
@@ -104,7 +104,7 @@ class Answers(QWidget):
             self.arrange(self._plan)
 
     def arrange(self, plan: Plan) -> None:
-        """Take the columns of the ledger, and the sizes and words for the room there is."""
+        """Take the columns of the comparison, and the sizes and words for the room there is."""
         self._plan, room = plan, plan.room
         small = plan.sizes.compact
         for button in self.buttons:

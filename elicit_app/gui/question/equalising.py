@@ -18,12 +18,12 @@ from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
 from elicit_app.elicitation.questions import Proposal
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Button, EqualButton, MinorButton, PrimaryButton, box, side_colours, tell
+from elicit_app.gui.elements import AnswerButton, Button, MinorButton, PrimaryButton, box, side_colours, tell
 from elicit_app.gui.elements.fields import Unwheeled
 from elicit_app.gui.question.measures import Plan, answer_spans
 from elicit_app.gui.theme import em
 from elicit_app.session.views.asked import Side
-from elicit_app.session.words.ledger import letter_of
+from elicit_app.session.words.comparison import letter_of
 
 _HANDLE, _RING = 20, 28
 _LARGE_STEP = 10
@@ -233,9 +233,9 @@ class MoveAnswers(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.back = EqualButton("Back to A or B", keys=("Esc",), parent=self)
+        self.back = AnswerButton(None, "Back to A or B", keys=("Esc",), parent=self)
         self.equal = PrimaryButton("Equally bad now", keys=("Enter",), parent=self)
-        self.bound = EqualButton("", keys=("N",), parent=self)
+        self.bound = AnswerButton(None, "", keys=("N",), parent=self)
         self.unsure = MinorButton("Cannot say, ask later", keys=("S",), parent=self)
         self._plan: Plan | None = None
         self.equal.role = theme.Role.LEAD
@@ -248,7 +248,7 @@ class MoveAnswers(QWidget):
         return self.back, self.equal, self.bound, self.unsure
 
     def arrange(self, plan: Plan) -> None:
-        """Take the columns of the ledger, and the sizes and words for the room there is."""
+        """Take the columns of the comparison, and the sizes and words for the room there is."""
         self._plan = plan
         for button in self.buttons:
             button.set_compact(plan.sizes.compact)

@@ -1,6 +1,6 @@
 """Where things stand on the question page, and how large they are, for the room there is.
 
-All lengths that hold text grow with the font (`em`); distances do not. Ledger and answers share their columns.
+All lengths that hold text grow with the font (`em`); distances do not. Comparison and answers share their columns.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Span(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The three columns of ledger and answers, from the left edge of the content."""
+    """The three columns of comparison and answers, from the left edge of the content."""
 
     a: Span
     middle: Span
@@ -56,7 +56,7 @@ def _around(middle: int, width: int) -> Columns:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of the ledger for a window, a font and a number of rows.
+    """Sizes of the comparison for a window, a font and a number of rows.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Sizes:
 
 
 def sizes(room: Breakpoint, rows: int) -> Sizes:
-    """Return the sizes of the ledger."""
+    """Return the sizes of the comparison."""
     small = room.compact or room.large
     dense = rows >= 4 and not room.large
     tight = dense and (small or room.low)
@@ -128,7 +128,7 @@ def sizes(room: Breakpoint, rows: int) -> Sizes:
 
 
 class Frame(NamedTuple):
-    """Fixed heights of the page: above the top bar, the headline, around the ledger, strip to answers, the answers."""
+    """Fixed heights of the page: above the top bar, the headline, around the card, strip to answers, the answers."""
 
     top: int
     headline: int
@@ -159,17 +159,17 @@ class Plan:
         How much room there is.
     width : int
         Width of the content.
-    ledger, answers : Columns
-        Their columns: the same, but with a large font the ledger has two halves and the answers three thirds.
+    comparison, answers : Columns
+        Their columns: the same, but with a large font the comparison has two halves and the answers three thirds.
     sizes : Sizes
-        Sizes of the ledger.
+        Sizes of the comparison.
     frame : Frame
         Fixed heights of the page.
     """
 
     room: Breakpoint
     width: int
-    ledger: Columns
+    comparison: Columns
     answers: Columns
     sizes: Sizes
     frame: Frame
@@ -198,7 +198,7 @@ def plan(width: int, room: Breakpoint, rows: int, *, longest_word: float = 0.0, 
     room : Breakpoint
         How much room there is.
     rows : int
-        Rows of the ledger.
+        Rows of the comparison.
     longest_word : float
         Pixels of the longest word of the study: the middle column becomes wider for it, as far as the sides allow.
     least_side : float
@@ -217,7 +217,7 @@ def plan(width: int, room: Breakpoint, rows: int, *, longest_word: float = 0.0, 
 def answer_spans(plan_: Plan) -> tuple[Span, Span, Span]:
     """Return the columns of the answers A, "About equal" and B."""
     a, middle, b = plan_.answers
-    # Stacked columns keep their own distance; ledger columns touch, so "About equal" is inset.
+    # Stacked columns keep their own distance; comparison columns touch, so "About equal" is inset.
     inset = GAP if middle.x == a.end else 0
     return a, Span(middle.x + inset, middle.width - 2 * inset), b
 

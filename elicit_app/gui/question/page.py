@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGraphicsOpacityEffect, QHBoxLayout, QVBoxLayout, 
 
 from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, FlatButton, Glyph, Label, OutlineButton, PrimaryButton, Surface
+from elicit_app.gui.elements import Button, Card, FlatButton, Glyph, Label, PrimaryButton, Surface
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import tell
@@ -21,7 +21,7 @@ from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.journal.events import LONGEST_REASON
 from elicit_app.session.views.asked import QuestionView, Reply, UnsavedView
-from elicit_app.session.words.ledger import ledger
+from elicit_app.session.words.comparison import compare_pair
 from elicit_app.session.words.sentences import last_words, mark_words, progress_words, undo_words
 from elicit_app.study.model import Study
 
@@ -42,7 +42,7 @@ class BreakCard(Card):
         super().__init__(Surface.IMPORTANT, parent)
         self._sentence = Label(role=theme.Role.TITLE, align=Qt.AlignmentFlag.AlignHCenter)
         self.go_on = PrimaryButton("Go on", keys=("Enter",))
-        self.stop = OutlineButton("Stop for now")
+        self.stop = Button("Stop for now")
         self.go_on.clicked.connect(self.went_on)
         self.stop.clicked.connect(self.left)
         column = QVBoxLayout(self)
@@ -124,7 +124,7 @@ class QuestionPage(PairPage):
 
     def __init__(self, parent: QWidget | None = None, *, lock_ms: int = LOCK_MS) -> None:
         self.undo = FlatButton("Undo", glyph=Glyph.UNDO)
-        self.stop = OutlineButton("Stop and see the result")
+        self.stop = Button("Stop and see the result")
         super().__init__(TopBar((self.undo, self.stop), ("Undo", "Stop")), parent=parent)
         self.notice = Notice(parent=self)
         self.break_card = BreakCard(self)
@@ -205,7 +205,7 @@ class QuestionPage(PairPage):
         self.reason.hide()
         self._say_notes()
         wording = self._study.wording
-        words = ledger(view.left, view.right, wording, view.population, self._family, subject=view.subject)
+        words = compare_pair(view.left, view.right, wording, view.population, self._family, subject=view.subject)
         if view.reversed_rows:
             words = replace(words, rows=words.rows[::-1])
         pair = Pair(view.left, view.right, wording, view.population, self._family)

@@ -1,4 +1,4 @@
-"""What the question page and the practice page share: headline, ledger, strip and answers in their places."""
+"""What the question page and the practice page share: headline, comparison, strip and answers in their places."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from elicit_app.gui.elements import Label, Page
 from elicit_app.gui.elements.page import QuietScrollBar
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import Answers, Pressed, bind, bind_answers
+from elicit_app.gui.question.comparison_card import ComparisonCard
 from elicit_app.gui.question.equalising import MoveAnswers, Moving
-from elicit_app.gui.question.ledger_card import LedgerCard
 from elicit_app.gui.question.measures import Plan, frame, plan, sizes
 from elicit_app.gui.question.row import side_width
 from elicit_app.gui.question.strip import StripBand
 from elicit_app.gui.question.top_bar import TopBar
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.views.asked import Reply
-from elicit_app.session.words.balance import Balance, balance_of, bound_words, move_name, moved_ledger, with_count
-from elicit_app.session.words.ledger import PairComparison, counted, letter_of, opposite
+from elicit_app.session.words.comparison import PairComparison, counted, letter_of, opposite
+from elicit_app.session.words.sentences import Balance, balance_of, bound_words, move_name, moved_comparison, with_count
 from elicit_app.study.model import Study, Wording
 from metrics.elicited.family import linear_family
 
@@ -36,12 +36,12 @@ _ANSWERS_AT_MOST = 0.4
 """Share of the height that the answers may take; where they need more, they scroll with the rest."""
 
 _AROUND_AT_LEAST = 2
-"""Free pixels above and below a ledger that hardly fits."""
+"""Free pixels above and below a comparison that hardly fits."""
 
 
 def largest_count(study: Study) -> int:
     """Return the largest count that plausible questions show: half of the study's largest class."""
-    if not study.n_cases and study.law is None:
+    if not study.n_cases and study.distribution is None:
         return 0
     return math.ceil(float(study.prevalence.max()) * study.population / 2)
 
@@ -57,7 +57,7 @@ class Pair(NamedTuple):
 
 
 class PairPage(Page):
-    """A pair of results: headline at the top, sentence and answers at the bottom, the ledger takes what is between.
+    """A pair of results: headline at the top, sentence and answers at the bottom, the comparison takes what is between.
 
     Everything is placed by `place`, which is called whenever size, font or values change.
 
@@ -85,7 +85,7 @@ class PairPage(Page):
         centre = Qt.AlignmentFlag.AlignHCenter
         self.headline = Label(role=theme.Role.HEADLINE, align=centre, parent=self.body)
         self.note = Label(role=theme.Role.CAPTION, ink=theme.INK2, align=centre, parent=self.body)
-        self.card = LedgerCard(self.body, practice=practice)
+        self.card = ComparisonCard(self.body, practice=practice)
         self.strip = StripBand(self)
         self.answers, self.move_answers = Answers(self), MoveAnswers(self)
         self.move_answers.hide()
@@ -142,7 +142,7 @@ class PairPage(Page):
         pair : Pair
             Its matrices.
         name : str
-            What a screen reader calls the ledger.
+            What a screen reader calls the comparison.
         proposal : Proposal or None
             The count that may be moved until both results are equally bad; its first side is the left one.
         at_once : bool
@@ -152,7 +152,7 @@ class PairPage(Page):
         self._moving = None
         if proposal is not None:
             far = with_count(pair.left, pair.right, proposal, proposal.most)
-            self._widest = balance_of(moved_ledger(*far, pair.wording, pair.population, pair.family, view).rows)
+            self._widest = balance_of(moved_comparison(*far, pair.wording, pair.population, pair.family, view).rows)
         self.answers.offer_level(proposal is not None)
         self._turn(moving=False)
         self._show(view, pair.left, pair.right)
@@ -275,7 +275,7 @@ class PairPage(Page):
             return
         self._moving = moving
         left, right = with_count(pair.left, pair.right, moving.proposal, moving.count)
-        words = moved_ledger(left, right, pair.wording, pair.population, pair.family, view)
+        words = moved_comparison(left, right, pair.wording, pair.population, pair.family, view)
         at_least = moving.count == moving.proposal.least
         self.move_answers.say_bound(bound_words(moving.least, moving.most, at_least=at_least))
         self._balance = balance_of(words.rows)
@@ -350,7 +350,7 @@ class PairPage(Page):
         self.place()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Put the focus on the ledger where nothing on the page has it: the keys work at once."""
+        """Put the focus on the comparison where nothing on the page has it: the keys work at once."""
         super().showEvent(event)
         inside = self.focusWidget()
         if inside is None or not inside.isVisibleTo(self):
@@ -450,7 +450,7 @@ class PairPage(Page):
             self.bottom().setGeometry(side, y + above + high + theme.S, plan_.width, self.bottom_height(plan_.width))
 
     def _place_sentences(self, plan_: Plan, side: int) -> int:
-        """Place headline, note and, with a large font, the strip; return where the ledger's part begins."""
+        """Place headline, note and, with a large font, the strip; return where the comparison's part begins."""
         width, y = plan_.width, plan_.frame.headline
         self.headline.setGeometry(side, y, width, self.headline.heightForWidth(width))
         y += self.headline.height()
@@ -464,7 +464,7 @@ class PairPage(Page):
         return y
 
     def minimumSizeHint(self) -> QSize:
-        """Return the least size in which every word is whole; the ledger scrolls where it is higher than its place."""
+        """Return the least size in which every word is whole; the card scrolls where it is higher than its place."""
         width = max(self.bar.minimum_width(), self.answers.minimum_width(), self.headline.minimumSizeHint().width())
         size, content = frame(self.room), max(width, theme.content_width(self.width()))
         fixed = size.top + self.bar.needed_height(content) + size.headline + size.bottom

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.questions import Family, Moved
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, FlatButton, Glyph, GlyphSign, Label, OutlineButton, PrimaryButton, Surface
+from elicit_app.gui.elements import Button, Card, FlatButton, Glyph, GlyphSign, Label, PrimaryButton, Surface
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import Pressed, bind
 from elicit_app.gui.question.pair_page import Pair, PairPage, largest_count
@@ -18,13 +18,13 @@ from elicit_app.session.warm_up import (
     Feedback,
     PracticePair,
     PracticeTrade,
+    practice_comparison,
     practice_feedback,
-    practice_ledger,
     practice_pairs,
     practice_trade,
     trade_feedback,
 )
-from elicit_app.session.words.ledger import ledger
+from elicit_app.session.words.comparison import compare_pair
 from elicit_app.study.model import Study
 
 _STEPS = 3
@@ -38,7 +38,7 @@ class FeedbackCard(Card):
         self.sign = GlyphSign(Glyph.CHECK, 24)
         self.headline = Label(role=theme.Role.TITLE)
         self.sentence = Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self.again = OutlineButton("Try again")
+        self.again = Button("Try again")
         self.next = PrimaryButton("Next", keys=("Enter",))
         words = QVBoxLayout()
         words.setSpacing(theme.XS)
@@ -142,11 +142,11 @@ class PracticePage(PairPage):
         self.bar.show_progress(title, "does not count", self.number / _STEPS, f"{title}, does not count")
         self.feedback.hide()
         if self._number == 0:
-            words = practice_ledger(better, study, self._family)
+            words = practice_comparison(better, study, self._family)
             pair = Pair(better.left, better.right, study.wording, study.population, self._family)
             proposal = None
         else:
-            words = ledger(trade.left, trade.right, study.wording, study.population, self._family)
+            words = compare_pair(trade.left, trade.right, study.wording, study.population, self._family)
             pair = Pair(trade.left, trade.right, study.wording, study.population, self._family)
             proposal = trade.proposal
         name = words.spoken(self.number).replace("Question", "Practice", 1)

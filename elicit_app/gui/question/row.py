@@ -1,4 +1,4 @@
-"""One row of the ledger: a kind of mistake in words, and on either side its number, rate and squares."""
+"""One row of the comparison: a kind of mistake in words, and on either side its number, rate and squares."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from elicit_app.gui.question.measures import Plan, Sizes, breakable, plan, wrapp
 from elicit_app.gui.question.squares import OUTLINE, Bar, Scale
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.views.asked import Side
-from elicit_app.session.words.ledger import Row, letter_of
+from elicit_app.session.words.comparison import Row, letter_of
 
 BESIDE_NUMBER = 18
 """Between the digits and the squares."""
@@ -325,7 +325,7 @@ _STACKED_BARS = 36
 """Height of the squares in a stacked row, at the base font."""
 
 
-class LedgerRow(QWidget):
+class ComparisonRow(QWidget):
     """Words in the middle, A's bar to the left, B's to the right; stacked where the font is large."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -404,7 +404,7 @@ class LedgerRow(QWidget):
     def squares_width(self, digits: float) -> float:
         """Return the width that the squares have beside `digits`, the width of the number."""
         sizes = self._plan.sizes
-        return self._plan.ledger.a.width - sizes.inner - digits - theme.M - sizes.outer
+        return self._plan.comparison.a.width - sizes.inner - digits - theme.M - sizes.outer
 
     def _air(self) -> int:
         return _BAR_AIR_TIGHT if self._plan.sizes.compact else _BAR_AIR
@@ -420,7 +420,7 @@ class LedgerRow(QWidget):
     def _words_width(self) -> int:
         if self._plan.sizes.stacked:
             return self._plan.width - 2 * theme.M
-        return self._plan.ledger.middle.width - 2 * theme.S
+        return self._plan.comparison.middle.width - 2 * theme.S
 
     def _words_gap(self) -> int:
         return 0 if self._plan.sizes.tight else theme.XS
@@ -442,7 +442,7 @@ class LedgerRow(QWidget):
             y += height + self._words_gap()
         high = self._stacked_bars() if stacked else self.height()
         top = self.height() - high - theme.S if stacked else 0
-        for bar, column in zip(self.bars, (self._plan.ledger.a, self._plan.ledger.b), strict=True):
+        for bar, column in zip(self.bars, (self._plan.comparison.a, self._plan.comparison.b), strict=True):
             bar.setGeometry(column.x, top, column.width, high)
 
 

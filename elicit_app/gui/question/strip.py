@@ -15,8 +15,8 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Glyph, box, paint_badge, paint_glyph
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.theme import Breakpoint, Role, em, font
-from elicit_app.session.words.balance import Balance
-from elicit_app.session.words.ledger import DifferenceSentence, Letter
+from elicit_app.session.words.comparison import DifferenceSentence, Letter
+from elicit_app.session.words.sentences import Balance
 from metrics.display.text import isolated
 
 _MOST_LINES, _LONGEST_CHANGE = 4, 64
@@ -100,7 +100,7 @@ class StripText:
 def strip_text(said: DifferenceSentence | Balance, width: float, room: Breakpoint, *, short: bool = False) -> StripText:
     """Return the lines for a sentence in `width` pixels: smaller type before more than a line for each part.
 
-    Names so long that they would take more than four lines are cut in their middle (`short`); the ledger's rows, the
+    Names so long that they would take more than four lines are cut in their middle (`short`); the rows of the card, the
     tooltips and the accessible name have them whole.
     """
     if short:

@@ -2,25 +2,170 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QTabBar, QWidget
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QScrollArea,
+    QSizePolicy,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label, LinkButton, OutlineButton, PrimaryButton, focus_ring
-from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
+from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton, focus_ring
+from elicit_app.gui.elements.fields import Field
+from elicit_app.gui.elements.page import Header, QuietScrollBar, ScrolledPage, press_by
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import elided, tell
-from elicit_app.gui.results.costs import CostsPane
-from elicit_app.gui.results.files import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW
-from elicit_app.gui.results.practice import PracticeDialog, Table
+from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
 from elicit_app.gui.results.prevalence import PrevalencePane
+from elicit_app.gui.results.rates import RatesPane
 from elicit_app.gui.results.seen import Part, SeenPane
 from elicit_app.gui.results.to_do import ToDoPane
-from elicit_app.gui.results.told import ToldPane
 from elicit_app.session.views.result import CurvesView, ResultView
 from elicit_app.session.words.policy_words import chooses
 from elicit_app.study.model import Study
+from metrics.errors import InputError
+from metrics.policies.cases import Practice
+
+_LEAST_ROWS, _MOST_ROWS = 3, 8
+Table = tuple[tuple[float, ...], ...]
+EXPLAINED = (
+    "How are these cases decided today, without a model? Type how many, out of the cases of each truth, are called "
+    "what. Whole numbers are read as counts: the more cases, the surer. Shares or percentages are read as rates. How "
+    "common each truth is does not matter here."
+)
+
+
+class PracticeDialog(QDialog):
+    """Asks for the table of today's practice; emits `stated` with it, or with None where there is to be none."""
+
+    stated = Signal(object)
+
+    def __init__(self, study: Study, table: Table | None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._study = study
+        self.setWindowTitle("Today’s practice")
+        self.setModal(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 20)
+        column.setSpacing(theme.M)
+        column.addWidget(Label("Today’s practice", theme.Role.TITLE))
+        column.addWidget(Label(EXPLAINED, theme.Role.NOTE, theme.INK2))
+        self.fields: list[list[Field]] = []
+        column.addWidget(self._grid(), 1)
+        self.notice = Notice()
+        column.addWidget(self.notice)
+        column.addLayout(self._buttons(table is not None))
+        self.show_table(table)
+        rows = min(max(len(self.fields), _LEAST_ROWS), _MOST_ROWS)
+        self.resize(theme.em(680), theme.em(290 + 46 * rows))
+
+    def show_table(self, table: Table | None) -> None:
+        """Write `table` into the fields."""
+        for i, row in enumerate(self.fields):
+            for j, field in enumerate(row):
+                field.setText("" if table is None else f"{table[i][j]:g}")
+
+    def table(self) -> Table:
+        """Return what is typed.
+
+        Raises
+        ------
+        InputError
+            Where a field holds no number, or the table cannot be one of practice.
+        """
+        rows = tuple(tuple(self._number(i, j) for j in range(len(row))) for i, row in enumerate(self.fields))
+        Practice.of(rows, self._study.wording.class_one)
+        return rows
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # a block of a spreadsheet is pasted from the field on that has the focus
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            text = QGuiApplication.clipboard().text()
+            if event.matches(QKeySequence.StandardKey.Paste) and ("\t" in text or "\n" in text.strip()):
+                self._paste(watched, text)
+                return True
+        return super().eventFilter(watched, event)
+
+    def _paste(self, start: QObject, text: str) -> None:
+        at = [(i, j) for i, row in enumerate(self.fields) for j, field in enumerate(row) if field is start]
+        for i, line in enumerate(text.strip("\n").split("\n"), start=at[0][0]):
+            for j, cell in enumerate(line.split("\t"), start=at[0][1]):
+                if i < len(self.fields) and j < len(self.fields):
+                    self.fields[i][j].setText(cell.strip())
+
+    def _number(self, i: int, j: int) -> float:
+        typed = self.fields[i][j].text().strip()
+        try:
+            return float(typed.rstrip("% ").replace(",", "")) if typed else 0.0
+        except ValueError:
+            truth, called = (self._study.wording.class_one[place] for place in (i, j))
+            raise InputError(f"“{typed}” for {truth} called {called} is not a number.") from None
+
+    def _grid(self) -> QScrollArea:
+        inside, names = QWidget(), self._study.wording.class_one
+        inside.setAutoFillBackground(True)
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(0, 0, 8, 0)
+        grid.setSpacing(theme.S)
+        grid.setColumnMinimumWidth(0, theme.em(110))
+        grid.addWidget(Label("the truth is", theme.Role.NOTE, theme.INK2), 1, 0)
+        grid.addWidget(Label("it is called", theme.Role.NOTE, theme.INK2), 0, 1, 1, len(names))
+        for j, name in enumerate(names):
+            grid.addWidget(Label(name, theme.Role.LABEL), 1, j + 1)
+        for i, truth in enumerate(names):
+            grid.addWidget(Label(truth, theme.Role.LABEL), i + 2, 0)
+            self.fields.append([])
+            for j, called in enumerate(names):
+                field = Field()
+                tell(field, name=f"{truth} called {called}")
+                field.installEventFilter(self)
+                self.fields[-1].append(field)
+                grid.addWidget(field, i + 2, j + 1)
+        grid.setRowStretch(len(names) + 2, 1)
+        area = QScrollArea()
+        area.setVerticalScrollBar(QuietScrollBar())
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setWidget(inside)
+        return area
+
+    def _buttons(self, known: bool) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        self.none, cancel, self.use = FlatButton("Leave it out"), Button("Cancel"), PrimaryButton("Use it")
+        self.none.setVisible(known)
+        self.use.setDefault(True)
+        self.none.clicked.connect(lambda: self._tell(None))
+        cancel.clicked.connect(self.reject)
+        self.use.clicked.connect(self._accept)
+        row.addWidget(self.none)
+        row.addStretch(1)
+        row.addWidget(cancel)
+        row.addWidget(self.use)
+        return row
+
+    def _accept(self) -> None:
+        try:
+            table = self.table()
+        except InputError as error:
+            self.notice.say(str(error).removeprefix("practice: "))
+            return
+        self._tell(table)
+
+    def _tell(self, table: Sequence[Sequence[float]] | None) -> None:
+        self.stated.emit(table)
+        self.accept()
+
 
 TABS = (
     ("What to do", "To do"),
@@ -120,7 +265,7 @@ class ResultsPage(ScrolledPage):
 
     Emits `more_requested`, `export_requested` with the key of a format, `look_again_requested` with the number of
     an answer, `start_requested`, `review_requested`, `compare_requested` and `retry_requested` (after something
-    could not be written), `practice_told` with a table of today's practice, or None for none.
+    could not be written), `practice_stated` with a table of today's practice, or None for none.
     """
 
     notice: Notice
@@ -131,7 +276,7 @@ class ResultsPage(ScrolledPage):
     review_requested = Signal()
     retry_requested = Signal()
     compare_requested = Signal()
-    practice_told = Signal(object)
+    practice_stated = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -139,7 +284,7 @@ class ResultsPage(ScrolledPage):
         self._study: Study | None = None
         self._practice: Table | None = None
         self._header = Header()
-        self.more, self.save = OutlineButton("Answer more questions"), PrimaryButton("Save metric file…")
+        self.more, self.save = Button("Answer more questions"), PrimaryButton("Save metric file…")
         self._header.add_action(self.more)
         self._header.add_action(self.save)
         self.notice = Notice()
@@ -147,7 +292,7 @@ class ResultsPage(ScrolledPage):
         tell(self.tabs, name="Parts of the result")
         for widget in (self._header, self.notice, self.tabs):
             self.head.addWidget(widget)
-        self.to_do, self.told, self.seen = ToDoPane(), ToldPane(), SeenPane()
+        self.to_do, self.rates, self.seen = ToDoPane(), RatesPane(), SeenPane()
         self.prevalence, self.costs = PrevalencePane(), CostsPane()
         for pane in self._panes:
             self.body.addWidget(pane)
@@ -183,7 +328,7 @@ class ResultsPage(ScrolledPage):
         self._notes.setText(" ".join(view.notes))
         self._notes.setVisible(bool(view.notes))
         self.notice.say(view.unsaved, button="Try again")
-        self.told.show_result(view, study)
+        self.rates.show_result(view, study)
         self.to_do.show_result(view)
         self.seen.show_result(view, study)
         self.prevalence.show_result(view, study)
@@ -204,8 +349,8 @@ class ResultsPage(ScrolledPage):
             pane.arrange(breakpoint_)
 
     @property
-    def _panes(self) -> tuple[ToDoPane, ToldPane, SeenPane, PrevalencePane, CostsPane]:
-        return self.to_do, self.told, self.seen, self.prevalence, self.costs
+    def _panes(self) -> tuple[ToDoPane, RatesPane, SeenPane, PrevalencePane, CostsPane]:
+        return self.to_do, self.rates, self.seen, self.prevalence, self.costs
 
     def _links(self) -> QHBoxLayout:
         foot = QHBoxLayout()
@@ -232,7 +377,7 @@ class ResultsPage(ScrolledPage):
         self.save.clicked.connect(lambda: self.export_requested.emit(self._saves.key))
         press_by(self, self.costs.files.buttons[METRIC.key], "Ctrl+S")
         self.costs.export_requested.connect(self.export_requested)
-        self.told.look_again_requested.connect(self.look_again_requested)
+        self.rates.look_again_requested.connect(self.look_again_requested)
         self.notice.pressed.connect(self.retry_requested)
 
     def _turn(self, index: int) -> None:
@@ -246,7 +391,7 @@ class ResultsPage(ScrolledPage):
         """Ask for the table of today's practice."""
         if self._study is not None:
             dialog = PracticeDialog(self._study, self._practice, self)
-            dialog.told.connect(self.practice_told)
+            dialog.stated.connect(self.practice_stated)
             dialog.open()
 
     def _show_part(self, part: Part) -> None:

@@ -24,7 +24,7 @@ from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import Piece
 
 NO_MODELS = "This study has no models, so there is nothing to decide."
-MADE_UP = "It is a made-up law of probabilities for trying procedures out. What you told us is on the next page."
+MADE_UP = "It is a made-up distribution for trying procedures out. What you told us is on the next page."
 
 
 class RecommendationCard(Card):

@@ -20,7 +20,6 @@ from elicit_app.gui.elements import (
     GlyphSign,
     Label,
     LinkButton,
-    OutlineButton,
     PrimaryButton,
     Surface,
 )
@@ -99,9 +98,9 @@ class ContradictionCard(Card):
         column.addLayout(self._answers)
         column.addWidget(Divider())
         self._buttons: dict[Kept, Button] = {
-            "first": OutlineButton(),
-            "second": OutlineButton(),
-            "equal": OutlineButton("About equal"),
+            "first": Button(),
+            "second": Button(),
+            "equal": Button("About equal"),
             "both": FlatButton("Keep both answers"),
         }
         self._grid = QGridLayout()
@@ -186,7 +185,7 @@ class ReviewPage(ScrolledPage):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._header = Header()
-        self.more = OutlineButton("Answer more questions")
+        self.more = Button("Answer more questions")
         self.finish = PrimaryButton("Finish and see the result", keys=("Ctrl+Enter",))
         self._header.add_action(self.more)
         self._header.add_action(self.finish)
@@ -198,7 +197,7 @@ class ReviewPage(ScrolledPage):
         self.copy = LinkButton("Copy as a table")
         self.chosen = Label(NOTHING_CHOSEN, theme.Role.STRONG)
         self.undo = FlatButton("Undo", keys=("Ctrl+Z",), glyph=Glyph.UNDO)
-        self.again, self.out = OutlineButton("Look at it again", keys=("Enter",)), FlatButton("Take it out")
+        self.again, self.out = Button("Look at it again", keys=("Enter",)), FlatButton("Take it out")
         self._build()
         self._connect()
         self.settle()

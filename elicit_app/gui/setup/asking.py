@@ -1,23 +1,25 @@
-"""Which questions, and how many: for people one number, for researchers the procedure and its tolerance."""
+"""Which questions, and how many: for people one number, for researchers a procedure; and experts elsewhere."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import AnswersFor, Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label, LinkButton
+from elicit_app.gui.elements import Button, Label, LinkButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, NumberBox, named
-from elicit_app.gui.elements.surfaces import Part, Section
+from elicit_app.gui.elements.surfaces import Block, Part, Section
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
+from elicit_app.session.experts.packing import INTRODUCTION, stands
 from elicit_app.session.words.sentences import USUAL, purpose_words
 from elicit_app.study.making import minutes_for
 from elicit_app.study.model import Study
+from metrics.elicited.family import fraction_family, is_fraction
 
 TOLERANCES = (0.05, 0.02, 0.01)
 
@@ -142,12 +144,19 @@ class AskingSection(Part):
         choices.addLayout(named("Procedure", self.procedure), 2)
         choices.addLayout(named("Tolerance", self.tolerance), 1)
         self._warning = Label(role=theme.Role.NOTE, ink=theme.INK2)
+        self.fraction = CheckRow(
+            "A mistake may count differently where results are bad and where they are good",
+            "A linear-fractional metric. You choose between results and name no counts; the costs that come out hold "
+            "near what these models do.",
+        )
         inside.addLayout(choices)
         inside.addWidget(self._warning)
+        inside.addWidget(self.fraction)
         self.column.addWidget(self._more)
         self._more.hide()
         self.researchers.toggled.connect(self._more.setVisible)
         self.early.box.toggled.connect(self._tell)
+        self.fraction.box.toggled.connect(self._changed)
         self.questions.valueChanged.connect(self._tell)
         self.procedure.currentIndexChanged.connect(self._changed)
         self.tolerance.currentIndexChanged.connect(self._tell)
@@ -164,6 +173,15 @@ class AskingSection(Part):
         self._tell()
 
     @property
+    def as_fraction(self) -> bool:
+        """Tell whether a linear-fractional metric is to be elicited."""
+        return self.fraction.box.isChecked() and self._knows_fractions
+
+    @property
+    def _knows_fractions(self) -> bool:
+        return any(is_fraction(family) for family in self.entry.families)
+
+    @property
     def minutes(self) -> int:
         """Return about how many minutes it takes."""
         return minutes_for(self._classes, self.questions.value())
@@ -171,6 +189,8 @@ class AskingSection(Part):
     def setting(self, family: Family, seed: int, purpose: AnswersFor | None = None) -> Setting:
         """Return what was chosen, for a person."""
         entry = self.entry
+        if self.as_fraction:
+            family = cast(Family, fraction_family(family))
         options = {
             "stop": self.early.box.isChecked(),
             "checks": True,
@@ -195,6 +215,7 @@ class AskingSection(Part):
         for widget in (self.questions, self.early):
             widget.setEnabled(not narrows)
         self.tolerance.setEnabled(narrows)
+        self.fraction.setVisible(self._knows_fractions)
         self._minutes.setText(
             f"About {self.minutes} minutes. Up to three repeats and one check come on top. Stop whenever you like."
             if not narrows
@@ -208,3 +229,74 @@ class AskingSection(Part):
             "one wrong answer can spoil the result: it gives no ranges."
         )
         self.changed.emit()
+
+
+_SEND = (
+    "One file holds the words and what may be asked, as it is set above, and no case. Who opens it with elicit answers "
+    "there and sends one file back."
+)
+_ADD = "Drop the files that come back on this page, or choose them."
+_AGAIN = (
+    "For a second round",
+    "Who opens it sees where the experts who have finished stand, without their names, and answers again.",
+)
+_BUNDLED = "To add answers that come back, the study needs a folder of its own."
+
+
+class OthersSection(Section):
+    """Where the experts of a first round stand, before the questions of the second."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Where the others stand", INTRODUCTION, parent)
+        self._stands = Block()
+        self.column.addWidget(self._stands)
+
+    def show_study(self, study: Study) -> None:
+        """Show it, where `study` was sent for a second round."""
+        found = stands(study)
+        self.setVisible(bool(found))
+        rows = QVBoxLayout(self._stands.renew())
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(theme.XS)
+        for stand in found:
+            rows.addWidget(Label(stand.mistake, theme.Role.LABEL))
+            rows.addWidget(Label(stand.sentence))
+            for reason in stand.reasons:
+                rows.addWidget(Label(f"“{reason}”", theme.Role.NOTE, theme.INK2))
+
+
+class ElsewhereSection(Section):
+    """Emits `send_requested` with whether it is for a second round, and `add_requested`."""
+
+    send_requested = Signal(bool)
+    add_requested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Experts elsewhere", parent=parent)
+        self.sentence = Label(ink=theme.INK2)
+        self.send, self.add = Button("Send to an expert…"), Button("Add their answers…")
+        self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._buttons.setSpacing(theme.S)
+        for button in (self.send, self.add):
+            self._buttons.addWidget(button)
+        self._buttons.addStretch(1)
+        self.again = CheckRow(*_AGAIN)
+        self.column.addWidget(self.sentence)
+        self.column.addWidget(self.again)
+        self.column.addLayout(self._buttons)
+        self.send.clicked.connect(lambda: self.send_requested.emit(self.again.box.isChecked()))
+        self.add.clicked.connect(self.add_requested)
+
+    def show_study(self, study: Study, experts: int) -> None:
+        """Show what can be done with `study`, which so many have finished; nothing where it has no predictions."""
+        self.again.box.setChecked(False)
+        self.again.setVisible(study.kind == "folder" and experts > 1)
+        self.setVisible(bool(study.models))
+        keeps = study.kind == "folder"
+        self.sentence.setText(f"{_SEND} {_ADD if keeps else _BUNDLED}")
+        self.add.setVisible(keeps)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """With a large font the buttons stand below each other."""
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._buttons.setDirection(down if breakpoint_.large else across)

@@ -10,13 +10,12 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout,
 
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Card, Divider, Label, LinkButton, OutlineButton, PrimaryButton
+from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import Header, ScrolledPage, dropped_files, follow_the_eye
 from elicit_app.gui.elements.surfaces import Block, FoldedCard, Notice
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.setup.asking import AskingSection, FamilySection, PurposeSection
-from elicit_app.gui.setup.elsewhere import ElsewhereSection, OthersSection
+from elicit_app.gui.setup.asking import AskingSection, ElsewhereSection, FamilySection, OthersSection, PurposeSection
 from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
 from elicit_app.gui.start.rows import ContinueCard, ContinueView
 from elicit_app.registry import Setting
@@ -25,7 +24,7 @@ from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.words.sentences import USUAL
 from elicit_app.study.model import Pack, Study
-from metrics.elicited.family import linear_family
+from metrics.elicited.family import is_fraction, linear_family
 
 _WIDTH = 344
 
@@ -99,9 +98,9 @@ def _breakable(folder: str) -> str:
 def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
     wording = study.wording
     on = "a batch of items" if wording.priced else f"{study.population:,} {wording.cases}"
-    told = "How much each amount counts, by your answers, and how sure that is."
+    sentence = "How much each amount counts, by your answers, and how sure that is."
     if not wording.priced:
-        told = "How your answers rate these models, and how sure that is."
+        sentence = "How your answers rate these models, and how sure that is."
     steps = [
         ("Practice", "Three questions that do not count."),
         (
@@ -109,7 +108,7 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
             f"Two ways a model could do on {on}. You say which you would rather have. There is no right answer.",
         ),
         ("Now and then a number", "You move one number until both results are equally bad."),
-        ("What you told us" if wording.priced else "What to do", told),
+        ("What you told us" if wording.priced else "What to do", sentence),
     ]
     if piles:
         steps.insert(0, ("Piles", "You put mistakes that are about as bad together; or you skip that."))
@@ -165,6 +164,7 @@ class Beginning(NamedTuple):
         return (
             self.study.n_classes >= PILES_FROM
             and linear_family(self.setting.family).tells_apart
+            and not is_fraction(self.setting.family)
             and self.setting.procedure == "bayes"
         )
 
@@ -208,7 +208,7 @@ class BeginPage(ScrolledPage):
         self._seed, self._folder = 0, ""
         self.header, self.notice = Header(), Notice()
         self.current, self.begin = ContinueCard(), PrimaryButton("Begin", keys=("Ctrl+Enter",))
-        self.begin_anew = OutlineButton("Begin anew", keys=("Ctrl+Enter",))
+        self.begin_anew = Button("Begin anew", keys=("Ctrl+Enter",))
         self._who, self.purpose, self.guesses = _WhoCard(), PurposeSection(), GuessesSection()
         self.expert = self._who.field
         self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()
@@ -353,6 +353,11 @@ class BeginPage(ScrolledPage):
             return "lpm"
         return self.family.family
 
+    @property
+    def _takes_orders(self) -> bool:
+        """Tell whether mistakes may be stated to be never worse than others: not to a search, nor of a fraction."""
+        return self.asking.entry.offers("never_worse") and not self.asking.as_fraction
+
     def _family_changed(self) -> None:
         if self._study is not None:
             self.guesses.show_study(self._study, self._family)
@@ -367,7 +372,7 @@ class BeginPage(ScrolledPage):
             (self.family.alike if entry.families == ("dlpm",) else self.family.differ).radio.setChecked(True)
         for choice in (self.family.differ, self.family.alike):
             choice.setEnabled(not fixed)
-        self.orders.setVisible(entry.offers("never_worse"))
+        self.orders.setVisible(self._takes_orders)
         self._family_changed()
 
     def _say_settings(self) -> None:
@@ -381,7 +386,9 @@ class BeginPage(ScrolledPage):
         if study.n_classes > 2:
             worse = linear_family(self._family).tells_apart
             parts.append("some wrong answers worse than others" if worse else "all wrong answers equally bad")
-        if self.orders.count and entry.offers("never_worse"):
+        if self.asking.as_fraction:
+            parts.append("a fraction")
+        if self.orders.count and self._takes_orders:
             parts.append("1 order stated" if self.orders.count == 1 else f"{self.orders.count} orders stated")
         parts.append(f"at most {questions} questions" if questions else f"{entry.label}")
         self.settings.say("; ".join(parts))
@@ -404,7 +411,7 @@ class BeginPage(ScrolledPage):
     def _with_orders(self) -> Setting | None:
         """Return what is chosen with the stated orders, or None after saying why it cannot be."""
         setting = self._setting()
-        if self._study is None or self._study.pack is not None or not self.asking.entry.offers("never_worse"):
+        if self._study is None or self._study.pack is not None or not self._takes_orders:
             return setting
         try:
             return setting.model_copy(update={"never_worse": self.orders.orders()})

@@ -24,13 +24,13 @@ from PySide6.QtWidgets import (
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import (
+    Button,
     Card,
     Divider,
     Label,
     LinkButton,
     Look,
     MinorButton,
-    OutlineButton,
     PrimaryButton,
     ProgressBar,
     Surface,
@@ -58,7 +58,7 @@ class _TopCard(Card):
         self._detail = Label(role=theme.Role.FLOW, ink=theme.INK2, align=middle)
         self._follows = Label(role=theme.Role.BODY, ink=theme.INK2, align=middle)
         self._proposed = Label(ink=theme.INK2)
-        self.later, self.accept = OutlineButton("Later", keys=("L",)), OutlineButton("Put it there", keys=("Enter",))
+        self.later, self.accept = Button("Later", keys=("L",)), Button("Put it there", keys=("Enter",))
         self._asks = Label("Which pile?", theme.Role.NOTE, theme.INK2, align=Qt.AlignmentFlag.AlignRight)
         self._or = Label("a digit, or drag the card", theme.Role.CAPTION, theme.INK2, align=Qt.AlignmentFlag.AlignRight)
         self.across = QGridLayout()
@@ -158,11 +158,11 @@ class PilesPage(ScrolledPage):
         self._beginning: Beginning | None = None
         self._piles: Piles | None = None
         self.header, self.notice = Header(), Notice()
-        self.skip, self.go_on = OutlineButton("Skip"), PrimaryButton("Go on", keys=("Ctrl+Enter",))
+        self.skip, self.go_on = Button("Skip"), PrimaryButton("Go on", keys=("Ctrl+Enter",))
         self.top = _TopCard()
         self.columns = [PileColumn(number + 1) for number in range(MOST)]
         self.sizes = {n: _SizeButton(str(n)) for n in range(FEWEST, MOST + 1)}
-        self.back, self.undo = LinkButton("Back"), OutlineButton("Undo", keys=("Ctrl+Z",))
+        self.back, self.undo = LinkButton("Back"), Button("Undo", keys=("Ctrl+Z",))
         self._build()
         self._connect()
         self.settle()

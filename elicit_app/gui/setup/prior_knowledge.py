@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QSizePolicy,
 from elicit_app.elicitation.orders import StatedMistake, StatedOrder, constraints_of
 from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Divider, Label, LinkButton, OutlineButton, StressedLabel
+from elicit_app.gui.elements import Button, Divider, Label, LinkButton, StressedLabel
 from elicit_app.gui.elements.fields import Field, ListBox
 from elicit_app.gui.elements.surfaces import Block, Part, Section
 from elicit_app.gui.elements.texts import tell
@@ -186,7 +186,7 @@ class OrdersSection(Part):
         self.state = LinkButton("State one")
         self.state.setCheckable(True)
         self.first, self.second = ListBox("This mistake"), ListBox("is never worse than this one")
-        self.add = OutlineButton("Add")
+        self.add = Button("Add")
         self.refused = Label(role=theme.Role.NOTE)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._form)
         self._row.setContentsMargins(0, 0, 0, 0)

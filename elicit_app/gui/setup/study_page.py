@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import FlatButton, Label, LinkButton, OutlineButton, PrimaryButton
+from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
 from elicit_app.gui.elements.page import Header, ScrolledPage, follow_the_eye
 from elicit_app.gui.elements.surfaces import Block, Notice, Section
@@ -175,7 +175,7 @@ class ModelsSection(Section):
         super().__init__("The models", "Human readers may be among them.", parent)
         self._study: Study | None = None
         self.fields: list[Field] = []
-        self._rows, self.add = Block(), OutlineButton("Add a model…")
+        self._rows, self.add = Block(), Button("Add a model…")
         self.column.addWidget(self._rows)
         self.column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
         self.add.clicked.connect(self.add_requested)
@@ -234,7 +234,7 @@ class PlaceSection(Section):
         super().__init__("Where it is kept", sentence, parent)
         self.path = Field()
         tell(self.path, name="Folder of the study")
-        choose = OutlineButton("Choose…")
+        choose = Button("Choose…")
         choose.clicked.connect(self.choose_requested)
         row = QHBoxLayout()
         row.setSpacing(theme.S)

@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Divider, Label, OutlineButton, StressedLabel
+from elicit_app.gui.elements import Button, Divider, Label, StressedLabel
 from elicit_app.gui.elements.fields import Field, named
 from elicit_app.gui.elements.surfaces import Section
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.grid import Column, Grid, GridView
-from elicit_app.session.words.ledger import ARROW
+from elicit_app.session.words.comparison import ARROW
 from elicit_app.study.model import LONGEST_CONSEQUENCE, Mistake, Study, Wording, default_wording
 from elicit_app.study.typed_tables import Key, keys_of, with_mistakes
 
@@ -134,9 +134,9 @@ class MistakesSection(Section):
         self.table = GridView(self.grid, "The words of every mistake", _MISTAKE_ROWS)
         self.search = Field(hint="Search: a class, a word")
         tell(self.search, name="Search among the mistakes")
-        self.paste = OutlineButton("Paste", keys=("Ctrl+V",))
-        self.fill = OutlineButton("Fill down", keys=("Ctrl+D",))
-        self.open_csv, self.save_csv = OutlineButton("Open CSV…"), OutlineButton("Save as CSV…")
+        self.paste = Button("Paste", keys=("Ctrl+V",))
+        self.fill = Button("Fill down", keys=("Ctrl+D",))
+        self.open_csv, self.save_csv = Button("Open CSV…"), Button("Save as CSV…")
         self.one, self.many = Field(), Field()
         self._below = QWidget()
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)

@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy, QVBoxLayout,
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import (
+    Button,
     Card,
     Divider,
     Glyph,
     Label,
-    OutlineButton,
     PrimaryButton,
     ProgressBar,
     Surface,
@@ -104,7 +104,7 @@ class DropCard(Card):
         self._line = Label(ink=theme.INK2)
         words.addWidget(self._line)
         self._or = Label("or drop it here", theme.Role.NOTE, theme.INK3, wrap=False)
-        self.outline, self.primary = OutlineButton("Choose file…"), PrimaryButton("Choose file…")
+        self.outline, self.primary = Button("Choose file…"), PrimaryButton("Choose file…")
         self._across.addLayout(words, 1)
         for widget in (self._or, self.outline, self.primary):
             self._across.addWidget(widget, 0, Qt.AlignmentFlag.AlignVCenter)

@@ -278,14 +278,14 @@ class Finished(_Event):
     kind: Literal["finished"] = "finished"
 
 
-class PracticeTold(_Event):
+class PracticeStated(_Event):
     """What is done today, as a table of counts or rates that was typed; rows are true classes. None takes it back."""
 
     kind: Literal["practice told"] = "practice told"
     table: tuple[tuple[float, ...], ...] | None = None
 
     @model_validator(mode="after")
-    def _check_shape(self) -> PracticeTold:
+    def _check_shape(self) -> PracticeStated:
         rows = self.table or ()
         if any(len(row) != len(rows) or not any(row) or any(entry < 0 for entry in row) for row in rows):
             raise ValueError("the table of practice is not square, has an empty row or a number below 0")
@@ -320,7 +320,7 @@ Event = Annotated[
     | Stopped
     | Continued
     | Finished
-    | PracticeTold
+    | PracticeStated
     | Recovered
     | Noted,
     Field(discriminator="kind"),

@@ -28,7 +28,7 @@ from elicit_app.session.journal.events import (
     unsealed,
 )
 from elicit_app.session.journal.reading import event_of, examine, look_into, read_bytes
-from elicit_app.session.journal.state import Fold, OutOfPlaceError
+from elicit_app.session.journal.state import OutOfPlaceError, StateBuilder
 from elicit_app.session.journal.writing import Journal
 
 _KEPT = 4096
@@ -81,10 +81,10 @@ def check_session(path: Path) -> SessionCheck:
     contents = look_into(path)
     events, damage = contents.events, contents.damage
     if not damage:
-        fold = Fold()
+        builder = StateBuilder()
         for number, event in enumerate(events, start=1):
             try:
-                fold.add(event)
+                builder.add(event)
             except OutOfPlaceError as error:
                 damage = f"makes no sense from line {number} on ({error})"
                 events = events[: number - 1]
@@ -152,7 +152,7 @@ def recover_session(path: Path, out: Path) -> Recovery:
     taken, left_out = _taken_over(found.before, found.after)
     now = datetime.now(UTC)
     lost = [Recovered(at=now, dropped=line.decode(errors="replace")[:_KEPT]) for line in found.unproven]
-    said = _told(path, found, left_out)
+    said = _summary(path, found, left_out)
     noted = [Noted(at=now, sentence=said)] if said else []
     begun = taken[0].model_copy(update={"version": VERSION})
     Journal.create(out, [begun, *taken[1:], *lost, *noted]).close()
@@ -265,23 +265,23 @@ def _plain(data: bytes, path: Path) -> _Found:
 
 def _taken_over(before: Sequence[Event], after: Sequence[Event]) -> tuple[list[Event], int]:
     """Return the events that make sense without what is lost, and how many do not."""
-    fold, taken, left_out = Fold(), [], 0
+    builder, taken, left_out = StateBuilder(), [], 0
     for event in before:
         try:
-            fold.add(event)
+            builder.add(event)
         except OutOfPlaceError:
             left_out += 1
         else:
             taken.append(event)
-    known = len(fold.entries)
-    floor = len(fold.done)
-    fold.undone.clear()
+    known = len(builder.entries)
+    floor = len(builder.done)
+    builder.undone.clear()
     for event in after:
-        new = _behind_gap(event, fold, known, floor)
+        new = _behind_gap(event, builder, known, floor)
         try:
             if new is None:
                 raise OutOfPlaceError("it is about something that is lost")
-            fold.add(new)
+            builder.add(new)
         except OutOfPlaceError:
             left_out += 1
         else:
@@ -289,13 +289,13 @@ def _taken_over(before: Sequence[Event], after: Sequence[Event]) -> tuple[list[E
     return taken, left_out
 
 
-def _behind_gap(event: Event, fold: Fold, known: int, floor: int) -> Event | None:
+def _behind_gap(event: Event, builder: StateBuilder, known: int, floor: int) -> Event | None:
     """Return an event behind a gap as it holds without what is lost there; None where it cannot."""
     match event:
         case Answered():
-            return event.model_copy(update={"pair": _repeating(event.pair, fold)})
+            return event.model_copy(update={"pair": _repeating(event.pair, builder)})
         case Undone():
-            return event if len(fold.done) > floor else None
+            return event if len(builder.done) > floor else None
         case TakenOut() | Changed():
             return event if event.number <= known else None
         case Resolved():
@@ -306,16 +306,16 @@ def _behind_gap(event: Event, fold: Fold, known: int, floor: int) -> Event | Non
             return event
 
 
-def _repeating(pair: Pair, fold: Fold) -> Pair:
+def _repeating(pair: Pair, builder: StateBuilder) -> Pair:
     """Return a pair that repeats the answer to the same pair that there is, or none."""
     if pair.repeat_of is None:
         return pair
-    same = [number for number, entry in enumerate(fold.entries, 1) if entry.event.pair.order(pair) is not None]
+    same = [number for number, entry in enumerate(builder.entries, 1) if entry.event.pair.order(pair) is not None]
     purpose = pair.purpose if same or pair.purpose is not Purpose.REPEAT else Purpose.INFORMATIVE
     return pair.model_copy(update={"repeat_of": same[-1] if same else None, "purpose": purpose})
 
 
-def _told(path: Path, found: _Found, left_out: int) -> str:
+def _summary(path: Path, found: _Found, left_out: int) -> str:
     """Return what the new session says of itself; empty where everything was sound."""
     parts = []
     if found.restored:

@@ -22,7 +22,7 @@ from elicit_app.session.journal.events import (
     Guess,
     Guessed,
     Noted,
-    PracticeTold,
+    PracticeStated,
     Practised,
     Recovered,
     Redone,
@@ -191,7 +191,7 @@ class SessionState:
         return self.entries[-1].event.full_picture if self.entries else False
 
 
-class Fold:
+class StateBuilder:
     """Events made one state, each in constant time: `add` them, then take the `state`.
 
     Parameters
@@ -254,7 +254,7 @@ class Fold:
                 self._notes.append(event.sentence)
             case Recovered():
                 self._notes.append(_CUT_OFF)
-            case PracticeTold():
+            case PracticeStated():
                 classes, table = len(self._state.begun.study.classes), event.table
                 if table is not None and len(table) != classes:
                     raise OutOfPlaceError(f"the table of practice is about {len(table)} classes, not {classes}")
@@ -367,14 +367,14 @@ def fold(events: Iterable[Event]) -> SessionState:
     OutOfPlaceError
         When an event cannot follow the ones before it.
     """
-    folded = Fold()
+    builder = StateBuilder()
     for event in events:
-        folded.add(event)
-    return folded.state
+        builder.add(event)
+    return builder.state
 
 
 def apply(state: SessionState, event: Event) -> SessionState:
     """Return the session after one more event; see `fold`."""
-    folded = Fold(state)
-    folded.add(event)
-    return folded.state
+    builder = StateBuilder(state)
+    builder.add(event)
+    return builder.state

@@ -32,7 +32,7 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
     prevalence = judgement.prevalence if judgement.stated else None
     found = policy_curves(
         view.metric,
-        study.models[0].y_true,
+        np.asarray(study.classes)[study.models[0].y_true],
         tables,
         (rate.true, rate.predicted),
         prevalence=prevalence,

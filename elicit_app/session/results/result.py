@@ -22,7 +22,7 @@ from elicit_app.session.results.trusting import trust_of
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.result import ResultView, Scenarios
 from elicit_app.session.words.sentences import stated_words
-from elicit_app.study.model import Mistake, Predictions, Study
+from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
 from metrics.display.numbers import day
@@ -161,15 +161,9 @@ def elicited(
 def consequences(study: Study, any_mistake: bool) -> tuple[Consequence, ...]:
     """Return the study's words for each mistake; one per true class where any wrong answer is equally bad."""
     words, names = study.wording, study.classes
-    named: list[tuple[str, str | None, Mistake]]
     if any_mistake:
-        named = [(names[i], None, words.any_mistake[i]) for i in range(len(names))]
-    else:
-        named = [(names[i], names[j], words.mistakes[i, j]) for i, j in sorted(words.mistakes)]
-    return tuple(
-        Consequence(true, predicted, mistake.name, mistake.one, mistake.many, mistake.consequence)
-        for true, predicted, mistake in named
-    )
+        return tuple(mistake.of(name, None) for name, mistake in zip(names, words.any_mistake, strict=True))
+    return tuple(mistake.of(names[i], names[j]) for (i, j), mistake in sorted(words.mistakes.items()))
 
 
 _SIDES_BEFORE = {Choice.FIRST: "a", Choice.SECOND: "b"}  # what sessions and metric files of version 1 called them

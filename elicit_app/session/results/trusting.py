@@ -80,9 +80,9 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     tested = bool(repeated or report.checks.total or held_out)
     findings = (
         *_repeats_found(report, failed),
-        *_fits_found(explained, [number for number in odd if number not in failed]),
+        *_fits_found(explained, [number for number in odd if number not in failed], report),
         *_held_out_found(report),
-        *_suspicions_found(state, report),
+        *_suspicions_found(state, report, explained),
         *_bounded_found(session.study, ratios, outcome.tolerance),
     )
     return Trust(
@@ -179,15 +179,26 @@ def _repeats_found(report: TrustReport, failed: Sequence[int]) -> list[TrustView
     return [*found, *(TrustView(False, "The plainly better side was not chosen", detail, number) for number in failed)]
 
 
-def _fits_found(explained: Tally, odd: Sequence[int]) -> list[TrustView]:
+def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> list[TrustView]:
     if not explained.of:
         return []
-    good = explained.of - explained.agreed <= _MOST_ODD * explained.of
-    found = [TrustView(good, f"{explained.agreed} of {_plural(explained.of, 'answer')} fit these numbers")]
+    good = _fits_well(explained)
+    careless = report.suspicion("random")
+    # A good fit beside "do not hang together" would read as a contradiction: that finding's detail speaks of it.
+    said_there = good and careless is not None and careless.flagged
+    found = [] if said_there else [TrustView(good, _fit(explained))]
     found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in odd[:_NAMED]]
     if len(odd) > _NAMED:
         found.append(TrustView(False, f"Nor do {len(odd) - _NAMED} more: the review shows them"))
     return found
+
+
+def _fit(explained: Tally) -> str:
+    return f"{explained.agreed} of {_plural(explained.of, 'answer')} fit these numbers"
+
+
+def _fits_well(explained: Tally) -> bool:
+    return explained.of - explained.agreed <= _MOST_ODD * explained.of
 
 
 def _held_out(report: TrustReport, study: Study) -> tuple[HeldOutView, ...]:
@@ -210,7 +221,7 @@ def _held_out_found(report: TrustReport) -> list[TrustView]:
     return [TrustView(not poor.flagged, f"It predicts answers it was not shown{no_better}", detail)]
 
 
-def _suspicions_found(state: SessionState, report: TrustReport) -> list[TrustView]:
+def _suspicions_found(state: SessionState, report: TrustReport, explained: Tally) -> list[TrustView]:
     """Return the suspicions that nothing else in the panel says."""
     found = []
     for suspicion in report.suspicions:
@@ -223,7 +234,10 @@ def _suspicions_found(state: SessionState, report: TrustReport) -> list[TrustVie
             detail = f"Such answers are expected to name the better of two results {share} of the time."
             found.append(TrustView(False, "Many answers are close to a coin toss", detail))
         elif suspicion.name in _SUSPICIONS:
-            found.append(TrustView(False, *_SUSPICIONS[suspicion.name]))
+            headline, detail = _SUSPICIONS[suspicion.name]
+            if suspicion.name == "random" and explained.of and _fits_well(explained):
+                detail += f" {_fit(explained)} only because the numbers were made to fit them."
+            found.append(TrustView(False, headline, detail))
     return found
 
 

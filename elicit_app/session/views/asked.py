@@ -41,7 +41,7 @@ class QuestionView:
     `again` is the number of the answer that is looked at again: the reply changes it, Undo leaves it as it was.
     `full_picture` is whether the full picture was on at the answer before. `proposal` is the count that may be moved
     until both results are equally bad, in the order of the screen: its first side is the left one. `reversed_rows`
-    tells that the ledger's rows stand in the reverse of study order, so that no mistake is always the upper one. `far`
+    tells that the rows stand in the reverse of study order, so that no mistake is always the upper one. `far`
     tells that a mistake is much more frequent than near the study's models.
     """
 

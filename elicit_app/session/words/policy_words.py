@@ -212,8 +212,8 @@ class InformationTexts:
     @property
     def in_words(self) -> str:
         """Return all of it as one paragraph."""
-        told = "; ".join(f"{one.number} would {one.spares}" for one in self.more)
-        return f"{self.advice}. {self.loss}" + (f" {told}." if told else "")
+        others = "; ".join(f"{one.number} would {one.spares}" for one in self.more)
+        return f"{self.advice}. {self.loss}" + (f" {others}." if others else "")
 
 
 def information_texts(judgement: Judgement) -> InformationTexts | None:

@@ -11,9 +11,9 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import (
     AnswerButton,
     Badge,
+    Button,
     Card,
     Divider,
-    EqualButton,
     FlatButton,
     Glyph,
     GlyphSign,
@@ -21,7 +21,6 @@ from elicit_app.gui.elements import (
     Label,
     LinkButton,
     MinorButton,
-    OutlineButton,
     Page,
     PrimaryButton,
     ProgressBar,
@@ -30,10 +29,10 @@ from elicit_app.gui.elements import (
 
 BUTTONS = {
     "primary": lambda: PrimaryButton("Save file", keys=("Enter",)),
-    "outline": lambda: OutlineButton("Undo", glyph=Glyph.UNDO),
+    "outline": lambda: Button("Undo", glyph=Glyph.UNDO),
     "answer A": lambda: AnswerButton("A", "A is better", keys=("Left", "1")),
     "answer B": lambda: AnswerButton("B", "B is better", keys=("Right", "2")),
-    "equal": lambda: EqualButton("About equal", keys=("Down", "0")),
+    "equal": lambda: AnswerButton(None, "About equal", keys=("Down", "0")),
     "minor": lambda: MinorButton("Cannot say", keys=("S",)),
     "flat": lambda: FlatButton("Full picture", keys=("F",)),
     "link": lambda: LinkButton("Help"),

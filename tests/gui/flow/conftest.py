@@ -3,7 +3,7 @@
 import pytest
 
 from elicit_app.gui.app import make_window
-from elicit_app.gui.flow.between_sessions import Places
+from elicit_app.gui.flow.between_sessions import AppPaths
 from elicit_app.gui.flow.saving import Dialogs
 
 
@@ -33,7 +33,7 @@ class Person(Dialogs):
 
 @pytest.fixture
 def places(tmp_path):
-    return Places(tmp_path / "config" / "settings.json", tmp_path / "data")
+    return AppPaths(tmp_path / "config" / "settings.json", tmp_path / "data")
 
 
 @pytest.fixture

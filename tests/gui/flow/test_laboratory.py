@@ -7,14 +7,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from elicit_app.experiments.simulation import Experts, simulate
-from elicit_app.experiments.watching import Wish, questions_text, watch
+from elicit_app.experiments.watching import LabSettings, questions_text, watch
 from elicit_app.registry import setting_of
 from elicit_app.study import open_study
 
 
 @pytest.fixture(scope="module")
 def person():
-    (found,) = watch(Wish(study="breast-cancer", questions=8, people=1, noise="none"))
+    (found,) = watch(LabSettings(study="breast-cancer", questions=8, people=1, noise="none"))
     return found
 
 
@@ -35,7 +35,7 @@ def test_what_was_known_on_the_way_ends_in_what_the_command_finds(person):
     assert person.looks[-1].otherwise == pytest.approx(1 - run.agreement)
     assert person.looks[-1].range_factor == pytest.approx(run.range_factor)
     assert person.looks[0].range_factor > person.looks[1].range_factor
-    assert person.wish.command == ("elicit simulate breast-cancer --answers choice --questions 8 --runs 1 --seed 1")
+    assert person.settings.command == ("elicit simulate breast-cancer --answers choice --questions 8 --runs 1 --seed 1")
 
 
 def test_the_questions_are_told_in_words(person):
@@ -54,7 +54,7 @@ def test_people_come_one_by_one_and_both_procedures_in_turn(page, qtbot):
     page.go.click()
     assert page.go.text() == "Stop"
     qtbot.waitUntil(lambda: page.go.text() == "Run")
-    assert [one.wish.procedure for one in page.people] == ["dlpm", "lpm", "dlpm", "lpm"]
+    assert [one.settings.procedure for one in page.people] == ["dlpm", "lpm", "dlpm", "lpm"]
     assert [row[1] for row in page.rows.rows] == ["lpm", "dlpm", "lpm"]
     assert page.said.text().startswith("With ")
 

@@ -6,13 +6,13 @@ import pytest
 from elicit_app.gui.elements.painting import Glyph
 from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.question.strip import _parts
-from elicit_app.gui.results.files import ANSWERS, METRIC, OF_COSTS
+from elicit_app.gui.results.costs import ANSWERS, METRIC, OF_COSTS
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.registry import setting_of
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
-from elicit_app.session.words.ledger import ledger
+from elicit_app.session.words.comparison import compare_pair
 from elicit_app.study.amounts import ItemAmounts, Read, study_of_amounts
 
 PRICES = np.array([1.0, 3.0, 0.5])
@@ -56,7 +56,7 @@ def test_a_question_says_what_both_batches_come_to_and_has_no_full_picture(shown
 
 def test_more_of_what_is_good_gets_no_sign_of_fewer(views, study):
     view = views[0]
-    said = ledger(view.left, view.right, study.wording, view.population, "dlpm", subject=view.subject).strip
+    said = compare_pair(view.left, view.right, study.wording, view.population, "dlpm", subject=view.subject).strip
     signs = {part.glyph for part in _parts(said)}
     good = any("found" in change for change in said.fewer)
     assert (Glyph.FEWER in signs) != (good and len(said.fewer) == 1)

@@ -160,7 +160,7 @@ def test_a_reservation_leads_to_its_question(results, views):
     asked = []
     results.look_again_requested.connect(asked.append)
     about = [finding.question for finding in views[1].trust if finding.question is not None]
-    for link in results.told._trust.findChildren(LinkButton):
+    for link in results.rates._trust.findChildren(LinkButton):
         link.click()
     assert asked == about
 
@@ -200,9 +200,9 @@ def test_a_wide_range_with_a_first_guess_fits_a_small_window(results, views, stu
         replace(views[1], headline=replace(views[1].headline, rate=rate), guesses={rate.key: 30.0}), study, None
     )
     qtbot.wait(20)
-    assert results.told._sentence._range.text()
+    assert results.rates._sentence._range.text()
     assert results.minimumSizeHint().width() <= 800
-    assert results.told.minimumSizeHint().width() <= theme.content_width(800)
+    assert results.rates.minimumSizeHint().width() <= theme.content_width(800)
 
 
 @pytest.fixture

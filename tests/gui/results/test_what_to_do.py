@@ -9,9 +9,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.flow.saving import proposed_name, save_pictures, title_of
-from elicit_app.gui.results.page import ResultsPage
-from elicit_app.gui.results.policy_table import PolicyTable, axis_around
-from elicit_app.gui.results.practice import PracticeDialog
+from elicit_app.gui.results.page import PracticeDialog, ResultsPage
+from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.results.curves import benefit_sentence, curves_of
@@ -19,6 +18,7 @@ from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.words.policy_words import policy_texts
 from elicit_app.study import open_study
+from metrics.display.axes import LinearAxis
 from metrics.elicited.metric_parts import CHOICE_SETTLED
 
 TODAY = ((167, 45), (150, 207))
@@ -39,7 +39,7 @@ def path(study, tmp_path_factory):
             better = 4 * (first - second)[0, 1] + (first - second)[1, 0] < 0
             session.answer("left" if better == (asking.left == "first") else "right")
         session.finish()
-        session.tell_practice(TODAY)
+        session.state_practice(TODAY)
     return path
 
 
@@ -105,8 +105,12 @@ def test_the_first_button_follows_the_purpose(page, view, study, purpose, button
 def test_what_is_far_dearer_does_not_squeeze_the_axis(view):
     rows = policy_texts(view.judgement).rows
     far = replace(rows[-1], difference=100 * rows[-1].difference, both=None)
-    axis = axis_around((*rows, far))
-    assert axis == axis_around(rows)
+
+    def around(rows):
+        return LinearAxis.of_differences([(row.difference, row.both) for row in rows], rows[0].cost)
+
+    axis = around((*rows, far))
+    assert axis == around(rows)
     assert axis.low <= 0 <= axis.high < far.difference
     assert all(axis.low <= row.difference <= axis.high for row in rows if row.rank == 1)
 
@@ -139,20 +143,20 @@ def test_practice_is_judged_and_there_next_time(view, path, study):
     assert practice.counts.sum(axis=1) == pytest.approx([373, 627], abs=1)
     with Session.open(path, study) as again:
         assert again.state.practice == TODAY
-        again.tell_practice(None)
+        again.state_practice(None)
         assert again.state.practice is None
         with pytest.raises(ValueError, match="square"):
-            again.tell_practice(((1, 2),))
+            again.state_practice(((1, 2),))
         with pytest.raises(Problem, match="classes"):
-            again.tell_practice(np.eye(3).tolist())
-        again.tell_practice(TODAY)
+            again.state_practice(np.eye(3).tolist())
+        again.state_practice(TODAY)
 
 
 def test_practice_is_typed_or_pasted(qtbot, study):
     dialog = PracticeDialog(study, None)
     qtbot.addWidget(dialog)
     told = []
-    dialog.told.connect(told.append)
+    dialog.stated.connect(told.append)
     dialog.use.click()
     assert "cancer" in dialog.notice.sentence
     dialog.fields[0][0].setText("many")

@@ -1,6 +1,7 @@
 """Curves over a ratio: at the metric's own ratio they are the judgement, and they can be drawn."""
 
 import numpy as np
+import polars
 import pytest
 
 from elicit_app.study import open_study
@@ -10,7 +11,7 @@ from metrics.errors import InputError
 
 def lumps():
     study = open_study("breast-cancer")
-    return study.models[0].y_true, {model.name: model.y_proba for model in study.models}
+    return np.array(study.classes)[study.models[0].y_true], {model.name: model.y_proba for model in study.models}
 
 
 def metric(ratio=3.6):
@@ -23,7 +24,7 @@ def test_at_a_ratio_costs_and_probabilities_are_those_of_the_judge():
     true, models = lumps()
     curves = policy_curves(metric(), true, models, ratios=[1.0, 3.6, 19.0], draws=4_000)
     for ratio, place in ((3.6, 1), (19.0, 2)):
-        judgement = judge(metric(ratio), np.array(["malignant", "benign"])[true], models)
+        judgement = judge(metric(ratio), true, models)
         for at, policy in enumerate(curves.policies):
             one = judgement.named(policy.name)
             assert 1_000 * curves.cost[at, place] == pytest.approx(one.cost_per_population)
@@ -35,12 +36,12 @@ def test_at_a_ratio_costs_and_probabilities_are_those_of_the_judge():
 def test_they_are_the_policies_of_the_judge_with_practice_and_recalibrated_models():
     rng = np.random.default_rng(3)
     chance = rng.random(1_500)
-    true = (rng.random(1_500) > chance).astype(np.int64)
+    true = np.where(rng.random(1_500) > chance, "benign", "malignant")
     sharp = 1 / (1 + (1 / chance - 1) ** 4)
     models = {"sharp": np.column_stack([sharp, 1 - sharp])}
     practice = [[9, 1], [4, 6]]
     curves = policy_curves(metric(), true, models, ratios=[3.6], practice=practice, draws=500)
-    judgement = judge(metric(), np.array(["malignant", "benign"])[true], models, practice=practice, draws=500)
+    judgement = judge(metric(), true, models, practice=practice, draws=500)
     assert {policy.name for policy in curves.policies} == {one.policy.name for one in judgement.policies}
     assert {"present practice", "sharp, recalibrated, with these costs"} <= {one.name for one in curves.policies}
     assert judgement.best.policy in curves.policies
@@ -67,15 +68,42 @@ def test_by_default_the_worst_mistake_varies_around_what_is_plausible():
         study.classes, [[0, 1, 4], [2, 0, 2], [5, 3, 0]], yardstick=("Barolo", "Grignolino")
     )
     models = {model.name: model.y_proba for model in study.models}
-    curves = policy_curves(under, study.models[0].y_true, models, draws=100, prevalence=[0.2, 0.3, 0.5])
+    true = np.array(study.classes)[study.models[0].y_true]
+    curves = policy_curves(under, true, models, draws=100, prevalence=[0.2, 0.3, 0.5])
     assert curves.mistake == "Barbera called Barolo"
     assert curves.ratios[[0, -1]] == pytest.approx([1, 25])
     always = [policy.name for policy in curves.policies].index("always Barbera")
     assert curves.cost[always] == pytest.approx(np.full(len(curves.ratios), 0.2 * 4 + 0.3 * 2))
     with pytest.raises(InputError, match="is the yardstick or no mistake"):
-        policy_curves(under, study.models[0].y_true, models, (0, 1))
+        policy_curves(under, true, models, (0, 1))
     with pytest.raises(InputError, match="ascending numbers above 0"):
-        policy_curves(under, study.models[0].y_true, models, ratios=[2.0, 1.0])
+        policy_curves(under, true, models, ratios=[2.0, 1.0])
+
+
+def test_lists_and_frames_are_taken_as_the_judge_takes_them():
+    true = ["benign", "malignant"] * 30
+    rows = [[0.3, 0.7], [0.8, 0.2]] * 30
+    wanted = policy_curves(metric(), true, {"a": np.array(rows)}, draws=50)
+    frame = polars.DataFrame({"benign": [row[1] for row in rows], "malignant": [row[0] for row in rows]})
+    for given in (rows, frame):
+        found = policy_curves(metric(), true, {"a": given}, draws=50)
+        assert np.array_equal(found.cost, wanted.cost)
+        assert judge(metric(), true, {"a": given}, draws=0).best.policy in found.policies
+
+
+@pytest.mark.parametrize(
+    ("labels", "rows", "said"),
+    [
+        (["benign", "ill"], [[0.3, 0.7], [0.8, 0.2]], "y_true, row 1: ill is not one of the classes"),
+        (["benign"], [[0.3, 0.7], [0.8, 0.2]], "y_proba, 'a': 1 cases were expected, as many as in y_true, found 2"),
+        (["benign", "malignant"], [[0.3, 0.7], [0.8, 0.4]], "y_proba, 'a', row 1: the probabilities add up to 1.2"),
+        (["benign", "malignant"], [[0.3, 0.7, 0], [0.8, 0.2, 0]], "y_proba, 'a': 2 columns were expected"),
+    ],
+)
+@pytest.mark.parametrize("function", [judge, policy_curves])
+def test_what_is_wrong_with_the_cases_is_said_in_the_same_words(function, labels, rows, said):
+    with pytest.raises(InputError, match=said):
+        function(metric(), labels, {"a": rows}, draws=10)
 
 
 def test_the_curves_are_drawn():
@@ -87,7 +115,7 @@ def test_the_curves_are_drawn():
     assert curves.plot_cost().get_ylim()[0] == 0
     names = ["benign", "malignant"]
     decision = decision_curve(
-        np.where(true == 0, "malignant", "benign"),
+        true,
         {name: proba[:, 0] for name, proba in models.items()},
         pos_label="malignant",
         draws=0,

@@ -272,7 +272,7 @@ def test_what_makes_no_sense_is_refused():
     metric = breast_metric(2.0)
     with pytest.raises(InputError, match="at least one model"):
         judge(metric, ["benign"], {})
-    with pytest.raises(InputError, match="the shape"):
+    with pytest.raises(InputError, match="2 columns were expected"):
         judge(metric, ["benign"], {"m": np.ones((1, 3))})
     with pytest.raises(InputError, match="2 x 2 numbers"):
         Practice.of([[1, 2]], metric.classes)

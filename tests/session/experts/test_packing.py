@@ -13,8 +13,7 @@ from elicit_app.problem import Problem
 from elicit_app.registry import for_person, procedure_for, setting_of
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.experts.comparing import compare_study
-from elicit_app.session.experts.packing import collect, packed, save_answers, write_pack
-from elicit_app.session.experts.second_round import opinions_of, stands
+from elicit_app.session.experts.packing import collect, opinions_of, packed, save_answers, stands, write_pack
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
 from elicit_app.session.journal.reading import read

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elicit_app.session.warm_up import practice_feedback, practice_ledger, practice_pairs
-from elicit_app.study.model import Law, Predictions, Study, default_wording
+from elicit_app.session.warm_up import practice_comparison, practice_feedback, practice_pairs
+from elicit_app.study.model import Distribution, Predictions, Study, default_wording
 
 
-def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, law: bool = False, stated: bool = False) -> Study:
+def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, distribution: bool = False, stated: bool = False) -> Study:
     rng = np.random.default_rng(seed)
     y_true = (np.arange(240) % k).astype(np.int64)
     scores = rng.random((240, k)) + skill * np.eye(k)[y_true]
@@ -20,13 +20,13 @@ def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, law: bool = False, s
         name="made-up",
         title="Made up",
         classes=tuple("abcdefghij"[:k]),
-        models=() if law else (Predictions("model", y_true, proba),),
+        models=() if distribution else (Predictions("model", y_true, proba),),
         population=1000,
         stated_prevalence=tuple(np.arange(1, k + 1) / sum(range(1, k + 1))) if stated else None,
         wording=default_wording(list("abcdefghij"[:k]), "patient", "patients"),
         yardstick=(1, 0),
-        kind="synthetic" if law else "file",
-        law=Law(proba, 0.01) if law else None,
+        kind="synthetic" if distribution else "file",
+        distribution=Distribution(proba, 0.01) if distribution else None,
     )
 
 
@@ -39,8 +39,8 @@ def study(k: int = 3, *, seed: int = 0, skill: float = 1.0, law: bool = False, s
     st.booleans(),
     st.sampled_from(["lpm", "dlpm"]),
 )
-def test_one_side_is_better_and_only_one_thing_differs(k, seed, skill, law, stated, family) -> None:
-    made = study(k, seed=seed, skill=skill, law=law, stated=stated)
+def test_one_side_is_better_and_only_one_thing_differs(k, seed, skill, distribution, stated, family) -> None:
+    made = study(k, seed=seed, skill=skill, distribution=distribution, stated=stated)
     first, second = practice_pairs(made)
     assert (first.better, second.better) == ("right", "left")
     for pair in (first, second):
@@ -52,15 +52,17 @@ def test_one_side_is_better_and_only_one_thing_differs(k, seed, skill, law, stat
         moved = worse - better
         assert np.trace(moved) < 0
         assert np.count_nonzero(moved - np.diag(np.diag(moved))) == 1
-        (row,) = practice_ledger(pair, made, family).rows
+        (row,) = practice_comparison(pair, made, family).rows
         assert row.larger != pair.better
-    assert practice_ledger(first, made, family).rows[0].true == 1
+    assert practice_comparison(first, made, family).rows[0].true == 1
 
 
 def test_the_second_pair_is_about_another_truth() -> None:
     made = study(3)
     first, second = practice_pairs(made)
-    assert practice_ledger(first, made, "dlpm").rows[0].true != practice_ledger(second, made, "dlpm").rows[0].true
+    assert (
+        practice_comparison(first, made, "dlpm").rows[0].true != practice_comparison(second, made, "dlpm").rows[0].true
+    )
 
 
 @pytest.mark.parametrize(("reply", "right"), [("right", True), ("left", False), ("equal", False), ("unsure", False)])
@@ -68,7 +70,7 @@ def test_feedback(reply, right) -> None:
     made = study()
     pair = practice_pairs(made)[0]
     said = practice_feedback(pair, reply, made, "lpm")
-    gain = practice_ledger(pair, made, "lpm").strip.changes
+    gain = practice_comparison(pair, made, "lpm").strip.changes
     assert said.right is right
     if right:
         assert said.headline == "You chose B, and B is better whatever you value"

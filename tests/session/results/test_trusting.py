@@ -104,6 +104,9 @@ def test_about_equal_throughout_is_no_choice_of_the_worse_side(sitting):
     found = headlines(view, good=False)
     assert "The plainly better side was not chosen" in found
     assert "The answers do not hang together" in found
+    assert not any("fit these numbers" in headline for headline in headlines(view, good=True))
+    random = next(one for one in view.trust if one.headline == "The answers do not hang together")
+    assert random.detail.endswith(" answers fit these numbers only because the numbers were made to fit them.")
     assert "The worse side seems to have been chosen throughout" not in found
     assert view.trust_sentence.startswith("Hardly")
 

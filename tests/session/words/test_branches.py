@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elicit_app.elicitation.questions import Counts
-from elicit_app.session.words.ledger import branches
+from elicit_app.session.words.comparison import branches
 from elicit_app.study.model import default_wording
 
 

@@ -61,7 +61,7 @@ class Cases:
     eta : ndarray of shape (n, k)
         Class probabilities by which decisions are taken.
     outcome : ndarray of shape (n, k)
-        What is counted: the one-hot truth, or class probabilities (plug-in, or an exact law).
+        What is counted: the one-hot truth, or class probabilities (plug-in, or an exact distribution).
     weight : ndarray of shape (n,)
         Weight of each case; the weights sum to 1.
     """
@@ -110,8 +110,8 @@ class Cases:
         return _with_prevalence(eta, eta, prevalence)
 
     @classmethod
-    def law(cls, eta: ArrayLike) -> Cases:
-        """Take the finite law of equally likely points x with P(Y = i | x) = eta_i(x), shape (n, k), as the truth."""
+    def exact(cls, eta: ArrayLike) -> Cases:
+        """Take equally likely points x with P(Y = i | x) = eta_i(x), shape (n, k), as the whole distribution."""
         return cls.plug_in(eta)
 
     @property

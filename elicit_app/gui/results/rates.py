@@ -196,7 +196,7 @@ def _never_asked(view: ResultView, study: Study) -> set[MistakeKey]:
     }
 
 
-class ToldPane(QWidget):
+class RatesPane(QWidget):
     """The second tab of the result. Emits `look_again_requested` with the number of an answer."""
 
     look_again_requested = Signal(object)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from elicit_app.elicitation.questions import Counts, Family
 from elicit_app.problem import Problem
-from elicit_app.session.words.ledger import ledger, rate_words
+from elicit_app.session.words.comparison import compare_pair, rate_words
 from elicit_app.study.model import Mistake, Wording
 
 FAMILIES = st.sampled_from(["dlpm", "lpm"])
@@ -78,8 +78,8 @@ def test_swapping_the_sides_swaps_the_words_and_nothing_else(
 ) -> None:
     left, right = pair
     words, population = plain_wording(len(left)), int(left.sum())
-    here = ledger(left, right, words, population, family, max_rows, "right")
-    mirrored = ledger(right, left, words, population, family, max_rows, "left")
+    here = compare_pair(left, right, words, population, family, max_rows, "right")
+    mirrored = compare_pair(right, left, words, population, family, max_rows, "left")
     assert tuple(replace(row, left=row.right, right=row.left) for row in mirrored.rows) == here.rows
     assert (mirrored.strip.fewer, mirrored.strip.more) == (here.strip.fewer, here.strip.more)
     assert {mirrored.strip.subject, here.strip.subject} == {"A", "B"}
@@ -95,7 +95,7 @@ def test_every_case_is_in_a_row_in_the_fold_or_told_the_right_thing(
     pair: tuple[Counts, Counts], family: Family, max_rows: int
 ) -> None:
     left, right = pair
-    view = ledger(left, right, plain_wording(len(left)), int(left.sum()), family, max_rows)
+    view = compare_pair(left, right, plain_wording(len(left)), int(left.sum()), family, max_rows)
     fold = view.fold
     assert sum(r.left for r in view.rows) + fold.same_cases + fold.other_left + fold.correct_left == left.sum()
     assert sum(r.right for r in view.rows) + fold.same_cases + fold.other_right + fold.correct_right == right.sum()
@@ -108,8 +108,8 @@ def test_rows_are_the_largest_differences_in_study_order(
     pair: tuple[Counts, Counts], family: Family, max_rows: int
 ) -> None:
     left, right = pair
-    view = ledger(left, right, plain_wording(len(left)), int(left.sum()), family, max_rows)
-    everything = ledger(left, right, plain_wording(len(left)), int(left.sum()), family, 100)
+    view = compare_pair(left, right, plain_wording(len(left)), int(left.sum()), family, max_rows)
+    everything = compare_pair(left, right, plain_wording(len(left)), int(left.sum()), family, 100)
     assert len(view.rows) == min(max_rows, len(everything.rows))
     kept = {(row.true, row.predicted) for row in view.rows}
     dropped = [row.surplus for row in everything.rows if (row.true, row.predicted) not in kept]
@@ -121,7 +121,7 @@ def test_rows_are_the_largest_differences_in_study_order(
 @given(pairs(), FAMILIES)
 def test_the_strip_names_every_row_once_and_its_fewer_first(pair: tuple[Counts, Counts], family: Family) -> None:
     left, right = pair
-    view = ledger(left, right, plain_wording(len(left)), int(left.sum()), family)
+    view = compare_pair(left, right, plain_wording(len(left)), int(left.sum()), family)
     assert len(view.strip.fewer) + len(view.strip.more) == len(view.rows)
     assert all(" fewer " in part for part in view.strip.fewer)
     assert all(" more " in part for part in view.strip.more)
@@ -141,7 +141,7 @@ def test_rates_show_a_difference_wherever_two_decimals_can(left: int, right: int
 
 
 def test_the_words_of_the_specification() -> None:
-    view = ledger(A, B, SKIN, 1000, "lpm")
+    view = compare_pair(A, B, SKIN, 1000, "lpm")
     melanoma, excision = view.rows
     assert view.headline == "For 1,000 patients, which result would you rather have?"
     assert melanoma.mistake.name == "Missed melanoma"
@@ -159,22 +159,25 @@ def test_the_words_of_the_specification() -> None:
 
 
 def test_the_sentence_can_be_about_the_left_side() -> None:
-    strip = ledger(A, B, SKIN, 1000, "lpm", subject="left").strip
+    strip = compare_pair(A, B, SKIN, 1000, "lpm", subject="left").strip
     assert strip.sentence == "A: 85 fewer needless excisions, 12 more missed melanomas than B"
 
 
 def test_two_classes_say_who_is_told_the_right_thing() -> None:
     a, b = counts([146, 34], [57, 763]), counts([159, 21], [101, 719])
     assert (
-        ledger(a, b, plain_wording(2), 1000, "lpm").fold_sentence
+        compare_pair(a, b, plain_wording(2), 1000, "lpm").fold_sentence
         == "Everyone else is told the right thing: 909 in A, 878 in B"
     )
     wines = replace(plain_wording(2), case="wine", cases="wines")
-    assert ledger(a, b, wines, 1000, "lpm").fold_sentence == "All other wines get the right answer: 909 in A, 878 in B"
+    assert (
+        compare_pair(a, b, wines, 1000, "lpm").fold_sentence
+        == "All other wines get the right answer: 909 in A, 878 in B"
+    )
 
 
 def test_any_wrong_answer_is_one_kind_in_the_diagonal_family() -> None:
-    view = ledger(A, B, plain_wording(3), 1000, "dlpm")
+    view = compare_pair(A, B, plain_wording(3), 1000, "dlpm")
     assert [(row.left, row.right) for row in view.rows] == [(40, 28), (72, 157)]
     assert view.rows[0].flow == "of 120 class0s → called something else"
     assert view.rows[0].spoken("left").startswith("Truth class0, model says something else: 40 of 120 in A")
@@ -184,7 +187,7 @@ def test_any_wrong_answer_is_one_kind_in_the_diagonal_family() -> None:
 def test_more_differences_than_rows_are_folded_and_said() -> None:
     left = counts([60, 10, 10], [20, 60, 20], [30, 30, 60])
     right = counts([55, 15, 10], [21, 57, 22], [60, 10, 50])
-    view = ledger(left, right, plain_wording(3), 300, "lpm", max_rows=3)
+    view = compare_pair(left, right, plain_wording(3), 300, "lpm", max_rows=3)
     assert [(row.true, row.predicted) for row in view.rows] == [(0, 1), (2, 0), (2, 1)]
     assert view.fold_sentence == (
         "2 other kinds of mistake differ less: 40 patients in A, 43 in B; "
@@ -194,7 +197,7 @@ def test_more_differences_than_rows_are_folded_and_said() -> None:
 
 def test_one_case_is_singular() -> None:
     left, right = counts([9, 1], [0, 1]), counts([10, 0], [0, 1])
-    view = ledger(left, right, plain_wording(2), 11, "lpm")
+    view = compare_pair(left, right, plain_wording(2), 11, "lpm")
     assert view.strip.sentence == "B: 1 fewer mistake 01 than A"
     assert view.rows[0].flow == "of 10 class0s → called class1"
     assert view.rows[0].rates == ("10 %", "0 %")
@@ -202,7 +205,7 @@ def test_one_case_is_singular() -> None:
 
 
 def test_the_same_matrix_twice_says_so() -> None:
-    view = ledger(A, A, SKIN, 1000, "lpm")
+    view = compare_pair(A, A, SKIN, 1000, "lpm")
     assert view.rows == ()
     assert view.strip.sentence == "B: the same as A"
     assert view.spoken(3).endswith("B compared with A: nothing differs.")
@@ -226,4 +229,4 @@ def test_rates(pair: tuple[int, int, int], words: tuple[str, str]) -> None:
 
 def test_results_of_different_populations_are_refused() -> None:
     with pytest.raises(Problem, match="same number of cases in every true class"):
-        ledger(counts([5, 0], [0, 5]), counts([4, 0], [0, 6]), plain_wording(2), 10, "lpm")
+        compare_pair(counts([5, 0], [0, 5]), counts([4, 0], [0, 6]), plain_wording(2), 10, "lpm")

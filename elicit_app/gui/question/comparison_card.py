@@ -1,4 +1,4 @@
-"""The ledger: a card with what differs, row by row, that can turn into the full picture."""
+"""The comparison: a card with what differs, row by row, that can turn into the full picture."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.equalising import MoveField, MoveSlider, Moving
 from elicit_app.gui.question.flow_view import FlowList, FlowView, FullPicture
 from elicit_app.gui.question.measures import Plan, plan
-from elicit_app.gui.question.row import FIELD_BEYOND, CountBar, LedgerRow, digits_width
+from elicit_app.gui.question.row import FIELD_BEYOND, ComparisonRow, CountBar, digits_width
 from elicit_app.gui.question.squares import Scale, ScaleMemory
 from elicit_app.gui.theme import Breakpoint, Role, em, font
-from elicit_app.session.words.ledger import PairComparison, Row, letter_of
+from elicit_app.session.words.comparison import PairComparison, Row, letter_of
 from elicit_app.study.model import Wording
 
 
@@ -36,7 +36,7 @@ class CardHead(QWidget):
         size, middle = plan.sizes, self.height() // 2
         side = em(size.badge)
         for badge, x in zip(
-            self.badges, (plan.ledger.a.end - size.inner - side, plan.ledger.b.x + size.inner), strict=True
+            self.badges, (plan.comparison.a.end - size.inner - side, plan.comparison.b.x + size.inner), strict=True
         ):
             badge.set_size(size.badge)
             badge.setGeometry(x, middle - side // 2, side, side)
@@ -148,7 +148,7 @@ _INSET = theme.S
 _TAB_REASONS = (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
 
 
-class LedgerCard(QGroupBox):
+class ComparisonCard(QGroupBox):
     """A group, so that screen readers tell its name; it is where the focus goes on a new question.
 
     The page calls `show_pair`, then `fit` with its plan, asks for heights, sets the geometry and calls `place`.
@@ -163,7 +163,7 @@ class LedgerCard(QGroupBox):
         self._memory = ScaleMemory()
         self._moving: Moving | None = None
         self._head = CardHead(self)
-        self._rows: list[LedgerRow] = []
+        self._rows: list[ComparisonRow] = []
         self._dividers: list[Divider] = []
         self._last_divider = Divider(self)
         self.fold = FoldLine(self)
@@ -177,7 +177,7 @@ class LedgerCard(QGroupBox):
         self._show_flow()
 
     @property
-    def rows(self) -> tuple[LedgerRow, ...]:
+    def rows(self) -> tuple[ComparisonRow, ...]:
         """Return the rows that are shown."""
         return tuple(row for row in self._rows if not row.isHidden())
 
@@ -248,7 +248,7 @@ class LedgerCard(QGroupBox):
         for form in (self._wide_flow, self._flow_list):
             form.show_pair(left, right, wording)
         self.legend.show_case(wording.case)
-        self._rows += [LedgerRow(self) for _ in range(len(view.rows) - len(self._rows))]
+        self._rows += [ComparisonRow(self) for _ in range(len(view.rows) - len(self._rows))]
         self._dividers += [Divider(self) for _ in range(len(view.rows) - 1 - len(self._dividers))]
         self.fold.toggle.setVisible(not self.all_shown)
         self.show_full(self._full)
@@ -353,7 +353,7 @@ class LedgerCard(QGroupBox):
         self.legend.show_scale(scale)
         self._place_move(rows)
 
-    def _place_move(self, rows: tuple[LedgerRow, ...]) -> None:
+    def _place_move(self, rows: tuple[ComparisonRow, ...]) -> None:
         """Put field and slider where number and squares of the moved count stand."""
         moving = self._moving
         for place, row in enumerate(rows):

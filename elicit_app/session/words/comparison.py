@@ -214,13 +214,13 @@ class PairComparison:
     cases: str
 
     def spoken(self, number: int) -> str:
-        """Return the name of the ledger of question `number` for a screen reader."""
+        """Return the name of the comparison of question `number` for a screen reader."""
         strip = self.strip
         compared = f"{strip.subject} compared with {strip.reference}: {strip.changes or 'nothing differs'}"
         return f"Question {number}. For {self.cases}. {compared}."
 
 
-def ledger(
+def compare_pair(
     left: Counts,
     right: Counts,
     wording: Wording,

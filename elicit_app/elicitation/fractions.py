@@ -1,0 +1,251 @@
+"""A belief about linear-fractional metrics: what counts where results are bad, and what counts where they are good.
+
+Let M be the middle of two results and D their difference, both in the coordinates that the family weighs. A fraction
+<a, x> / <b, x> (constants included) prefers the first exactly where ``<b, M> <a, D> - <a, M> <b, D> > 0``: it judges
+every pair linearly, by weights that depend on where the pair lies. Two members of its pencil are enough to say how: the
+one that is 0 where every answer is wrong, with weights v, and the one that is 0 where every answer is right, with
+weights w. Between them a pair is judged by a mixture,
+
+    (w . l) v + (v . (h - l)) w        l: what M is short of perfect; h: what the worst is,
+
+both v and w up to their units. So these two directions are all that preferences tell of a fraction, and the preference
+is linear in the products ``v_i w_j``, which are positive: all that is known of positive weights serves for these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self, cast
+
+import numpy as np
+
+from elicit_app.elicitation.belief import LEVEL, ParticlePosterior, middle_weights
+from elicit_app.elicitation.pairs import FrontierPairs, PairSet
+from elicit_app.elicitation.plausible import PlausiblePairs
+from elicit_app.elicitation.prior import WeightPrior, heavy_tailed, positive
+from elicit_app.elicitation.procedures.published import Fraction
+from elicit_app.elicitation.questions import Belief, Family, Matrix, Outcome, StopReason
+from elicit_app.problem import Problem
+from metrics.elicited.family import error_cells, fraction_family, linear_family
+
+SPREAD = 0.7  # of log v - log w: how differently a mistake may count where results are bad and where they are good
+WHAT_IS_KNOWN = (
+    "Preferences tell a fraction up to one parameter: its numerator is the one without a constant, and its denominator "
+    "is known up to a multiple of that numerator."
+)
+LOCAL = (
+    "The answers were read as those of somebody to whom a mistake may count differently where results are bad and "
+    "where they are good: a fraction. The costs are those that hold near what these models do; the fraction itself has "
+    "no cost matrix, and no metric file holds it."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class FractionPrior(WeightPrior):
+    """Products ``v_i w_j`` of two positive weight vectors, and what they multiply.
+
+    Parameters
+    ----------
+    family : {"dlfpm", "lfpm"}
+        The family of the metric.
+    n_classes, parts, order
+        As in `WeightPrior`: what is believed of w.
+    """
+
+    @classmethod
+    def over(cls, linear: WeightPrior) -> Self:
+        """Return the belief about fractions of what a linear prior weighs.
+
+        Raises
+        ------
+        Problem
+            Orders between mistakes are stated: they say nothing of two weights for each mistake.
+        """
+        if len(linear.order):
+            raise Problem("Orders between mistakes are about linear metrics: take them back, or ask for no fraction.")
+        return cls(cast(Family, fraction_family(linear.family)), linear.n_classes, linear.parts, linear.order)
+
+    @property
+    def size(self) -> int:
+        """Return 2 m, the number of coordinates of v and w."""
+        return 2 * self.n_weights
+
+    @property
+    def n_weights(self) -> int:
+        """Return m, the number of weights of a numerator."""
+        return len(self.parts[-1].labels)
+
+    @property
+    def n_gains(self) -> int:
+        """Return m^2, the number of products."""
+        return self.n_weights**2
+
+    def halves(self, x: Matrix) -> tuple[Matrix, Matrix]:
+        """Return log v and log w, each (..., m), of standard normal coordinates x, shape (..., 2 m)."""
+        m = self.n_weights
+        good = WeightPrior.log_weights(self, x[..., :m])
+        return np.asarray(good + SPREAD * heavy_tailed(x[..., m:])), good
+
+    def log_weights(self, x: Matrix) -> Matrix:
+        """Return the logarithms of the products, shape (..., m^2)."""
+        bad, good = self.halves(x)
+        return products(bad, good)
+
+    def gain(self, first: Matrix, second: Matrix) -> Matrix:
+        """Return what the products multiply, (..., m^2), so that the first is preferred where the sum is positive."""
+        family = linear_family(self.family)
+        first, second = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+        gained = family.sign * family.coordinates(first - second)
+        perfect, worst = (family.sign * family.coordinates(one) for one in ends(first))
+        short = perfect - family.sign * family.coordinates((first + second) / 2)
+        left = perfect - worst - short
+        lifted = gained[..., :, None] * short[..., None, :] + left[..., :, None] * gained[..., None, :]
+        return np.asarray(lifted.reshape(*lifted.shape[:-2], self.n_gains))
+
+
+def products(bad: Matrix, good: Matrix) -> Matrix:
+    """Return the logarithms of v_i w_j, shape (..., m^2), of log v and log w."""
+    return np.asarray((bad[..., :, None] + good[..., None, :]).reshape(*bad.shape[:-1], -1))
+
+
+def ends(matrix: Matrix) -> tuple[Matrix, Matrix]:
+    """Return the perfect matrices and those with every answer wrong, all wrong ones alike, of the row sums given."""
+    sums, k = matrix.sum(axis=-1), matrix.shape[-1]
+    return sums[..., None] * np.eye(k), sums[..., None] * error_cells(k) / (k - 1)
+
+
+class FractionPairs:
+    """The pairs of another source, as a belief about fractions sees them.
+
+    Parameters
+    ----------
+    source : FrontierPairs or PlausiblePairs
+        Where the pairs come from.
+    prior : FractionPrior
+        Says what the pairs stake.
+    """
+
+    region = None  # a moved count changes both parts of a fraction: sides are chosen
+
+    def __init__(self, source: FrontierPairs | PlausiblePairs, prior: FractionPrior) -> None:
+        self.source, self.prior, self.pool = source, prior, source.pool
+        self.population = source.population
+
+    def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
+        """Return pairs to choose from, given draws of the products, shape (n, m^2)."""
+        pairs, m = self.source.candidates(weights, rng), self.prior.n_weights
+        gains = self.prior.gain(pairs.first, pairs.second)
+        # A mistake takes part in about 2 m of the products, and is read once.
+        return PairSet(pairs.first, pairs.second, gains, pairs.hypothetical, pairs.far, 2 * m * pairs.reading)
+
+    def random_gains(self, n: int, rng: np.random.Generator) -> Matrix:
+        """Return what random pairs of achievable matrices stake, shape (<= n, m^2)."""
+        return self.pool.random_gains(self.prior, n, rng)
+
+
+@dataclass(frozen=True, eq=False)
+class FractionPosterior(ParticlePosterior):
+    """Draws of v and w, and of how the person answers."""
+
+    prior: FractionPrior
+
+    @cached_property
+    def _halves(self) -> tuple[Matrix, Matrix]:
+        return self.prior.halves(self.draws[:, : self.prior.size])
+
+    @property
+    def _numerators(self) -> Matrix:
+        """Return the logarithms of the numerators without constant: v of hits, w of errors."""
+        return self._halves[0] if self.prior.family == "dlfpm" else self._halves[1]
+
+    @cached_property
+    def samples(self) -> Matrix:
+        """Return the draws of the numerator in its normalisation, shape (n, m)."""
+        logs = self._numerators
+        family = linear_family(self.prior.family)
+        return family.normalise(family.sign * np.exp(logs - logs.max(axis=1, keepdims=True)))
+
+    @cached_property
+    def estimate(self) -> Matrix:
+        """Return the point estimate of the numerator, shape (m,): medians of ratios."""
+        family = linear_family(self.prior.family)
+        return family.normalise(family.sign * middle_weights(self._numerators))
+
+    @property
+    def middle(self) -> Matrix:
+        """Return the point estimate of the products, shape (m^2,)."""
+        bad, good = (np.log(middle_weights(half)) for half in self._halves)
+        return np.exp(products(bad, good))
+
+    @cached_property
+    def log_ratios(self) -> Matrix:
+        """Return the draws of the numerator's log weights over the largest, shape (n, m)."""
+        return np.asarray(self._numerators - self._numerators[:, [self.yardstick]])
+
+    def fraction(self, prevalence: Matrix) -> Fraction:
+        """Return the estimated utility, of at most 1 in size, for matrices of a prevalence, shape (k,)."""
+        family = linear_family(self.prior.family)
+        perfect, worst = ends(np.diag(prevalence))
+        whole = family.sign * family.coordinates(perfect - worst)
+        bad, good = (middle / (middle @ whole) for middle in map(middle_weights, self._halves))
+        if self.prior.family == "dlfpm":
+            return Fraction("dlfpm", bad, 0.0, bad - good, 1.0)
+        return Fraction("lfpm", -good, 0.0, good - bad, 1.0)
+
+    def near(self, matrix: Matrix) -> Matrix:
+        """Return draws of the linear weights, shape (n, m), by which pairs around a matrix (k, k) are judged."""
+        family = linear_family(self.prior.family)
+        perfect, worst = (family.sign * family.coordinates(one) for one in ends(matrix))
+        short = perfect - family.sign * family.coordinates(matrix)
+        bad, good = map(positive, self._halves)
+        weights = (good @ short)[:, None] * bad + (bad @ (perfect - worst - short))[:, None] * good
+        return np.asarray(weights / weights.max(axis=1, keepdims=True))
+
+    def utilities(self, matrices: Matrix) -> Matrix:
+        """Return what each draw values matrices (models, k, k) by, shape (n, models), at most 1 in size."""
+        family = linear_family(self.prior.family)
+        perfect, worst = (family.sign * family.coordinates(one) for one in ends(matrices))
+        bad, good = map(positive, self._halves)
+        whole = (perfect - worst)[0]
+        bad, good = (one / (one @ whole)[:, None] for one in (bad, good))
+        reached = family.sign * family.coordinates(matrices)
+        above, below = bad @ (reached - worst).T, good @ (perfect - reached).T
+        return np.asarray(above / (above + below))
+
+    def summary(self, gains: Matrix) -> Belief:
+        """Return the summary that a step carries; a fraction has no cost matrix and no ranges of one."""
+        return Belief(self.estimate, None, self.agreement(gains))
+
+    def local_outcome(self, stopped: StopReason, questions: int, around: Matrix) -> Outcome:
+        """Return the linear metric by which results around a matrix (k, k) are judged: what a metric file can hold."""
+        family = linear_family(self.prior.family)
+        draws = self.near(around)
+        logs = np.log(draws)
+        middle = middle_weights(logs)
+        ratios = np.exp(logs - logs[:, [int(np.argmax(middle))]])
+        tails = np.quantile(ratios, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+        return replace(
+            self.outcome(stopped, questions, around.sum(axis=1)),
+            family=family.name,
+            weights=family.normalise(family.sign * middle),
+            intervals=np.moveaxis(family.on_errors(tails), 0, -1),
+            samples=family.normalise(family.sign * draws),
+            notes=(LOCAL,),
+        )
+
+    def outcome(self, stopped: StopReason, questions: int, prevalence: Matrix) -> Outcome:
+        """Return what was learned of a fraction for matrices of a prevalence, shape (k,)."""
+        return Outcome(
+            family=self.prior.family,
+            weights=self.estimate,
+            bounded=(None,) * self.prior.n_weights,
+            stopped=stopped,
+            questions=questions,
+            samples=self.samples,
+            notes=(WHAT_IS_KNOWN,),
+            utility=self.fraction(prevalence),
+            effective_draws=self.effective_draws,
+            sensitivity=float(np.median(self.person.sensitivity)),
+            lapse=float(self.person.lapse.mean()),
+        )
