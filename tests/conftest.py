@@ -17,6 +17,11 @@ settings.register_profile("long", max_examples=500, deadline=None)
 settings.load_profile("suite")
 
 
+def pytest_collection_modifyitems(items):
+    """The long tests first, so that no process is left alone with one in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def one_thread_of_linear_algebra():
     """Matrices are small here: threads that wait for each other on a busy machine cost many times what they do."""
