@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from elicit_app.gui.question.answers import GivenAnswer
     from elicit_app.gui.question.practice import PracticePage
     from elicit_app.gui.results.page import ResultsPage
-    from elicit_app.gui.review.page import Meant, ReviewPage
+    from elicit_app.gui.review.page import Resolution, ReviewPage
 
 P = ParamSpec("P")
 SEND_BACK = "Send this file back to whoever sent you the study."
@@ -273,10 +273,10 @@ class SessionFlow(QObject):
 
     # --- what is pressed
 
-    def _resolve(self, meant: Meant) -> None:
+    def _resolve(self, resolution: Resolution) -> None:
         if self._runner is not None:
             self._note_request()
-            self._runner.resolve(meant.pair, meant.kept)
+            self._runner.resolve(resolution.pair, resolution.kept)
 
     def _compare(self) -> None:
         if self._session is not None:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 from elicit_app.elicitation.questions import Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.elements import AnswerButton, Button, MinorButton, PrimaryButton, box, side_colours, tell
-from elicit_app.gui.elements.fields import Unwheeled
+from elicit_app.gui.elements.fields import IgnoresWheel
 from elicit_app.gui.question.measures import Plan, answer_spans
 from elicit_app.gui.theme import em
 from elicit_app.session.views.asked import Side
@@ -73,7 +73,7 @@ class Moving:
         return replace(self, count=count)
 
 
-class MoveField(Unwheeled, QLineEdit):
+class MoveField(IgnoresWheel, QLineEdit):
     """The number itself: arrows step it, digits replace it. Emits `moved` with the new number, `taken` at Enter."""
 
     moved = Signal(object)
@@ -170,7 +170,7 @@ class MoveField(Unwheeled, QLineEdit):
                 box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, border=hue, width=2)
 
 
-class MoveSlider(Unwheeled, QSlider):
+class MoveSlider(IgnoresWheel, QSlider):
     """The scale of the number under its squares: the handle stands under the edge of their block."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSlider, QVBoxLayout, QWi
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label, Surface
-from elicit_app.gui.elements.fields import ListBox, NumberBox, Unwheeled
+from elicit_app.gui.elements.fields import IgnoresWheel, ListBox, NumberBox
 from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.surfaces import Section
 from elicit_app.gui.elements.texts import tell
@@ -50,7 +50,7 @@ class Scale(NamedTuple):
     own: float
 
 
-class ShareTrack(Unwheeled, QSlider):
+class ShareTrack(IgnoresWheel, QSlider):
     """A slider whose track says what is cheapest where, with a tick where two policies change places.
 
     Emits `number_changed` with the number whenever the handle is moved by mouse or keys.

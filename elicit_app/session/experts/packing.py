@@ -221,7 +221,7 @@ INTRODUCTION = (
 )
 
 
-class Stand(NamedTuple):
+class StatedOpinions(NamedTuple):
     """Where the experts stand about one mistake, in words."""
 
     mistake: str
@@ -246,7 +246,7 @@ def opinions_of(study: Study) -> tuple[Opinions, ...]:
     return tuple(Opinions(_key(one), _ratios(view, one, study), _reasons(answers, _key(one))) for one in shown)
 
 
-def stands(study: Study) -> tuple[Stand, ...]:
+def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
     """Return in words where the others stand, of a study that was packed for a second round; else nothing."""
     if study.pack is None:
         return ()
@@ -255,7 +255,7 @@ def stands(study: Study) -> tuple[Stand, ...]:
     for said in study.pack.others:
         mistake, numbers = _words(study, said.mistake), [two_digits(ratio) for ratio in said.ratios]
         listed = f"{', '.join(numbers[:-1])} and {numbers[-1]}" if len(numbers) > 1 else numbers[0]
-        found.append(Stand(mistake.name, f"One {mistake.one} counts as {listed} {unit.many}.", said.reasons))
+        found.append(StatedOpinions(mistake.name, f"One {mistake.one} counts as {listed} {unit.many}.", said.reasons))
     return tuple(found)
 
 

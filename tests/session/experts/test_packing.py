@@ -13,7 +13,7 @@ from elicit_app.problem import Problem
 from elicit_app.registry import for_person, procedure_for, setting_of
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.experts.comparing import compare_study
-from elicit_app.session.experts.packing import collect, opinions_of, packed, save_answers, stands, write_pack
+from elicit_app.session.experts.packing import collect, opinions_of, packed, save_answers, stated_opinions, write_pack
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
 from elicit_app.session.journal.reading import read
@@ -232,7 +232,7 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     text = pack_bytes(again).decode()
     assert "Ada" not in text
     assert "Ben" not in text
-    first = stands(read_pack(write_pack(again, tmp_path / "second")))[0]
+    first = stated_opinions(read_pack(write_pack(again, tmp_path / "second")))[0]
     one = opinions[0]
     words = folder.wording.mistakes[one.mistake]
     assert first.mistake == words.name
