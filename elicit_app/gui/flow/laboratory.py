@@ -20,7 +20,7 @@ from elicit_app.study.writing import write_whole
 
 if TYPE_CHECKING:
     from elicit_app.experiments.watching import LabSettings, SimulatedPerson
-    from elicit_app.gui.laboratory.page import LaboratoryPage
+    from elicit_app.gui.pages.laboratory import LaboratoryPage
 
 
 class LaboratoryFlow(QObject):

@@ -18,7 +18,7 @@ from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
 from elicit_app.gui.elements.surfaces import Notice, Section
 from elicit_app.gui.elements.texts import tell, tell_item
-from elicit_app.gui.laboratory.plots import LivePlot, Series
+from elicit_app.gui.pages.laboratory_plots import LivePlot, Series
 from elicit_app.gui.theme import Role
 
 HEADS = ("person", "procedure", "answers", "judged otherwise", "range factor", "true values inside", "seconds")
