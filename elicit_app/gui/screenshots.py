@@ -33,7 +33,7 @@ from elicit_app.study import create_study, open_study
 from elicit_app.study.folder import write_folder
 
 Progress = Callable[[int, int], None]
-_PATIENCE = 120.0
+_PATIENCE = 600.0
 _SEED = 6
 _WOBBLE = 0.3
 _CLEARLY = 0.05

@@ -199,9 +199,9 @@ class TestSittings:
         assert (outcome.stopped, len(asked)) == ("budget", most)
         assert all(one.question.purpose is Purpose.INFORMATIVE for one in asked)
 
-    def test_progress_is_honest_about_what_may_still_come(self):
+    def test_progress_is_honest_about_what_may_still_come(self, answers_of):
         procedure = Bayes([counted(2)], family="lpm", seed=2, population=1000, questions=40, stop=True, checks=True)
-        _, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+        asked = answers_of(procedure, LinearOracle(-COSTS[:2, :2]))
         for n in range(len(asked)):
             progress = next(procedure.begin(asked[:n])).progress
             assert progress.asked == n

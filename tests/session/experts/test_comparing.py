@@ -1,5 +1,6 @@
 """Experts beside each other: which sessions count, where they disagree in words, and what is said of models."""
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -133,8 +134,17 @@ def folder(lumps, tmp_path_factory):
     return made
 
 
-def test_two_finished_sessions_are_compared_and_pooled(folder, lumps):
-    view = compare_experts(folder / "1.session.jsonl")
+@pytest.fixture(scope="module")
+def beside(folder, lumps):
+    """Return what the comparison says while one session is open, and the bytes of that session before and after."""
+    with Session.open(folder / "1.session.jsonl", lumps) as open_one:
+        before = open_one.path.read_bytes()
+        view = compare_experts(folder / "2.session.jsonl")
+        return view, before, open_one.path.read_bytes()
+
+
+def test_two_finished_sessions_are_compared_and_pooled(beside, lumps):
+    view = beside[0]
     assert view.names == ("Ada", "Ben")
     assert view.title == lumps.title
     missed = next(one for one in view.mistakes if not one.is_yardstick)
@@ -153,22 +163,20 @@ def test_two_finished_sessions_are_compared_and_pooled(folder, lumps):
     assert view.choice.endswith(f"pooled: {in_short(view.judgement)}.")
 
 
-def test_a_session_that_is_open_can_be_compared(folder, lumps):
-    with Session.open(folder / "1.session.jsonl", lumps) as open_one:
-        before = open_one.path.read_bytes()
-        assert compare_experts(folder / "2.session.jsonl", lumps).names == ("Ada", "Ben")
-        assert open_one.path.read_bytes() == before
+def test_a_session_that_is_open_can_be_compared(beside):
+    _, before, after = beside
+    assert before == after
 
 
-def test_what_cannot_be_compared_is_left_out_and_said(lumps, tmp_path):
-    finished(lumps, tmp_path / "1.session.jsonl", "Ada", 30.0)
+def test_what_cannot_be_compared_is_left_out_and_said(folder, lumps, tmp_path):
+    ada = shutil.copy(folder / "1.session.jsonl", tmp_path)
     with pytest.raises(Problem, match=r"two experts who have finished “.*”; there is one"):
-        compare_experts(tmp_path / "1.session.jsonl")
-    finished(lumps, tmp_path / "2.session.jsonl", "Ben", 3.0, answers=2)
-    with pytest.raises(Problem, match=r"Fewer than two .* Left out: Ben has too few answers\."):
-        compare_experts(tmp_path / "1.session.jsonl")
-    finished(lumps, tmp_path / "3.session.jsonl", "Cleo", 3.0)
-    assert compare_experts(tmp_path / "1.session.jsonl").notes == ("Left out: Ben has too few answers.",)
+        compare_experts(Path(ada))
+    finished(lumps, tmp_path / "3.session.jsonl", "Cleo", 3.0, answers=2)
+    with pytest.raises(Problem, match=r"Fewer than two .* Left out: Cleo has too few answers\."):
+        compare_experts(Path(ada))
+    shutil.copy(folder / "2.session.jsonl", tmp_path)
+    assert "Left out: Cleo has too few answers." in compare_experts(Path(ada)).notes
 
 
 def test_files_bring_their_own_words():
