@@ -11,7 +11,8 @@ import typer
 from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption, flag
 from elicit_app.cli.metric import print_comparison, require_new
-from elicit_app.problem import Problem, WrongOption, counted, listed
+from elicit_app.problem import Problem, WrongOption, listed
+from metrics.display.numbers import counted
 
 if TYPE_CHECKING:
     from elicit_app.registry import Setting

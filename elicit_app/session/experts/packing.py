@@ -31,7 +31,7 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Mistake, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.packs import ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
-from metrics.display.numbers import two_digits
+from metrics.display.numbers import counted, two_digits
 
 ANSWERS_ENDING = f"-answers{SUFFIX}"
 _UNSAID = ("seed", "person", "space")
@@ -187,7 +187,7 @@ def _filed_already(folder: Path) -> list[tuple[Path, Contents]]:
 def _file(study: Study, file: Path, contents: Contents, before: Path | None) -> Filed:
     begun, data = contents.begun, read_bytes(file)[: contents.length].removesuffix(b"\n") + b"\n"
     who = begun.expert or "an expert without a name"
-    answers = f"{contents.sound_answers} answer{'' if contents.sound_answers == 1 else 's'} of {who}"
+    answers = f"{counted(contents.sound_answers, 'answer')} of {who}"
     answers += ", given by a program and never counted among people" if begun.simulated else ""
     if before is None:
         path = new_session_path(study, begun.at, expert=begun.expert)
