@@ -81,6 +81,13 @@ def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> 
     return name, f"{words.action(positive) or words.classes[positive]} from {_percent(one.threshold.value)}{range_}"
 
 
+def in_short(judgement: Judgement) -> str:
+    """Return what to do and how sure that is, in a few words: "Lamp position, as it decides now (61 % sure)"."""
+    name, manner = what_one_does(judgement.best, judgement.words, judgement.positive)
+    does = name[:1].lower() + name[1:] if judgement.best.policy.model is None else f"{name}, {manner}"
+    return does if judgement.sure is None else f"{does} ({_sure(judgement.sure).lower()} sure)"
+
+
 def _pieces(judgement: Judgement) -> tuple[Piece, ...]:
     best, words = judgement.best, judgement.words
     policy, name = best.policy, Piece(str(best.policy.model), True)

@@ -13,7 +13,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView, ReviewView, SittingOverView, UnsavedView
 from elicit_app.session.views.result import ProblemView, ResultView
 
-PATIENCE = 60
+PATIENCE = 600
 
 
 class Window:

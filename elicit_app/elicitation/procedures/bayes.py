@@ -62,6 +62,7 @@ MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _POLICIES_TO_OTHERS = 4  # pairs of what can be chosen for one random pair, where the answers are for a choice
+_VALUES_TRIED = 100  # draws under which policies are made anew, to see whether the same one is chosen
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
 _REMEMBERED = 160  # beliefs kept for undo and looking ahead, fewer where they are large
 _REMEMBERED_NUMBERS, _FEWEST_REMEMBERED = 12_000_000, 12
@@ -280,6 +281,7 @@ class Bayes:
             n_answered(history),
             lambda: self.linearity(history),
             self._purpose,
+            lambda: self._stays(history),
         )
 
     def _choice(self, history: Sequence[Asked]) -> Matrix:
@@ -297,21 +299,42 @@ class Bayes:
         key = prefix_digests(history)[-1]
         found = self._choices.get(key)
         if found is None:
-            k = self.prior.n_classes
-            costs = linear_family(self.family).costs(self._weights_now(history))
-            trivial = np.eye(k)[:, None, :] * self._cases[0].prevalence[None, :, None]
-            decided = [matrix for model in self._cases for matrix in model.policies(costs)]
+            decided = self._decided_by(linear_family(self.family).costs(self._weights_now(history)[0]))
             # What decides alike is one choice: two of the same would share the probability of being the best.
-            found = np.unique(np.round([*decided, *trivial], 12), axis=0)
+            found = np.unique(np.round(decided, 12), axis=0)
             self._choices.put(key, found)
         return found
 
-    def _weights_now(self, history: Sequence[Asked]) -> Matrix:
-        """Return the linear weights that are believed in, of a fraction those near what the models do."""
+    def _decided_by(self, costs: Matrix) -> Matrix:
+        """Return the matrices, shape (n, k, k), of the policies of all models under these costs, and of each class."""
+        trivial = np.eye(self.prior.n_classes)[:, None, :] * self._cases[0].prevalence[None, :, None]
+        return np.array([*(matrix for model in self._cases for matrix in model.policies(costs)), *trivial])
+
+    def _stays(self, history: Sequence[Asked]) -> float:
+        """Return the probability that the policy chosen now would also be chosen if the values were known.
+
+        Knowing them moves the thresholds of all policies, so that another model's may become the best.
+        """
+        if self._purpose in (None, "costs"):
+            return 1.0
+        weights, draws = self._weights_now(history)
+
+        def costs_by(weights: Matrix) -> Matrix:
+            costs = linear_family(self.family).costs(weights)
+            return np.asarray((self._decided_by(costs) * costs).sum(axis=(1, 2)))
+
+        chosen = int(costs_by(weights).argmin())
+        known = [costs_by(one) for one in draws]
+        return float(np.mean([costs[chosen] <= costs.min() + SAME for costs in known]))
+
+    def _weights_now(self, history: Sequence[Asked]) -> tuple[Matrix, Matrix]:
+        """Return the linear weights that are believed in, and some draws; of a fraction those near what models do."""
         belief = self.belief(history)
         if isinstance(belief, FractionPosterior):
-            return belief.local_outcome("expert", len(history), self._models.mean(axis=0)).weights
-        return belief.estimate
+            local = belief.local_outcome("expert", len(history), self._models.mean(axis=0))
+            assert local.samples is not None
+            return local.weights, local.samples[:: max(1, len(local.samples) // _VALUES_TRIED)]
+        return belief.estimate, belief.condensed(_VALUES_TRIED).samples
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""

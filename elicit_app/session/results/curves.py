@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.metrics import roc_curve
 
 from elicit_app.session.views.result import Band, CurveLine, CurveSet, CurvesView, Floats, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
@@ -126,6 +125,8 @@ def _together(policies: Sequence[Policy]) -> str:
 
 
 def _roc(model: Predictions, judgement: Judgement) -> RocLine:
+    from sklearn.metrics import roc_curve  # two seconds, and asking does without
+
     p = judgement.positive
     assert p is not None
     threshold = next(one.threshold for one in judgement.policies if one.threshold is not None)

@@ -13,7 +13,6 @@ from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import AnswersFor, Counts, Family, Moved, Progress, Proposal, Question
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS
 from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, Side
-from elicit_app.session.views.result import ModelView
 from elicit_app.session.words.comparison import (
     Letter,
     PairComparison,
@@ -274,23 +273,6 @@ def order_words(order: NeverWorse, wording: Wording, family: Family) -> str:
 def stated_words(orders: Sequence[NeverWorse], wording: Wording, family: Family) -> str:
     """Return what the expert stated for certain, in sentences; empty where that is nothing."""
     return "".join(f"{order_words(order, wording, family)}. " for order in orders).rstrip()
-
-
-def _first(models: Sequence[ModelView]) -> list[str]:
-    """Return the models that share the first rank."""
-    return [model.name for model in models if model.rank == models[0].rank]
-
-
-def cheapest_words(models: Sequence[ModelView]) -> str:
-    """Return the cheapest model, or which ones are tied: "ViT-B/16", "ViT-B/16 and ResNet-50 are tied"."""
-    first = _first(models)
-    return first[0] if len(first) == 1 else f"{_together(first)} are tied"
-
-
-def _together(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return names[0]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 3 else f"{len(names)} models"
 
 
 def scenario_sentence(there: str, here: str) -> str:

@@ -84,12 +84,14 @@ def test_on_the_left_the_left_key_means_more(qtbot, page, ask, pairs) -> None:
     assert number(page) == 41
 
 
-def test_enter_takes_it_once_it_was_touched_and_a_moment_has_passed(qtbot, offered) -> None:
+def test_enter_takes_it_once_it_was_touched_and_a_moment_has_passed(qtbot, offered, monkeypatch) -> None:
     given = answers(offered)
+    monkeypatch.setattr("elicit_app.gui.question.pair_page.MOVE_LOCK_MS", 3_600_000)  # no busy machine is later
     qtbot.keyClick(offered, K.Key_E)
     qtbot.keyClick(offered.card.field, K.Key_Up)
     qtbot.keyClick(offered.card.field, K.Key_Return)
     assert not given, "too early"
+    monkeypatch.undo()
     offered.end_move()
     offered.begin_move()
     qtbot.wait(360)
