@@ -2,12 +2,13 @@
 
     uv run python benchmarks/answering.py [--answers N] [--thought SECONDS] [--seed S]
 
-The procedure is bayes as the window asks it; a simulated expert answers, now and then "slightly" or "clearly". The
-waits go from the press of an answer until the next question has come out of the session, and until it is painted on
-the real page, offscreen. They are taken after a second of thought, in which the session looks ahead, and without any
-thought. Coming back is reading and replaying a session of 25 answers of a study folder, up to its question; the imports
-are done before. Of the waits the 95th of 100 counts. Where other programs keep the processors busy the times say
-little: the load average is printed.
+The procedure is bayes as the window asks it; a simulated expert answers, now and then "slightly" or "clearly", and
+where counts are asked for names them as they are, not rounded, and takes them .4 s after they stand. The waits go from
+the press of an answer until the next question has come out of the session, and until it is painted on the real page,
+offscreen. They are taken after a second of thought, in which the session looks ahead, and without any thought. Coming
+back is reading and replaying a session of 25 answers of a study folder, up to its question; the imports are done
+before. Of the waits the 95th of 100 counts. Where other programs keep the processors busy the times say little: the
+load average is printed.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ os.environ.update({"QT_QPA_PLATFORM": "offscreen", **ONE_THREAD})  # as the comm
 import numpy as np
 from PySide6.QtCore import QEventLoop, QObject, QTimer, Slot
 
-from elicit_app.elicitation.oracles import LogitOracle
-from elicit_app.elicitation.questions import Choice, Question
+from elicit_app.elicitation.oracles import LogitOracle, Matching
+from elicit_app.elicitation.questions import Answer, Choice, Moved, Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import application
 from elicit_app.gui.flow.bridge import Bridge
@@ -48,6 +49,7 @@ from elicit_app.study.model import Study
 BUNDLED = {2: "breast-cancer", 3: "traffic-light", 10: "digits"}
 CLASSES = (2, 3, 4, 5, 10)
 RESUMED_AFTER, RESUMED_WITHIN = 25, 2.0
+TO_TAKE = 0.4  # seconds between a count that stands and the press that takes it
 REPLIES = {Choice.FIRST: "left", Choice.SECOND: "right", Choice.EQUAL: "equal", Choice.UNSURE: "unsure"}
 
 
@@ -89,12 +91,12 @@ class Expert:
         rng = np.random.default_rng([n_classes, seed])
         costs = np.exp(1.2 * rng.standard_normal((n_classes, n_classes)))
         np.fill_diagonal(costs, 0)
-        self._oracle = LogitOracle(lambda matrix: -float((costs / costs.max() * matrix).sum()), 60.0, rng, clear=0.05)
+        self._oracle = LogitOracle(
+            lambda matrix: -float((costs / costs.max() * matrix).sum()), 60.0, rng, clear=0.05, matching=Matching(0.4)
+        )
 
-    def answer(self, view: QuestionView) -> tuple[str, object]:
-        shown = Question(view.left, view.right, view.population)
-        answer = self._oracle.answer(shown)
-        return REPLIES[answer.choice], answer.strength
+    def answer(self, view: QuestionView) -> Answer:
+        return self._oracle.answer(Question(view.left, view.right, view.population, proposal=view.proposal))
 
 
 class Sitting(QObject):
@@ -110,6 +112,7 @@ class Sitting(QObject):
         self._bridge.view.connect(self._show)
         self._runner = SessionRunner(session, self._listen)
         page.answered.connect(self._answer)
+        page.considered.connect(self._consider)
         page.begin(session.study, session.setting.family)
 
     def run(self, expert: Expert, thought: float, most: int) -> Waits:
@@ -118,12 +121,18 @@ class Sitting(QObject):
         self._runner.start()
         self._loop.exec()
         while isinstance(self._view, QuestionView) and len(waits) < most:
-            if thought:
-                QTimer.singleShot(round(1000 * thought), self._loop.quit)
-                self._loop.exec()
-            reply = expert.answer(self._view)
+            self._wait(thought)
+            answer = expert.answer(self._view)
+            counts = self._page.moving and answer.choice is Choice.EQUAL
+            if counts:
+                assert answer.moved is not None
+                self._page.card.field.moved.emit(answer.moved.count)
+                self._wait(TO_TAKE)
             pressed = time.perf_counter()
-            self._page.answers.given.emit(Pressed(*reply))
+            if counts:
+                self._page.card.field.taken.emit()
+            else:
+                self._page.answers.given.emit(Pressed(REPLIES[answer.choice], answer.strength))
             self._loop.exec()
             if isinstance(self._view, QuestionView):
                 waits.known.append(self._known_at - pressed)
@@ -132,8 +141,14 @@ class Sitting(QObject):
                 self._paint()
         return waits
 
+    def _wait(self, seconds: float) -> None:
+        if seconds:
+            QTimer.singleShot(round(1000 * seconds), self._loop.quit)
+            self._loop.exec()
+
     def close(self) -> None:
         self._page.answered.disconnect(self._answer)
+        self._page.considered.disconnect(self._consider)
         self._runner.close()
         self._bridge.close()
 
@@ -160,8 +175,17 @@ class Sitting(QObject):
     @Slot(object)
     def _answer(self, given: GivenAnswer) -> None:
         self._runner.answer(
-            given.request, given.reply, given.strength, seconds=given.seconds, full_picture=given.full_picture
+            given.request,
+            given.reply,
+            given.strength,
+            seconds=given.seconds,
+            full_picture=given.full_picture,
+            moved=given.moved,
         )
+
+    @Slot(int, object)
+    def _consider(self, request: int, moved: Moved) -> None:
+        self._runner.consider(request, moved)
 
 
 def answering(page: QuestionPage, study: Study, thought: float, answers: int, seed: int, folder: Path) -> Waits:

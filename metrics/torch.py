@@ -24,7 +24,7 @@ from torchmetrics import Metric
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.family import checked_cost_matrix
 from metrics.errors import InputError
-from metrics.models.torch_learning import ConcernScheduler, concern_of_logits
+from metrics.models.learning import ConcernScheduler, concern_of_logits
 
 __all__ = ["ConcernScheduler", "ExpectedCostLoss", "MeanCost", "concern_of_logits"]
 

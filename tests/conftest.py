@@ -1,15 +1,25 @@
 """What holds for all tests: how many examples hypothesis tries, and one thread of linear algebra.
 
-`pytest --hypothesis-profile=long` tries many examples of every law.
+The examples are the same every time; `pytest --hypothesis-profile=long` tries many others of every law.
 """
+
+import contextlib
+import importlib.util
+from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
 
-settings.register_profile("suite", max_examples=40, deadline=None)
+settings.register_profile("suite", max_examples=40, deadline=None, derandomize=True)
 settings.register_profile("long", max_examples=500, deadline=None)
 settings.load_profile("suite")
+
+
+def pytest_collection_modifyitems(items):
+    """The long tests first, so that no process is left alone with one in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -17,6 +27,24 @@ def one_thread_of_linear_algebra():
     """Matrices are small here: threads that wait for each other on a busy machine cost many times what they do."""
     with threadpool_limits(1, user_api="blas"):
         yield
+
+
+@pytest.fixture(scope="session")
+def elicit():
+    """Returns what runs the command in this process: its arguments, its folder, and what is typed.
+
+    `tests/acceptance` runs it in the same way, without the second that a process takes to start.
+    """
+    path = Path(__file__).parent / "acceptance" / "record.py"
+    spec = importlib.util.spec_from_file_location("acceptance_record", path)
+    record = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(record)
+
+    def run(*arguments, cwd=".", stdin=""):
+        with contextlib.chdir(cwd):
+            return CompletedProcess(arguments, *record.run_here([str(each) for each in arguments], stdin))
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -7,36 +7,46 @@ import sys
 
 import pytest
 
+# In the order of their imports: whatever one of them pulls in shows from there on.
 ROOMS_WITHOUT_QT = [
     "metrics",
+    "elicit_app.study",
     "elicit_app.elicitation.questions",
     "elicit_app.elicitation.procedures.bayes",
     "elicit_app.session",
     "elicit_app.session.runner",
-    "elicit_app.study",
-    "elicit_app.experiments.simulation",
     "elicit_app.cli.main",
+    "elicit_app.cli.asking",
+    "elicit_app.experiments.simulation",
 ]
+PLOTS_AND_LEARNING = {"matplotlib", "sklearn", "scipy.stats", "pandas"}
+
+
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, set[str]]:
+    """Return the modules that are loaded after the import of each room and of all before it."""
+    code = (
+        "import importlib, json, sys\n"
+        "for room in sys.argv[1:]:\n"
+        "    getattr(importlib.import_module(room), 'ElicitedMetric', None)\n"
+        "    print(json.dumps([room, [*sys.modules]]))"
+    )
+    run = subprocess.run([sys.executable, "-c", code, *ROOMS_WITHOUT_QT], capture_output=True, text=True, check=True)
+    return {room: set(modules) for room, modules in map(json.loads, run.stdout.splitlines())}
 
 
 @pytest.mark.parametrize("room", ROOMS_WITHOUT_QT)
-def test_nothing_outside_the_window_pulls_qt_in(room: str) -> None:
-    code = f"import {room}, sys; print(sorted(m for m in sys.modules if m.split('.')[0] in ('PySide6', 'shiboken6')))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+def test_nothing_outside_the_window_pulls_qt_in(loaded: dict[str, set[str]], room: str) -> None:
+    assert not {name.split(".")[0] for name in loaded[room]} & {"PySide6", "shiboken6"}
 
 
-def test_the_metrics_library_stands_alone() -> None:
-    code = "import metrics, sys; metrics.ElicitedMetric; print([m for m in sys.modules if m.startswith('elicit_app')])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+def test_the_metrics_library_stands_alone(loaded: dict[str, set[str]]) -> None:
+    assert not [name for name in loaded["metrics"] if name.startswith("elicit_app")]
 
 
-@pytest.mark.parametrize("package", ["metrics", "elicit_app.study"])
-def test_importing_a_room_does_not_pay_for_plots_or_learning(package: str) -> None:
-    code = f"import {package}, sys; print([m for m in ('matplotlib', 'sklearn', 'scipy.stats') if m in sys.modules])"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
+@pytest.mark.parametrize("room", ["metrics", "elicit_app.study", "elicit_app.cli.asking"])
+def test_neither_a_metric_nor_a_question_waits_for_plots_or_learning(loaded: dict[str, set[str]], room: str) -> None:
+    assert not loaded[room] & PLOTS_AND_LEARNING
 
 
 def test_the_command_keeps_linear_algebra_to_one_thread() -> None:

@@ -214,7 +214,7 @@ point.plot().figure.savefig(folder / "roc.png")
 #
 # The paper behind the Meta Pattern Concern Score also trains with it: the learning rate follows the score, so that
 # learning calms down as predictions stop being of concern. And whatever was trained, the epoch is chosen by the metric.
-# (In PyTorch: `metrics.models.torch_learning.ConcernScheduler`. Multiplying the *loss* by the score, as the published
+# (In PyTorch: `metrics.models.learning.ConcernScheduler`. Multiplying the *loss* by the score, as the published
 # program does, has hardly any effect under Adam, which divides by the size of the gradients.)
 
 # %%

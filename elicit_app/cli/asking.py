@@ -18,7 +18,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.problem import WrongOption
 from elicit_app.registry import entry_named, setting_of
 from elicit_app.registry.entries import as_packed, read_orders, stated_orders
-from elicit_app.session.experts.packing import INTRODUCTION, pseudonym, stands
+from elicit_app.session.experts.packing import INTRODUCTION, pseudonym, stated_opinions
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import (
     SUFFIX,
@@ -239,7 +239,7 @@ def _tell_stated(said: str, console: Console) -> None:
 
 def _tell_others(study: Study, console: Console) -> None:
     """Say where the others stand, in a second round."""
-    found = stands(study)
+    found = stated_opinions(study)
     if found:
         _tell(console, INTRODUCTION)
     for stand in found:

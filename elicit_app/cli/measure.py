@@ -12,7 +12,7 @@ from elicit_app.cli import output
 from elicit_app.cli.ask import flag
 
 if TYPE_CHECKING:
-    from elicit_app.study.measured.registry import Measure, Options, Taken
+    from elicit_app.study.measured.registry import Measure, Measurement, Options
 
 
 def register(app: typer.Typer) -> None:
@@ -114,7 +114,7 @@ def measure(
     _print_json(chosen, files, found) if as_json else _print_table(chosen, files, found)
 
 
-def _print_json(chosen: Measure, files: list[Path], found: list[Taken]) -> None:
+def _print_json(chosen: Measure, files: list[Path], found: list[Measurement]) -> None:
     output.print_json(
         {
             "measure": chosen.name,
@@ -128,7 +128,7 @@ def _print_json(chosen: Measure, files: list[Path], found: list[Taken]) -> None:
     )
 
 
-def _print_table(chosen: Measure, files: list[Path], found: list[Taken]) -> None:
+def _print_table(chosen: Measure, files: list[Path], found: list[Measurement]) -> None:
     from rich.table import Table
 
     console = output.console()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 160
 
 
-class Shown:
+class SafeStream:
     """A text stream on which everything written is shown as text; all else is the stream's own.
 
     Attributes
@@ -53,12 +53,12 @@ def show_as_text() -> None:
     """Let standard output and standard error show everything as text, from now on."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if not isinstance(stream, Shown):
-            setattr(sys, name, Shown(stream))
+        if not isinstance(stream, SafeStream):
+            setattr(sys, name, SafeStream(stream))
 
 
 def _unchanged(stream: Any) -> IO[str]:
-    found: IO[str] = stream.unchanged if isinstance(stream, Shown) else stream
+    found: IO[str] = stream.unchanged if isinstance(stream, SafeStream) else stream
     return found
 
 

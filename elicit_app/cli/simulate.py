@@ -82,7 +82,10 @@ def simulate(
         typer.Option(metavar="gmean|hmean|qmean", help="For the family dlpm: a monotone function of the hits."),
     ] = None,
     person: Annotated[
-        str, typer.Option(metavar="linear|concave:P|minimax|threshold:T|f1", help="In which way results are valued.")
+        str,
+        typer.Option(
+            metavar="linear|concave:P|quadratic:P|minimax|threshold:T|f1", help="In which way results are valued."
+        ),
     ] = "linear",
     noise: Annotated[
         str, typer.Option(metavar="none|weights:S|flip:P|logit:A|bounded:E", help="How the experts err.")
@@ -159,7 +162,7 @@ def simulate(
         )
         setting = as_packed(opened, setting)
         if out is not None:
-            check_has_costs(setting.family)
+            check_has_costs(setting)
             require_writable(out)
         if transcript is not None:
             require_writable(transcript)

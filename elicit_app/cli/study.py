@@ -11,7 +11,8 @@ import typer
 from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption, flag
 from elicit_app.cli.metric import print_comparison, require_new
-from elicit_app.problem import Problem, WrongOption, counted, listed
+from elicit_app.problem import Problem, WrongOption, listed
+from metrics.display.numbers import counted
 
 if TYPE_CHECKING:
     from elicit_app.registry import Setting
@@ -104,7 +105,7 @@ def new(
         return
     if noun is not None:
         raise typer.BadParameter("it is about files of several labels.", param_hint="--noun")
-    files, said = [*predictions, *(more or [])], Said(truth, columns, predicted, logits=logits)
+    files, said = [*predictions, *(more or [])], ColumnOptions(truth, columns, predicted, logits=logits)
     made = create_study(
         folder,
         files,
@@ -120,7 +121,7 @@ def new(
     print(f"Next: elicit open {folder}")
 
 
-class Said(NamedTuple):
+class ColumnOptions(NamedTuple):
     """What was said on the command line about the columns of predictions."""
 
     truth: str | None = None
@@ -129,12 +130,12 @@ class Said(NamedTuple):
     logits: bool = False
 
 
-def _columns_of(file: Path, said: Said) -> ColumnMap | None:
+def _columns_of(file: Path, said: ColumnOptions) -> ColumnMap | None:
     """Return what the columns of a file are as it was said; None where they have the usual names."""
     from elicit_app.study.mapping import as_options, column_map, look_at
 
     look = look_at(file)
-    if said == Said():
+    if said == ColumnOptions():
         if look.fits or look.guess is None:
             return None
         raise Problem(
@@ -175,12 +176,12 @@ def change(
     from elicit_app.study.making import change_models
     from elicit_app.study.mapping import look_at
 
-    opened, said = open_study(study), Said(truth, columns, predicted, logits=logits)
+    opened, said = open_study(study), ColumnOptions(truth, columns, predicted, logits=logits)
     renamed = [one.partition("=") for one in rename or ()]
     if not all(old.strip() and new.strip() for old, _, new in renamed):
         raise Problem("--rename takes OLD=NEW, the names of a model.")
     meant = None
-    if add and not (opened.columns is not None and said == Said() and look_at(add[0]).holds(opened.columns)):
+    if add and not (opened.columns is not None and said == ColumnOptions() and look_at(add[0]).holds(opened.columns)):
         meant = _columns_of(add[0], said)
     changed = change_models(
         opened,

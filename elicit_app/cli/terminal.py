@@ -65,7 +65,7 @@ HELP = (
 )
 
 
-class Typed(NamedTuple):
+class TypedLine(NamedTuple):
     """What one line means: a reply with its strength or with a count that was moved, or a command."""
 
     reply: Reply | None
@@ -74,19 +74,19 @@ class Typed(NamedTuple):
     moved_to: int | None = None
 
 
-def read_key(line: str) -> Typed:
+def read_key(line: str) -> TypedLine:
     """Return what a typed line means."""
     text = line.strip().lower()
     if text in _COMMANDS:
-        return Typed(None, command=_COMMANDS[text])
+        return TypedLine(None, command=_COMMANDS[text])
     moved = _MOVED.fullmatch(text)
     if moved is not None:
-        return Typed(_REPLIES[moved[1] or "="], moved_to=int(moved[2].replace(",", "")))
+        return TypedLine(_REPLIES[moved[1] or "="], moved_to=int(moved[2].replace(",", "")))
     strength = _STRENGTHS.get(text[-1:])
     reply = _REPLIES.get(text[:-1] if strength else text)
     if reply is None or (strength and reply not in ("left", "right")):
-        return Typed(None)
-    return Typed(reply, strength)
+        return TypedLine(None)
+    return TypedLine(reply, strength)
 
 
 def read_line() -> str:
@@ -305,7 +305,7 @@ def moved_to(view: QuestionView, count: int | None) -> Moved | None:
     return Moved(may.side, may.true, may.predicted, count, may.start)
 
 
-def count_problem(view: QuestionView, typed: Typed) -> str:
+def count_problem(view: QuestionView, typed: TypedLine) -> str:
     """Return why a typed count cannot be taken, or an empty text."""
     if typed.moved_to is None:
         return ""

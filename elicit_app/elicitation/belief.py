@@ -99,6 +99,11 @@ class Posterior(ABC):
         rows = np.sort(_neighbours_together(logs, np.arange(n), n // most)[places])
         return self.only(rows, min(self.effective_draws, float(most)))
 
+    def forget(self) -> None:
+        """Drop what can be derived again from the draws."""
+        for name in ("weights", "samples", "log_ratios"):
+            self.__dict__.pop(name, None)
+
     @cached_property
     def weights(self) -> Matrix:
         """Return the draws of the positive weights, shape (n, m), in any unit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -12,15 +12,17 @@ from scipy.special import ndtr
 
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.pairs import PairSet
-from elicit_app.elicitation.questions import Matrix, Proposal
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Moved, Proposal, Question
 from elicit_app.elicitation.region import Region
-from elicit_app.elicitation.response import EqualPoints
+from elicit_app.elicitation.response import EqualPoints, evidence
 from metrics.elicited.family import error_cells, family_of
 
 Goal = Literal["order", "closeness"]
 Row = Literal["grave", "slight", "bare"]  # of two mistakes, by what is believed; bare: the one without a common base
 Chooser = Callable[[Posterior, PairSet, Goal, Matrix, bool], int]  # as `best_pair`
 
+LIKELY_COUNTS = 6  # that are made ready for while a person looks for one
+_ROUND = (1, 2, 3, 5)  # times a power of ten
 _FAR_WORTH = 0.9  # what is learned from a pair far from the models, set against a near one
 _GLANCE = 4  # one draw in so many says which pairs deserve all of them
 _LOOKED_INTO = 600  # pairs that all draws are asked about
@@ -321,3 +323,31 @@ def _entropy(p: Matrix) -> Matrix:
 
 def _first_best(scores: Matrix) -> int:
     return int(np.argmax(np.round(scores, _DECIMALS)))
+
+
+def likely_counts(belief: Posterior, question: Question, most: int = LIKELY_COUNTS) -> tuple[Moved, ...]:
+    """Return the round counts that a person would most likely name where both sides are to be made equal.
+
+    Parameters
+    ----------
+    belief : Posterior
+        What is believed of the person.
+    question : Question
+        The pair, with the count that may be moved; without one nothing is returned.
+    most : int
+        How many counts at most.
+    """
+    proposal = question.proposal
+    if proposal is None:
+        return ()
+    tens = 10 ** np.arange(len(str(proposal.most)))
+    scale = [int(one) for one in np.outer(tens, _ROUND).ravel() if max(proposal.least, 1) <= one <= proposal.most]
+    at = Moved(proposal.side, proposal.true, proposal.predicted, proposal.start, proposal.start)
+    named = [replace(at, count=count) for count in scale]
+    points = [evidence([Asked(question, Answer(Choice.EQUAL, moved=one))], belief.prior).points for one in named]
+    chances = [
+        float(np.exp(belief.response.of_points(belief.weights, belief.person, one)).mean()) if len(one.cell) else 0.0
+        for one in points
+    ]
+    order = np.argsort(-np.round(chances, _DECIMALS), kind="stable")[:most]
+    return tuple(named[place] for place in order)

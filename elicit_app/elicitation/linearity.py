@@ -9,24 +9,24 @@ mistake on both sides.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr
 
+from elicit_app.elicitation.belief import ParticlePosterior
 from elicit_app.elicitation.prior import WeightPrior, positive
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix
+from elicit_app.elicitation.questions import Asked, Choice, Matrix
 from elicit_app.elicitation.response import (
     N_PARAMETERS,
-    Choices,
     EqualPoints,
     Evidence,
     Person,
     ResponseModel,
-    ends_of_scale,
     evidence,
+    log_amounts,
 )
 from elicit_app.elicitation.sampler import LogDensity, annealed, bridged
 from metrics.elicited.family import family_of
@@ -35,13 +35,16 @@ Rival = Literal["concave", "minimax", "threshold", "f1"]
 
 POWER = 0.6  # of felt counts
 # Bayes factors of a rival against linear costs, from which on it is named: set on simulated people, see docs/method.
-BAYES_FACTORS: dict[Rival, float] = {"concave": 10.0, "minimax": 10.0, "threshold": 10.0, "f1": 10.0}
+BAYES_FACTORS: dict[Rival, float] = {"concave": 10.0, "minimax": 5.0, "threshold": 5.0, "f1": 5.0}
 # Where questions were made for it, felt counts need less: linear people stay far below.
-BAYES_FACTOR_ON_BASES = 1.5
+BAYES_FACTOR_ON_BASES = 3.0
 ENOUGH_BASES = 2  # answered questions with a common base that this takes
 PRIOR_OF_LINEAR = 0.8  # the rivals share the rest
 
-_PARTICLES, _DRAWS, _USUAL = 600, 2_000, 300
+_PARTICLES, _DRAWS, _USUAL = 600, 4_000, 300
+_COUNTS_TRIED = 400  # of a scale, to find where a score is the same on both sides
+_BEYOND = 1.5  # times the largest possible count: where somebody would look for one that no count is large enough for
+_SAME = 1e-12
 _LEAST_LIMIT, _MOST_LIMIT = 0.01, 0.3  # of the miss rate of the gravest class
 _OUT_OF_THE_QUESTION = 6.0  # typical differences by which a result beyond the limit is worse
 
@@ -61,14 +64,11 @@ class Linearity:
         Under each rival, the probability of each model of the study to be the best.
     bases : int
         Answers to questions with a common base, which are made to tell felt counts.
-    over_chance : dict of str to float
-        Natural logarithm of the evidence of rivals over that of answering without looking.
     """
 
     log_bayes_factors: dict[Rival, float]
     best: dict[Rival, Matrix]
     bases: int = 0
-    over_chance: dict[Rival, float] = field(default_factory=dict)
 
     @property
     def rival(self) -> Rival | None:
@@ -90,23 +90,16 @@ class Linearity:
         total = 1.0 + sum(odds.values())
         return {"linear": float(1.0 / total), **{name: float(value / total) for name, value in odds.items()}}
 
-    def bits_over_chance(self, linear: float) -> float:
-        """Return the bits by which linear costs or rivals foretell the answers better than chance does.
+    @property
+    def log_over_linear(self) -> float:
+        """Return the logarithm of the evidence of all of them over that of linear costs alone.
 
-        All of them mixed as they are thought probable beforehand; a rival that is named stands for itself.
-
-        Parameters
-        ----------
-        linear : float
-            Those of linear costs, answer by answer.
+        Linear costs and rivals are mixed as they are thought probable beforehand; a rival that is named stands for
+        itself: who values results in another way is no coin, however badly linear costs foretell the answers.
         """
-        share = (1.0 - PRIOR_OF_LINEAR) / len(self.log_bayes_factors)
-        logs = {"linear": np.log(PRIOR_OF_LINEAR) + linear * np.log(2.0)}
-        for name, factor in self.log_bayes_factors.items():
-            # Felt counts are compared on the same answers, the others on a rougher reading of equal points.
-            of_rival = self.over_chance.get(name, linear * np.log(2.0) + factor)
-            logs[name] = of_rival if name == self.rival else np.log(share) + of_rival
-        return float(logsumexp(list(logs.values())) / np.log(2.0))
+        named, share = self.rival, (1.0 - PRIOR_OF_LINEAR) / len(self.log_bayes_factors)
+        logs = [value + (0.0 if name == named else np.log(share)) for name, value in self.log_bayes_factors.items()]
+        return float(logsumexp([np.log(PRIOR_OF_LINEAR), *logs]))
 
     def probability_best(self, of_linear: Matrix) -> Matrix:
         """Return the probability of each model to be the best, given that under linear costs, shape (models,)."""
@@ -122,22 +115,126 @@ class _Pairs(NamedTuple):
     second: Matrix
 
 
+class _Scales(NamedTuple):
+    """The counts that were named: both sides, in cases of `population`; shapes begin with n, the number of counts.
+
+    Parameters
+    ----------
+    true, predicted : ndarray of int, shape (n,)
+        The mistake that was moved.
+    moved : ndarray of shape (n, k, k)
+        The side that it was moved on, with none of this mistake.
+    other : ndarray of shape (n, k, k)
+        The other side.
+    population : ndarray of shape (n,)
+        Cases of a side.
+    """
+
+    true: NDArray[np.intp]
+    predicted: NDArray[np.intp]
+    moved: Matrix
+    other: Matrix
+    population: Matrix
+
+    @classmethod
+    def of(cls, counts: Sequence[Asked], n_classes: int) -> _Scales:
+        """Collect the counts that were named."""
+        cells, sides = [], []
+        for question, answer in counts:
+            moved = answer.moved
+            assert moved is not None
+            both = [np.array(one, dtype=np.float64) for one in (question.first, question.second)]
+            side, other = both if moved.side == "first" else both[::-1]
+            side[moved.true, moved.true] += side[moved.true, moved.predicted]
+            side[moved.true, moved.predicted] = 0.0
+            cells.append((moved.true, moved.predicted))
+            sides.append((side, other))
+        true, predicted = np.array(cells, dtype=np.intp).reshape(-1, 2).T
+        moved_sides, others = np.array(sides).reshape(-1, 2, n_classes, n_classes).swapaxes(0, 1)
+        return cls(true, predicted, moved_sides, others, others.sum(axis=(1, 2)))
+
+    @property
+    def base(self) -> Matrix:
+        """Return how often the other side makes the mistake that was moved, shape (n,)."""
+        return np.asarray(self.other[np.arange(len(self.true)), self.true, self.predicted])
+
+    @property
+    def most(self) -> Matrix:
+        """Return the largest possible count, shape (n,)."""
+        return np.asarray(self.moved[np.arange(len(self.true)), self.true, self.true])
+
+    def log_amounts(self, count: Matrix) -> Matrix:
+        """Return log D of counts (..., n), which are at least half a case above the other side's."""
+        return np.asarray(np.log(np.maximum(count - self.base, 0.5) / self.population))
+
+
+@dataclass(frozen=True, eq=False)
+class _Answered:
+    """The answers as every rival sees them: the same choices and the same counts.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        As linear costs see them.
+    pairs : _Pairs
+        Of the choices, where a count was moved as it was left.
+    scales : _Scales
+        Of the counts.
+    """
+
+    evidence: Evidence
+    pairs: _Pairs
+    scales: _Scales
+
+    @classmethod
+    def of(cls, history: Sequence[Asked], prior: WeightPrior) -> _Answered:
+        """Collect the answers of a history; "cannot say" is left out."""
+        k = prior.n_classes
+        choices = [asked for asked in history if _is_choice(asked)]
+        counts = [asked for asked in history if len(evidence([asked], prior).points.cell)]
+        return cls(evidence(history, prior), _pairs_of(choices, (k, k)), _Scales.of(counts, k))
+
+    def log_likelihood(self, response: ResponseModel, person: Person, latent: Matrix, exact: Matrix) -> Matrix:
+        """Return the log-likelihood, shape (draws,).
+
+        Parameters
+        ----------
+        response : ResponseModel
+            How answers come about.
+        person : Person
+            The draws of how the person answers.
+        latent : ndarray of shape (draws, choices)
+            Preferences for the first side.
+        exact : ndarray of shape (draws or 1, counts)
+            Logarithms of the amounts at which both sides are equally bad.
+        """
+        choices, points = self.evidence
+        fit = np.zeros(len(person.lapse))
+        if len(choices.gain):
+            fit += response.of_latent(latent * choices.sign, person, choices).sum(axis=1)
+        if len(points.cell):
+            fit += response.of_exact(exact, person, points).sum(axis=1)
+        return fit
+
+
 def check_linearity(
     history: Sequence[Asked],
-    prior: WeightPrior,
+    belief: ParticlePosterior,
+    log_evidence: float,
     typical: Matrix,
     models: Matrix,
     rng: np.random.Generator,
 ) -> Linearity:
-    """Compare linear costs with their rivals by the evidence of the answers, about half a second's work.
+    """Compare linear costs with their rivals by the evidence of the answers, about a quarter of a second's work.
 
     Parameters
     ----------
     history : sequence of Asked
-        The answers. For rivals without weights, and the limit, an equal point counts as two choices: with half and
-        with twice the net amount.
-    prior : WeightPrior
-        Of the costs, the same for linear costs and rivals.
+        The answers, choices and counts; all are evidence for every rival.
+    belief : ParticlePosterior
+        After these answers, by linear costs.
+    log_evidence : float
+        Natural logarithm of the evidence of linear costs.
     typical : ndarray of shape (t, k, k)
         Rates of typical achievable decisions, whose differences are the unit of every utility.
     models : ndarray of shape (n, k, k)
@@ -145,40 +242,26 @@ def check_linearity(
     rng : numpy.random.Generator
         Source of chance.
     """
-    answers = evidence(history, prior)
-    shown = [choice for asked in history for choice in _as_choices(asked)]
-    choices = evidence(shown, prior).choices
-    pairs = _pairs_of(shown, typical.shape[1:])
+    prior, answered = belief.prior, _Answered.of(history, belief.prior)
     first, second = rng.integers(len(typical), size=(2, _USUAL))
     usual = _Pairs(typical[first], typical[second])
-    gains = _gains(pairs, prior, 1.0)
-    weighted = _Weighted(prior, _gains(usual, prior, 1.0), rng)
+    weighted = _Weighted(prior, belief.response)
     found: dict[Rival, float] = {}
     best: dict[Rival, Matrix] = {}
-    # Who feels counts by a power names equal points as well, so that these need no translation.
-    asked = _pairs_of([one for one in history if _is_choice(one)], typical.shape[1:])
-    straight = weighted.log_likelihood(answers, weighted.straight(_gains(asked, prior, 1.0)))
-    as_felt = answers._replace(points=_felt_points(history, prior))
-    felt = weighted.log_likelihood(as_felt, weighted.felt(_gains(asked, prior, POWER)))
-    _, draws = weighted.evidence(straight, rng)
-    found["concave"], draws = bridged(draws, straight, felt, rng)
+    straight, felt = weighted.straight(answered), weighted.felt(answered, _felt_points(history, prior))
+    found["concave"], draws = bridged(belief.draws, straight, felt, rng)
     weights = positive(POWER * prior.log_weights(draws[:, : prior.size]))
     best["concave"] = _shares(weights @ _gains_of_each(models, prior, POWER).T)
-    linear, _ = weighted.evidence(
-        weighted.log_likelihood(Evidence(choices, evidence([], prior).points), weighted.straight(gains)), rng
-    )
-    limited = _Limited(prior, usual, rng)
-    evidence_of_limit, draws = limited.limited_evidence(choices, pairs, rng)
-    found["threshold"] = evidence_of_limit - linear
+    limited = _Limited(prior, belief.response, usual)
+    evidence_of_limit, draws = limited.limited_evidence(answered, rng)
+    found["threshold"] = evidence_of_limit - log_evidence
     best["threshold"] = _shares(limited.utilities(draws, models))
     scores: tuple[tuple[Rival, Utilities], ...] = (("minimax", _worst_recall), ("f1", _macro_f1))
     for name, score in scores:
-        found[name] = _evidence_of_a_score(score, choices, pairs, usual, rng) - linear
+        found[name] = _evidence_of_a_score(score, answered, usual, rng) - log_evidence
         best[name] = _shares(score(models)[None])
-    chance = sum(_log_chance(one) for one in history)
-    over_chance: dict[Rival, float] = {name: found[name] + linear - chance for name in found if name != "concave"}
     bases = sum(one.question.common_base and one.answer.choice is not Choice.UNSURE for one in history)
-    return Linearity(found, best, bases, over_chance)
+    return Linearity(found, best, bases)
 
 
 def _pairs_of(shown: Sequence[Asked], shape: tuple[int, ...]) -> _Pairs:
@@ -205,43 +288,6 @@ def _is_choice(asked: Asked) -> bool:
     """Tell whether an answer is evidence of the kind `Choices`."""
     choice, moved = asked.answer.choice, asked.answer.moved
     return choice is not Choice.UNSURE and (moved is None or choice is not Choice.EQUAL)
-
-
-def _as_choices(asked: Asked) -> list[Asked]:
-    """Return an answer as choices: an equal point as two of them, "cannot say" as none."""
-    question, answer = asked
-    if answer.choice is Choice.UNSURE:
-        return []
-    moved = answer.moved
-    if moved is None or answer.choice is not Choice.EQUAL:
-        return [asked]
-    side = question.moved(moved).rates[0 if moved.side == "first" else 1]
-    other = question.rates[1 if moved.side == "first" else 0]
-    assert question.population is not None
-    most = moved.count + round(side[moved.true, moved.true] * question.population)
-    same = round(other[moved.true, moved.predicted] * question.population)
-    net = moved.count - same
-    found = []
-    for times in (0.5, 2.0):
-        count = int(np.clip(round(same + times * net), 0, most))
-        better = (times < 1) == (net > 0)
-        choice = Choice.FIRST if better == (moved.side == "first") else Choice.SECOND
-        pair = question.moved(replace(moved, count=count))
-        found.append(Asked(pair, Answer(choice)))
-    return found
-
-
-def _log_chance(asked: Asked) -> float:
-    """Return the log-probability of an answer, as `_as_choices` takes it, for who does not look."""
-    choice, moved = asked.answer.choice, asked.answer.moved
-    if choice is Choice.UNSURE:
-        return 0.0
-    if choice is not Choice.EQUAL:
-        return float(np.log(0.5))
-    if moved is None:
-        return float(np.log(1 / 3))
-    least, top = ends_of_scale(asked)
-    return float(np.log(min(1.0, np.log(4.0) / np.log(top / least))))
 
 
 def gains_if_felt(first: Matrix, second: Matrix, prior: WeightPrior) -> Matrix:
@@ -292,20 +338,25 @@ def _shares(utilities: Matrix) -> Matrix:
 class _Weighted:
     """Costs that weigh (felt) counts."""
 
-    def __init__(self, prior: WeightPrior, usual: Matrix, rng: np.random.Generator) -> None:
-        self.prior = prior
-        self.response = ResponseModel.of_people(prior, usual[np.abs(usual).max(axis=1) > 1e-12], rng)
+    def __init__(self, prior: WeightPrior, response: ResponseModel) -> None:
+        self.prior, self.response = prior, response
 
-    def straight(self, gains: Matrix) -> Latent:
-        """Return the latent preferences of linear costs for pairs of gains (n, m)."""
-        return lambda weights, person: self.response.latent(weights, person, gains)
+    def straight(self, answered: _Answered) -> LogDensity:
+        """Return the log-likelihood of linear costs."""
+        gains = _gains(answered.pairs, self.prior, 1.0)
 
-    def felt(self, gains: Matrix) -> Latent:
-        """Return those of felt counts, gains (n, m) of counts to the power, in the terms of who is linear.
+        def latent(weights: Matrix, person: Person) -> Matrix:
+            return self.response.latent(weights, person, gains)
+
+        return self._log_likelihood(answered, latent, answered.evidence.points)
+
+    def felt(self, answered: _Answered, points: EqualPoints) -> LogDensity:
+        """Return the log-likelihood of felt counts, in the terms of who is linear; `points` as they feel them.
 
         Weights are those of the linear person who makes the same choices where there is no base, so that only bases,
         and trades of three mistakes, tell the two apart.
         """
+        gains = _gains(answered.pairs, self.prior, POWER)
         more, less = np.maximum(gains, 0.0).T, np.maximum(-gains, 0.0).T
 
         def latent(weights: Matrix, person: Person) -> Matrix:
@@ -313,37 +364,28 @@ class _Weighted:
             good, bad = (np.log(np.maximum(felt @ side, 1e-300)) / POWER for side in (more, less))
             return self.response.latent_of_logs(good, bad, weights, person)
 
-        return latent
+        return self._log_likelihood(answered, latent, points)
 
-    def evidence(self, log_likelihood: LogDensity, rng: np.random.Generator) -> tuple[float, Matrix]:
-        """Return the log-evidence of a likelihood and draws of the posterior."""
-        return annealed(_PARTICLES, self.prior.size + N_PARAMETERS, log_likelihood, rng)
-
-    def log_likelihood(self, answers: Evidence, latent: Latent) -> LogDensity:
-        """Return the log-likelihood of answers; `latent` gives the preferences of the choices, in order."""
+    def _log_likelihood(self, answered: _Answered, latent: Latent, points: EqualPoints) -> LogDensity:
         m = self.prior.size
 
         def log_likelihood(draws: Matrix) -> Matrix:
             logs, person = self.prior.log_weights(draws[:, :m]), self.response.person(draws[:, m:])
             weights = positive(logs)
-            fit = np.zeros(len(draws))
-            if len(answers.choices.gain):
-                felt = latent(weights, person) * answers.choices.sign
-                fit += self.response.of_latent(felt, person, answers.choices).sum(axis=1)
-            if len(answers.points.cell):
-                fit += self.response.of_points(weights, person, answers.points).sum(axis=1)
+            exact = log_amounts(weights, points)
+            fit = answered.log_likelihood(self.response, person, latent(weights, person), exact)
             return np.asarray(np.where(self.prior.allowed(logs), fit, -1e9))
 
         return log_likelihood
 
 
-class _Limited(_Weighted):
+class _Limited:
     """Linear costs while the miss rate of the gravest class keeps a limit; beyond it, only fewer misses of it count."""
 
-    def __init__(self, prior: WeightPrior, pairs: _Pairs, rng: np.random.Generator) -> None:
-        super().__init__(prior, _gains(pairs, prior, 1.0), rng)
-        usual = np.abs(_miss_rates(pairs.first) - _miss_rates(pairs.second))
-        self.unit = float(max(np.median(usual), 1e-3))
+    def __init__(self, prior: WeightPrior, response: ResponseModel, usual: _Pairs) -> None:
+        self.prior, self.response = prior, response
+        apart = np.abs(_miss_rates(usual.first) - _miss_rates(usual.second))
+        self.unit = float(max(np.median(apart), 1e-3))
 
     def limits(self, draws: Matrix) -> tuple[Matrix, NDArray[np.intp]]:
         """Return the limit, shape (n,), and the gravest class, that of the largest weight, of draws (n, m + 9)."""
@@ -352,25 +394,30 @@ class _Limited(_Weighted):
         span = np.log(_MOST_LIMIT / _LEAST_LIMIT)
         return np.asarray(_LEAST_LIMIT * np.exp(span * ndtr(draws[:, -1]))), gravest
 
-    def limited_evidence(self, choices: Choices, pairs: _Pairs, rng: np.random.Generator) -> tuple[float, Matrix]:
+    def limited_evidence(self, answered: _Answered, rng: np.random.Generator) -> tuple[float, Matrix]:
         """Return the log-evidence and draws of the posterior."""
-        m, gains = self.prior.size, _gains(pairs, self.prior, 1.0)
-        misses = _miss_rates(pairs.first), _miss_rates(pairs.second)
+        m, gains = self.prior.size, _gains(answered.pairs, self.prior, 1.0)
+        misses = _miss_rates(answered.pairs.first), _miss_rates(answered.pairs.second)
 
         def log_likelihood(draws: Matrix) -> Matrix:
             logs, person = self.prior.log_weights(draws[:, :m]), self.response.person(draws[:, m:-1])
-            limit, gravest = self.limits(draws)
-            first, second = (of_all[:, gravest].T for of_all in misses)
-            over_first, over_second = (np.maximum(of_one - limit[:, None], 0.0) for of_one in (first, second))
-            linear = self.response.latent(positive(logs), person, gains)
+            weights, (limit, gravest) = positive(logs), self.limits(draws)
+            over_first, over_second = (np.maximum(one[:, gravest].T - limit[:, None], 0.0) for one in misses)
             beyond = (over_first > 0) | (over_second > 0)
             worse = np.clip((over_second - over_first) / self.unit, -1, 1)
             worse += ((over_second > 0).astype(float) - (over_first > 0)) * _OUT_OF_THE_QUESTION
+            linear = self.response.latent(weights, person, gains)
             latent = np.where(beyond, person.sensitivity[:, None] * worse, linear)
-            fit = self.response.of_latent(latent * choices.sign, person, choices).sum(axis=1)
+            exact = _within_limits(log_amounts(weights, answered.evidence.points), limit, gravest, answered.scales)
+            fit = answered.log_likelihood(self.response, person, latent, exact)
             return np.asarray(np.where(self.prior.allowed(logs), fit, -1e9))
 
-        return annealed(_PARTICLES, m + N_PARAMETERS + 1, log_likelihood, rng)
+        log_evidence, draws = annealed(_PARTICLES, m + N_PARAMETERS + 1, log_likelihood, rng)
+        if len(self.prior.order):
+            # Linear costs are believed within the stated orders from the beginning.
+            within = self.prior.allowed(self.prior.log_weights(rng.standard_normal((_DRAWS, m)))).mean()
+            log_evidence -= float(np.log(max(within, 1.0 / _DRAWS)))
+        return log_evidence, draws
 
     def utilities(self, draws: Matrix, matrices: Matrix) -> Matrix:
         """Return the utilities of matrices (n, k, k) under each draw, shape (draws, n)."""
@@ -381,6 +428,33 @@ class _Limited(_Weighted):
         return np.asarray(np.where(over > 0, linear.min() - 1.0 - over, linear))
 
 
+def _within_limits(linear: Matrix, limit: Matrix, gravest: NDArray[np.intp], scales: _Scales) -> Matrix:
+    """Return log D at which sides are equally bad where the misses of one class are limited, shape (draws, n).
+
+    Parameters
+    ----------
+    linear : ndarray of shape (draws, n)
+        What it would be without a limit.
+    limit : ndarray of shape (draws,)
+        The largest acceptable miss rate.
+    gravest : ndarray of int, shape (draws,)
+        The class that it holds for.
+    scales : _Scales
+        The counts.
+    """
+    rows = scales.other.sum(axis=2)
+    ours, theirs = ((rows - np.diagonal(side, axis1=1, axis2=2))[:, gravest].T for side in (scales.moved, scales.other))
+    allowed = limit[:, None] * rows[:, gravest].T
+    # The count adds to the misses of the gravest class: it may go as far as the limit, or as far as the other side.
+    end = scales.log_amounts(np.maximum(allowed, theirs) - ours)
+    bound = np.where(theirs > allowed, end, np.minimum(linear, end))
+    # It does not: which side keeps the limit is settled whatever the count.
+    lead = np.maximum(theirs, allowed) - np.maximum(ours, allowed)
+    always, never = scales.log_amounts(_BEYOND * scales.most), scales.log_amounts(0.0 * scales.most)
+    settled = np.where(lead > _SAME, always, np.where(lead < -_SAME, never, linear))
+    return np.asarray(np.where(gravest[:, None] == scales.true, bound, settled))
+
+
 def _miss_rates(matrices: Matrix) -> Matrix:
     """Return the share of each true class that is missed, shape (n, k)."""
     sums = matrices.sum(axis=2)
@@ -388,14 +462,26 @@ def _miss_rates(matrices: Matrix) -> Matrix:
     return np.asarray(np.where(sums > 0, 1.0 - hits / np.where(sums > 0, sums, 1.0), 0.0))
 
 
-def _evidence_of_a_score(
-    score: Utilities, choices: Choices, pairs: _Pairs, usual: _Pairs, rng: np.random.Generator
-) -> float:
+def _evidence_of_a_score(score: Utilities, answered: _Answered, usual: _Pairs, rng: np.random.Generator) -> float:
     """Return the log-evidence of a score without weights, by draws of how the person answers."""
     differences = np.abs(score(usual.first) - score(usual.second))
-    unit = float(np.median(differences[differences > 1e-12])) if (differences > 1e-12).any() else 1.0
+    unit = float(np.median(differences[differences > _SAME])) if (differences > _SAME).any() else 1.0
     response = ResponseModel(np.ones((1, 1)), np.ones(11))
     person = response.person(rng.standard_normal((_DRAWS, N_PARAMETERS)))
-    latent = person.sensitivity[:, None] * ((score(pairs.first) - score(pairs.second)) / unit)
-    fit = response.of_latent(latent * choices.sign, person, choices).sum(axis=1)
-    return float(np.log(np.exp(fit - fit.max()).mean()) + fit.max())
+    apart = score(answered.pairs.first) - score(answered.pairs.second)
+    latent = person.sensitivity[:, None] * (apart / unit)
+    fit = answered.log_likelihood(response, person, latent, _exact_by_score(score, answered.scales))
+    return float(logsumexp(fit) - np.log(_DRAWS))
+
+
+def _exact_by_score(score: Utilities, scales: _Scales) -> Matrix:
+    """Return log D at which a score is the same on both sides, shape (1, n); beyond the scale where it never is."""
+    counts = []
+    for true, predicted, moved, other, most in zip(*scales[:4], scales.most, strict=True):
+        tried = np.linspace(0.0, most, _COUNTS_TRIED)
+        sides = np.repeat(moved[None], len(tried), axis=0)
+        sides[:, true, predicted], sides[:, true, true] = tried, most - tried
+        # No score rises with a mistake: the moved side is the better one up to some count.
+        better = int((score(sides) - score(other[None]) > _SAME).sum())
+        counts.append(tried[better] if better < len(tried) else _BEYOND * most)
+    return scales.log_amounts(np.array(counts))[None]

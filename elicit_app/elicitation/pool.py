@@ -25,7 +25,7 @@ _FEW_CLASSES = 20  # with more, decisions take long and fewer of them are enough
 _WORK = 4e8  # steps spent on decisions: large studies get a smaller pool
 _MOST, _FEWEST = 500, 120
 POOL_SEED = 20  # a pool belongs to the study, not to the session
-_FOOLISH = 200  # the last of the corners
+_DOMINATED = 200  # the last of the corners
 
 _CORNERS = 250  # matrices that a linear programme mixes
 _SPARING = 0.2  # how much an error of either end weighs against the width of the trade
@@ -46,7 +46,7 @@ class Pool:
     matrices : ndarray of shape (n, k, k)
         Rates; multiples of 1/population where there is one.
     corners : ndarray of shape (c, k, k)
-        Exact rates of decisions under costs of any sign, also foolish ones: what mixtures can be made of.
+        Exact rates of decisions under costs of any sign, also dominated ones: what mixtures can be made of.
     typical : ndarray of shape (t, k, k)
         Exact rates of the decisions under typical costs alone, log-normal with a standard deviation of 1.5: what
         agreement is judged on.
@@ -95,8 +95,8 @@ class Pool:
         if mixable:
             if tallies:
                 raise Problem("Without the cases only plausible questions can be asked: leave the worst error below 1.")
-            foolish = rng.standard_normal((_FOOLISH, k, k)) * np.exp(rng.standard_normal((_FOOLISH, k, k)))
-            made = [cases[n % len(cases)].least_cost(costs) for n, costs in enumerate(foolish)]
+            dominated = rng.standard_normal((_DOMINATED, k, k)) * np.exp(rng.standard_normal((_DOMINATED, k, k)))
+            made = [cases[n % len(cases)].least_cost(costs) for n, costs in enumerate(dominated)]
             corners = np.concatenate([rates, made])
         typical = rates[fixed + _SPREADS.index(_TYPICAL) :: len(_SPREADS)]
         if population is None:
@@ -184,9 +184,9 @@ def mixtures(pool: Pool, prior: WeightPrior, max_cells: int, n: int, rng: np.ran
     rng : numpy.random.Generator
         Source of cells and directions.
     """
-    # Half of what is mixed are foolish decisions: without them little can be held equal.
-    foolish = np.arange(len(pool.corners)) >= len(pool.corners) - _FOOLISH
-    likely = np.where(foolish, 0.5 / foolish.sum(), 0.5 / (~foolish).sum())
+    # Half of what is mixed are dominated decisions: without them little can be held equal.
+    dominated = np.arange(len(pool.corners)) >= len(pool.corners) - _DOMINATED
+    likely = np.where(dominated, 0.5 / dominated.sum(), 0.5 / (~dominated).sum())
     pairs = []
     for _ in range(n // _DIRECTIONS):
         corners = pool.corners[rng.choice(len(pool.corners), min(_CORNERS, len(pool.corners)), replace=False, p=likely)]

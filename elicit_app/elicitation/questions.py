@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from elicit_app.elicitation.belief import Posterior
     from elicit_app.elicitation.linearity import Linearity
     from elicit_app.elicitation.procedures.published import Fraction
+    from elicit_app.elicitation.procedures.quadratic import Quadratic
 
 Matrix = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -380,8 +381,8 @@ class Outcome:
         Sentences for a person: what was bounded, what was read in which way.
     tolerance : Tolerance or None
         What a search tells about ratios; None with a belief, or where the search was cut short.
-    utility : Fraction or None
-        The whole utility where the family is linear-fractional.
+    utility : Fraction, Quadratic or None
+        The whole utility where it is linear-fractional or quadratic.
     cycles : int or None
         Passes over all angles that a search on the sphere made.
     sensitivity, lapse : float or None
@@ -402,7 +403,7 @@ class Outcome:
     samples: Matrix | None = None
     notes: tuple[str, ...] = ()
     tolerance: Tolerance | None = None
-    utility: Fraction | None = None
+    utility: Fraction | Quadratic | None = None
     cycles: int | None = None
     sensitivity: float | None = None
     lapse: float | None = None
@@ -422,7 +423,7 @@ class Procedure(Protocol):
 
     @property
     def name(self) -> str:
-        """Return dlpm, lpm, bayes, dlfpm or lfpm."""
+        """Return the name that the procedure is registered by."""
 
     @property
     def family(self) -> Family:

@@ -223,25 +223,6 @@ def rounding_cell(count: int, most: int) -> tuple[float, float]:
     return float(low), float(np.inf if count >= most else high)
 
 
-def ends_of_scale(asked: Asked) -> tuple[float, float]:
-    """Return the least and the largest count that an equal point could have, half a case further out."""
-    question, moved = asked.question, asked.answer.moved
-    assert moved is not None
-    least = 1 if question.proposal is None else max(question.proposal.least, 1)
-    return least - 0.5, end_of_scale(question, moved) + 0.5
-
-
-def blind_chance(asked: Asked) -> float:
-    """Return the probability of the count that was named, where any place on the log scale is as likely."""
-    moved = asked.answer.moved
-    assert moved is not None
-    least, top = ends_of_scale(asked)
-    # Below the scale nothing can be named: a 0 counts as the first place.
-    low, high = rounding_cell(max(moved.count, 1), int(top))
-    low, high = max(low, least), max(min(high, top), least + 0.5)
-    return float(np.log(high / low) / np.log(top / least))
-
-
 class Person(NamedTuple):
     """Draws of how a person answers, each of shape (n,).
 
@@ -416,9 +397,12 @@ class ResponseModel:
 
     def equal_points(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
         """Return the expected log D of each equal point, shape (draws, points), see `EqualPoints`."""
-        rest = np.log(np.maximum(weights @ points.rest.T, _TINY))
+        return self.felt(log_amounts(weights, points), person, points)
+
+    def felt(self, exact: Matrix, person: Person, points: EqualPoints) -> Matrix:
+        """Return the log D that people find, (draws, points), where `exact` would make both sides equally bad."""
         amount = points.log_amount
-        felt = amount + person.shrinkage[:, None] * (rest - np.log(np.maximum(weights[:, points.cell], _TINY)) - amount)
+        felt = amount + person.shrinkage[:, None] * (exact - amount)
         return np.asarray(np.where(np.isnan(points.start), felt, felt + person.pull[:, None] * (points.start - felt)))
 
     def point_tails(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
@@ -466,10 +450,20 @@ class ResponseModel:
 
     def of_points(self, weights: Matrix, person: Person, points: EqualPoints) -> Matrix:
         """Return log P(count), shape (draws, points), of equal points."""
-        expected, error = self.equal_points(weights, person, points), person.error[:, None]
+        return self.of_exact(log_amounts(weights, points), person, points)
+
+    def of_exact(self, exact: Matrix, person: Person, points: EqualPoints) -> Matrix:
+        """Return log P(count), shape (draws, points), where `exact`, broadcast to it, is log D at real equality."""
+        expected, error = self.felt(exact, person, points), person.error[:, None]
         inside = ndtr((points.high - expected) / error) - ndtr((points.low - expected) / error)
         lapse = person.lapse[:, None] + _POINT_LAPSE
         return np.asarray(np.log(np.maximum(inside + lapse * (point_lapse(points) - inside), _TINY)))
+
+
+def log_amounts(weights: Matrix, points: EqualPoints) -> Matrix:
+    """Return log D, shape (draws, points), at which weights (draws, m) call both sides equally bad."""
+    rest = np.log(np.maximum(weights @ points.rest.T, _TINY))
+    return np.asarray(rest - np.log(np.maximum(weights[:, points.cell], _TINY)))
 
 
 def point_lapse(points: EqualPoints) -> Matrix:

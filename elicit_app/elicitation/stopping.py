@@ -44,6 +44,7 @@ def enough(
     answers: int,
     linearity: Callable[[], Linearity | None] = lambda: None,
     purpose: AnswersFor | None = None,
+    stays: Callable[[], float] = lambda: 1.0,
 ) -> Literal["known", "best-model"] | None:
     """Tell why the answers are enough, or None.
 
@@ -63,6 +64,9 @@ def enough(
         would decide on a model: it takes half a second.
     purpose : {"choose", "costs", "both"} or None
         What the answers are for; None stops for either reason.
+    stays : callable
+        Gives the probability that the choice would be the same if the values were known, and what can be chosen made
+        the best of them. Asked only where the choice among `models` is settled.
     """
     if answers < FEWEST_ANSWERS:
         return None
@@ -74,7 +78,7 @@ def enough(
     best = probability_best(belief, models)
     if best.max() >= BEST_PROBABILITY and (judged := linearity()) is not None:
         best = judged.probability_best(best)
-    if best.max() < BEST_PROBABILITY:
+    if best.max() < BEST_PROBABILITY or stays() < BEST_PROBABILITY:
         return None
     return "known" if purpose == "both" else "best-model"
 

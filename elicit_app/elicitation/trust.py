@@ -11,9 +11,10 @@ import numpy as np
 
 from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.foretelling import foretold
 from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
-from elicit_app.elicitation.response import blind_chance, evidence
+from elicit_app.elicitation.response import evidence
 
 Verdict = Literal["trusted", "reservations", "untrusted"]
 Name = Literal["random", "same_side", "reversed", "insensitive", "changed", "lexicographic", "surprises", "no_better"]
@@ -22,15 +23,18 @@ _PAIRS, _SEED = 200, 0x7505  # random pairs that accuracy is judged on
 _SURPRISING = 0.7  # probability of another answer, its own evidence counted, from which on it is a surprise
 _FAR_OFF = 0.025  # probability of a count as small, or as large, below which it is a surprise
 _SAME_SIDE_GRAVE, _SAME_SIDE = 0.002, 0.01  # probability of so many on one side by chance
-_RANDOM = -1.0  # bits: a coin foretold the answers better than the belief before each of them did
+# Bits by which chance foretold the answers better than what was believed before each of them; over few answers honest
+# people fall as low as this by luck.
+_RANDOM, _RANDOM_SO_FAR, _A_SITTING = -0.5, -2.5, 18
+_COMPETENT = 0.65  # of random pairs answered rightly, from which on somebody is set against chance
 _INSENSITIVE = 0.55  # answers random pairs rightly with less than this probability: next to a coin
 _CHANGED = 3.0  # bits by which two metrics, one for each half, explain the second half better than one
 _EDGE = 0.5  # probability of a lead that the prior hardly allows
 _NO_BETTER = -5  # answers: fewer predicted by so many is more than the luck of near ties
 
 
-_FOLDS = 5
-_FEWEST = 8  # preferences to hold some out
+_FEW_WEIGHTS = 20  # whose prior is quickly drawn from
+_FOLDS, _FEWEST = 5, 8  # parts that are held out in turn; preferences that this takes
 # A search: an answer does not fit when the other side is better by more than this share of all that is at stake.
 _MARGIN = 0.05
 # "About equal" fits while neither side weighs more than twice the other: (2 - 1) / (2 + 1).
@@ -158,18 +162,20 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     surprises: tuple[Surprise, ...] = ()
     accuracy = bits = kept_aside = None
     n_answered = sum(asked.answer.choice is not Choice.UNSURE for asked in history)
-    belief, rng = procedure.belief(history), np.random.default_rng(_SEED)
-    if belief is not None and n_answered:
+    belief, at_first, rng = procedure.belief(history), procedure.belief([]), np.random.default_rng(_SEED)
+    if belief is not None and at_first is not None and n_answered:
         surprises = surprises_among(history, belief)
         gains = procedure.random_gains(_PAIRS, rng)
-        accuracy = None if gains is None else _accuracy(belief, gains)
         bits = _foretold(procedure, history)
+        if gains is not None:
+            each = _accuracies(belief, gains)
+            accuracy = float(each.mean())
+            bits = None if bits is None else bits.more(_bits_of_competence(each, _accuracies(at_first, gains)))
         linearity = procedure.linearity(history)
         if linearity is not None and bits is not None:
-            # Who values results in another way is no coin, however badly linear costs foretell the answers.
-            bits = bits._replace(others=linearity.bits_over_chance(bits.total) - bits.checks)
+            bits = bits.more(linearity.log_over_linear / np.log(2.0))
         kept_aside = held_out(belief, history, rng)
-        suspicions += _of_belief(belief, history, accuracy, rng)
+        suspicions += _of_belief(belief, at_first, history, accuracy, rng)
         if kept_aside is not None:
             better = kept_aside.learned - max(kept_aside.accuracy, kept_aside.f1)
             poor = better < _NO_BETTER
@@ -235,12 +241,12 @@ def _of_checks(repeats: Count, checks: Count, worse: int, bits: _Bits | None) ->
     """Tell apart who takes the worse side steadily, in `worse` of the checks, and who does not look."""
     wrong = checks.total - checks.right
     # Where a belief foretells the answers, it says how often they should agree.
-    steady = 2 * repeats.right >= repeats.total if bits is None else bits.others >= _RANDOM
+    steady = 2 * repeats.right >= repeats.total if bits is None else not bits.by_chance(bits.others)
     always = worse == checks.total and 0 < repeats.total == repeats.right
     # Without a pair that was answered twice nothing shows that the worse side is meant; one slip shows nothing either.
     backwards = worse >= min(2, checks.total) > 0 and 2 * worse >= checks.total and repeats.total > 0
     backwards = backwards and (steady or always)
-    careless = not backwards and (wrong > 0 or not steady if bits is None else bits.total < _RANDOM)
+    careless = not backwards and (wrong > 0 or not steady if bits is None else bits.by_chance(bits.total))
     foretold = bits.total if bits is not None else float(repeats.right - repeats.total)
     return [
         Suspicion("reversed", backwards, worse / max(checks.total, 1), grave=True),
@@ -249,10 +255,19 @@ def _of_checks(repeats: Count, checks: Count, worse: int, bits: _Bits | None) ->
 
 
 class _Bits(NamedTuple):
-    """How much better than by a coin the checks, and the other answers, were foretold."""
+    """How much better than by a coin the checks, and the other answers, were foretold; and how many they are."""
 
     checks: float
     others: float
+    answers: int
+
+    def more(self, bits: float) -> _Bits:
+        """Return the same with what is known of all answers together."""
+        return self._replace(others=self.others + bits)
+
+    def by_chance(self, bits: float) -> bool:
+        """Tell whether so many bits are what chance gives, rather than somebody who looks."""
+        return bits < (_RANDOM if self.answers >= _A_SITTING else _RANDOM_SO_FAR)
 
     @property
     def total(self) -> float:
@@ -260,39 +275,21 @@ class _Bits(NamedTuple):
 
 
 def _foretold(procedure: Procedure, history: Sequence[Asked]) -> _Bits | None:
-    """Return the sum of log2(p / q) over all answers but ties, None without any.
+    """Return by how many bits answers were foretold better by those before them than by chance, None without any.
 
-    p is the probability of an answer given those before it, q that by chance.
-
-    Chance takes either side, and any count of the scale, small and large ones alike. It scores 0. Choices that inform
-    add little, whoever answers; counts, repeats and checks are foretold well unless nobody looks (the statistic of a
-    prequential test, Dawid 1984).
+    Choices that inform add little, whoever answers; counts, repeats and checks are foretold well unless nobody looks.
     """
-    checks = others = 0.0
-    for n, asked in enumerate(history):
-        question, answer = asked
-        gained = 0.0
-        if answer.choice in PREFERENCES and answer.moved is None:
-            belief = _before(procedure, history, n)
-            a, b, _ = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
-            gained = float(np.log2(2 * (a if answer.choice is Choice.FIRST else b) / (a + b)))
-        elif answer.choice is Choice.EQUAL and answer.moved is not None:
-            belief = _before(procedure, history, n)
-            points = evidence([asked], belief.prior).points
-            if len(points.cell):
-                chance = float(np.exp(belief.response.of_points(belief.weights, belief.person, points)).mean())
-                gained = float(np.log2(chance / blind_chance(asked)))
-        if question.purpose is Purpose.CHECK:
-            checks += gained
-        else:
-            others += gained
-    return _Bits(checks, others) if checks or others else None
 
+    def before(n: int) -> Posterior:
+        belief = procedure.belief(history[:n])
+        assert belief is not None
+        return belief
 
-def _before(procedure: Procedure, history: Sequence[Asked], n: int) -> Posterior:
-    belief = procedure.belief(history[:n])
-    assert belief is not None
-    return belief
+    bits = foretold(history, before).over_chance / np.log(2.0)
+    checks = np.array([asked.question.purpose is Purpose.CHECK for asked in history])
+    if not bits.any():
+        return None
+    return _Bits(float(bits[checks].sum()), float(bits[~checks].sum()), int(np.count_nonzero(bits)))
 
 
 def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surprise, ...]:
@@ -340,21 +337,36 @@ def _unlikely_side(asked: Asked, belief: Posterior) -> tuple[bool, float]:
     return bool(against.mean() >= _SURPRISING), float(given.mean())
 
 
-def _accuracy(belief: Posterior, gains: Matrix) -> float:
-    """Return the expected probability that a side taken at random pairs, gains (pairs, m), is the right one."""
+def _accuracies(belief: Posterior, gains: Matrix) -> Matrix:
+    """Return the probability that a side taken at random pairs is the right one, shape (draws,)."""
     utility = belief.weights @ gains.T
     a, b, _ = belief.chances(gains)
-    return float((np.where(utility > 0, a, b) / (a + b)).mean())
+    return np.asarray((np.where(utility > 0, a, b) / (a + b)).mean(axis=1))
+
+
+def _bits_of_competence(accuracies: Matrix, at_first: Matrix) -> float:
+    """Return by how many bits the answers speak for who tells pairs apart, against everybody the belief allows for.
+
+    It allows for people next to a coin, and explains a coin by them: what is to be set against chance are the others.
+
+    Parameters
+    ----------
+    accuracies, at_first : ndarray of shape (draws,)
+        Probability of a right answer to a random pair, given the answers and before them.
+    """
+    before = float((at_first >= _COMPETENT).mean())
+    now = max(float((accuracies >= _COMPETENT).mean()), 0.5 / len(accuracies))
+    return float(np.log2(now / before)) if before else 0.0
 
 
 def _of_belief(
-    belief: Posterior, history: Sequence[Asked], accuracy: float | None, rng: np.random.Generator
+    belief: Posterior, at_first: Posterior, history: Sequence[Asked], accuracy: float | None, rng: np.random.Generator
 ) -> list[Suspicion]:
     found = [] if accuracy is None else [Suspicion("insensitive", accuracy < _INSENSITIVE, accuracy)]
     change = _change(belief, history, rng)
     if change is not None:
         found.append(Suspicion("changed", change > _CHANGED, change))
-    edge = _at_the_edge(belief, rng)
+    edge = _at_the_edge(belief, at_first, rng)
     return [*found, Suspicion("lexicographic", edge > _EDGE, edge)]
 
 
@@ -375,8 +387,11 @@ def _change(belief: Posterior, history: Sequence[Asked], rng: np.random.Generato
     return lost / 2
 
 
-def _at_the_edge(belief: Posterior, rng: np.random.Generator) -> float:
-    """Return how probable it is that the largest weight outdoes the next by more than in 95 % of the prior."""
+def _at_the_edge(belief: Posterior, at_first: Posterior, rng: np.random.Generator) -> float:
+    """Return how probable it is that the largest weight outdoes the next by more than in 95 % of the prior.
+
+    Of few weights the prior is drawn from again, as often as tells its tail; of many its draws are at hand.
+    """
     if belief.prior.size < 2:
         return 0.0
 
@@ -384,7 +399,10 @@ def _at_the_edge(belief: Posterior, rng: np.random.Generator) -> float:
         top = np.sort(logs, axis=1)
         return np.asarray(top[:, -1] - top[:, -2])
 
-    usual = np.quantile(lead(belief.prior.log_weights(rng.standard_normal((2000, belief.prior.size)))), 0.95)
+    m = belief.prior.size
+    few = m <= _FEW_WEIGHTS
+    beforehand = belief.prior.log_weights(rng.standard_normal((2000, m))) if few else at_first.log_weights
+    usual = np.quantile(lead(beforehand), 0.95)
     return float((lead(np.log(belief.weights)) > usual).mean())
 
 

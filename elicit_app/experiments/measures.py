@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.cases import Cases, Tally
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.sphere import Sphere
-from elicit_app.experiments.truths import Metric, Values
+from elicit_app.experiments.truths import Values
 from elicit_app.problem import Problem
 
 N_PAIRS = 2000
@@ -96,7 +96,7 @@ class JudgedPairs:
         return float(2.0 ** ((low + high) / 2) / self.typical_difference)
 
 
-def errors(truth: Metric, elicited: Metric) -> tuple[float, float, float]:
+def errors(truth: Values, elicited: Values) -> tuple[float, float, float]:
     """Return the L1, L2 and maximum norm of elicited minus true weights."""
     difference = elicited.weights - truth.weights
     size = np.abs(difference)

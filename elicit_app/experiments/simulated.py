@@ -14,7 +14,7 @@ import elicit_app
 from elicit_app.elicitation.belief import LEVEL
 from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome, Purpose
 from elicit_app.problem import WrongOption
-from elicit_app.registry import Setting
+from elicit_app.registry import Setting, entry_named
 from elicit_app.session.results.result import elicited
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric, Provenance, Quality
@@ -236,16 +236,20 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and np.isfinite(value) else None
 
 
-def check_has_costs(family: str) -> None:
-    """Refuse a family that no cost matrix stands for.
+def check_has_costs(setting: Setting) -> None:
+    """Refuse a setting whose metric no cost matrix stands for.
 
     Raises
     ------
     WrongOption
-        The family is linear-fractional.
+        The metric is linear-fractional or quadratic.
     """
-    if is_fraction(family):
-        raise WrongOption(f"A metric of the family {family} is a fraction and has no cost matrix; leave `out` out.")
+    if is_fraction(setting.family):
+        raise WrongOption(
+            f"A metric of the family {setting.family} is a fraction and has no cost matrix; leave `out` out."
+        )
+    if not entry_named(setting.procedure).costs:
+        raise WrongOption(f"No cost matrix stands for what the procedure {setting.procedure} elicits; leave `out` out.")
 
 
 def metric_of(simulation: Simulation) -> ElicitedMetric:

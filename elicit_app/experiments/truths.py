@@ -13,6 +13,7 @@ from elicit_app.elicitation.oracles import Utility
 from elicit_app.elicitation.orders import broken
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.published import Fraction
+from elicit_app.elicitation.procedures.quadratic import Quadratic
 from elicit_app.elicitation.questions import Family, Matrix, Outcome
 from elicit_app.experiments.fractions import random_fraction, stated_fraction
 from elicit_app.problem import Problem, WrongOption
@@ -23,11 +24,12 @@ from metrics.elicited.family import LPM, error_cells, family_of, fraction_family
 
 Kind = Literal["iid", "structured"]
 _MOST_DRAWS = 20_000  # of an expert, until one keeps the stated orders
-PersonKind = Literal["linear", "concave", "minimax", "threshold", "f1", "gmean", "hmean", "qmean"]
+PersonKind = Literal["linear", "concave", "quadratic", "minimax", "threshold", "f1", "gmean", "hmean", "qmean"]
 MONOTONE: tuple[PersonKind, ...] = ("gmean", "hmean", "qmean")
 """Monotone functions of how often each class is right, weighted by the weights of the classes: `psi`."""
 _SAME_RATE = 1e-12
-PERSON_FORMS = "linear, concave:P, minimax, threshold:T or f1"
+PERSON_FORMS = "linear, concave:P, quadratic:P, minimax, threshold:T or f1"
+_WITH_NUMBER: tuple[PersonKind, ...] = ("concave", "quadratic", "threshold")
 
 
 class Values(Protocol):
@@ -87,8 +89,10 @@ class Metric:
         return cls(fraction.family, weights, p, fraction.p0, q, fraction.q0)
 
     @classmethod
-    def elicited(cls, outcome: Outcome) -> Metric:
+    def elicited(cls, outcome: Outcome) -> Values:
         """Return the metric that a procedure learned."""
+        if isinstance(outcome.utility, Quadratic):
+            return outcome.utility
         if not is_fraction(outcome.family):
             return cls.linear(outcome.weights, outcome.family)
         assert outcome.utility is not None
@@ -127,12 +131,14 @@ class Person:
     Parameters
     ----------
     kind : str
-        linear; concave: mistakes of a kind are felt by a power of their count; minimax: only the class that is right
-        least often counts; threshold: linear while the gravest class is wrong at most so often, else unacceptable; f1:
-        the mean over classes of the F-measure; gmean, hmean: the geometric and the harmonic mean over classes of how
-        often they are right; qmean: 1 - the root mean square of how often they are wrong.
+        linear; concave: mistakes of a kind are felt by a power of their count; quadratic: mistakes of a kind weigh the
+        more the more of them there are, 1 + P times as much where all cases of a class are wrong that way; minimax:
+        only the class that is right least often counts; threshold: linear while the gravest class is wrong at most so
+        often, else unacceptable; f1: the mean over classes of the F-measure; gmean, hmean: the geometric and the
+        harmonic mean over classes of how often they are right; qmean: 1 - the root mean square of how often they are
+        wrong.
     amount : float
-        The power, in (0, 1]; the rate, in (0, 1).
+        The power, in (0, 1]; P, in (0, 1); the rate, in (0, 1).
     """
 
     kind: PersonKind = "linear"
@@ -140,7 +146,7 @@ class Person:
 
     def __str__(self) -> str:
         """Return the text that stands for it."""
-        return f"{self.kind}:{self.amount:g}" if self.kind in ("concave", "threshold") else self.kind
+        return f"{self.kind}:{self.amount:g}" if self.kind in _WITH_NUMBER else self.kind
 
     @classmethod
     def parse(cls, text: str) -> Person:
@@ -154,7 +160,7 @@ class Person:
         kind, _, amount = text.partition(":")
         if kind in ("linear", "minimax", "f1") and not amount:
             return cls(cast(PersonKind, kind))
-        if kind not in ("concave", "threshold"):
+        if kind not in _WITH_NUMBER:
             raise WrongOption(f"`person` {text}: {PERSON_FORMS} was expected.")
         try:
             number = float(amount)
@@ -162,7 +168,7 @@ class Person:
             raise WrongOption(f"`person` {text}: a number was expected after {kind}:.") from None
         if not 0 < number < 1:
             raise WrongOption(f"`person` {text}: the number must lie strictly between 0 and 1.")
-        return cls(cast(PersonKind, kind), number)
+        return cls(kind, number)
 
     @classmethod
     def of_psi(cls, name: str) -> Person:
@@ -254,7 +260,13 @@ class NonLinear:
 
     def __call__(self, matrices: Matrix) -> Matrix:
         """Return the utilities, shape (...), of matrices of rates, shape (..., k, k); greater is better."""
-        of = {"concave": self._concave, "minimax": self._minimax, "threshold": self._threshold, "f1": self._f1}
+        of = {
+            "concave": self._concave,
+            "quadratic": self._quadratic,
+            "minimax": self._minimax,
+            "threshold": self._threshold,
+            "f1": self._f1,
+        }
         if self.person.kind in MONOTONE:
             return self._mean(1.0 - self._wrong(np.asarray(matrices, dtype=np.float64)))
         return of[self.person.kind](np.asarray(matrices, dtype=np.float64))
@@ -266,6 +278,10 @@ class NonLinear:
     def _concave(self, matrices: Matrix) -> Matrix:
         counts = np.maximum(matrices, 0.0) * self.population
         return np.asarray(-(self._costs * counts**self.person.amount).sum(axis=(-2, -1)))
+
+    def _quadratic(self, matrices: Matrix) -> Matrix:
+        shares = np.maximum(matrices, 0.0) / np.maximum(self.prevalence, 1e-300)[:, None]
+        return np.asarray(-(self._costs * matrices * (1.0 + self.person.amount * shares / 2)).sum(axis=(-2, -1)))
 
     def _minimax(self, matrices: Matrix) -> Matrix:
         return np.asarray((-self.importance * self._wrong(matrices)).min(axis=-1))

@@ -33,6 +33,7 @@ FRACTION = "fraction"
 PEOPLE: dict[PersonKind | Literal["fraction"], float | None] = {
     "linear": None,
     "concave": 0.6,
+    "quadratic": 0.8,
     "minimax": None,
     "threshold": 0.05,
     "f1": None,
@@ -109,7 +110,7 @@ class LabSettings:
 
 
 @dataclass(frozen=True)
-class Look:
+class Snapshot:
     """What was known of one person after some answers.
 
     Parameters
@@ -128,7 +129,7 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
-class Watched:
+class SimulatedPerson:
     """One simulated person.
 
     Parameters
@@ -137,7 +138,7 @@ class Watched:
         What was asked.
     number : int
         Which person, from 1.
-    looks : tuple of Look
+    looks : tuple of Snapshot
         After every few answers; the last is the end.
     run : SimulatedRun
         The end.
@@ -147,7 +148,7 @@ class Watched:
 
     settings: LabSettings
     number: int
-    looks: tuple[Look, ...]
+    looks: tuple[Snapshot, ...]
     run: SimulatedRun
     study: Study
 
@@ -166,7 +167,7 @@ class Watched:
         return self.run.asked
 
 
-def watch(settings: LabSettings) -> Iterator[Watched]:
+def watch(settings: LabSettings) -> Iterator[SimulatedPerson]:
     """Simulate the people of some settings, one after another.
 
     Raises
@@ -177,16 +178,16 @@ def watch(settings: LabSettings) -> Iterator[Watched]:
     laboratory = settings.laboratory()
     for number in range(settings.people):
         runs = laboratory.watched(number, EVERY) if settings.steerable else [laboratory.run(number)]
-        looks = tuple(Look(one.questions, 1 - one.agreement, one.range_factor) for one in runs)
-        yield Watched(settings, number + 1, looks, runs[-1], laboratory.study)
+        looks = tuple(Snapshot(one.questions, 1 - one.agreement, one.range_factor) for one in runs)
+        yield SimulatedPerson(settings, number + 1, looks, runs[-1], laboratory.study)
 
 
-def width_sentence(people: Sequence[Watched]) -> tuple[str, str]:
+def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
     """Say how wide the ranges will be, and of how many people that is known.
 
     Parameters
     ----------
-    people : sequence of Watched
+    people : sequence of SimulatedPerson
         At least one, all of the same settings.
     """
     asked = round(float(np.median([one.looks[-1].answers for one in people])))
@@ -201,7 +202,7 @@ def width_sentence(people: Sequence[Watched]) -> tuple[str, str]:
     return said, f"{so_far}; half of them between {100 * low:.1f} and {100 * high:.1f} %."
 
 
-def questions_text(person: Watched) -> str:
+def questions_text(person: SimulatedPerson) -> str:
     """Return the questions of one person and the answers in words, one a line."""
     family = person.run.outcome.family
     lines = [f"{person.study.title}: what simulated person {person.number} was asked ({person.settings.command})", ""]
@@ -220,7 +221,7 @@ _COLUMNS = (
 )
 
 
-def rows_csv(people: Sequence[Watched]) -> str:
+def rows_csv(people: Sequence[SimulatedPerson]) -> str:
     """Return everybody's looks as CSV, with what was asked for in every row."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

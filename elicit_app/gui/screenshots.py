@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
-from elicit_app.elicitation.oracles import LogitOracle
+from elicit_app.elicitation.oracles import Matching, WobblingOracle
 from elicit_app.elicitation.questions import Question
 from elicit_app.gui import theme
 from elicit_app.gui.app import Window, application, make_window
@@ -32,9 +33,9 @@ from elicit_app.study import create_study, open_study
 from elicit_app.study.folder import write_folder
 
 Progress = Callable[[int, int], None]
-_PATIENCE = 120.0
+_PATIENCE = 600.0
 _SEED = 6
-_SENSITIVITY = 60.0
+_WOBBLE = 0.3
 _CLEARLY = 0.05
 _COME_BACK = 5
 _COMMON_REDS = 40
@@ -48,6 +49,7 @@ _NAMES = (
 """Classes of studies that are made up for their names: long, right to left, without spaces, and many."""
 
 Costs = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+Rates = NDArray[np.float64]
 
 
 def _is_number(number: int, view: QuestionView) -> bool:
@@ -380,9 +382,14 @@ class Script:
 
     def _answer(self, truth: Costs, until: Callable[[QuestionView], bool] = lambda _: False) -> None:
         """Answer until a question stands that is waited for, or the sitting is over."""
-        scale = float(truth.max())
-        oracle = LogitOracle(
-            lambda matrix: -float((truth * matrix).sum()) / scale, _SENSITIVITY, self._rng, clear=_CLEARLY
+        costs = truth / truth.max()
+
+        def wobbled() -> Callable[[Rates], float]:
+            felt = costs * np.exp(_WOBBLE * self._rng.standard_normal(costs.shape))
+            return lambda rates: -float((felt * rates).sum())
+
+        oracle = WobblingOracle(
+            lambda rates: -float((costs * rates).sum()), wobbled, _CLEARLY, Matching(rounded=True), self._rng
         )
         answered = 0
         while True:

@@ -118,6 +118,8 @@ class Entry(Generic[S]):
         Other seeds ask other questions.
     narrows : bool
         It halves intervals: it asks many questions, and the late ones look alike.
+    costs : bool
+        A cost matrix stands for what it elicits.
     """
 
     setting: type[S]
@@ -127,6 +129,7 @@ class Entry(Generic[S]):
     pools_models: bool = False
     draws_chance: bool = False
     narrows: bool = False
+    costs: bool = True
 
     @property
     def name(self) -> str:
@@ -287,10 +290,12 @@ def for_person(setting: Setting) -> Setting:
     Problem
         For a procedure that no elicited metric file can hold the result of.
     """
-    if not entry_named(setting.procedure).people:
+    entry = entry_named(setting.procedure)
+    if not entry.people:
         names = [entry.name for entry in entries() if entry.people]
+        why = "" if entry.costs else ": its metric is no cost matrix"
         raise Problem(
-            f"The procedure {setting.procedure} is for simulations: its metric is no cost matrix. "
+            f"The procedure {entry.name} is for simulations{why}. "
             f"Ask people with {', '.join(names[:-1])} or {names[-1]}."
         )
     return setting.for_person()

@@ -1,4 +1,4 @@
-"""The entries of the published searches: dlpm and lpm, and their linear-fractional forms."""
+"""The entries of the published searches: dlpm, lpm, their linear-fractional forms, binary and quadratic."""
 
 from __future__ import annotations
 
@@ -116,6 +116,20 @@ class LfpmSetting(SphereSetting):
     ask: Ask = "bisect"
 
 
+class BinarySetting(FrontierSetting):
+    """Algorithm 1 of Hiranandani et al. (AISTATS 2019), for two classes: `epsilon` is on the angle, in radians."""
+
+    procedure: Literal["binary"] = "binary"
+    family: Literal["dlpm"] = "dlpm"
+
+
+class QuadraticSetting(SphereSetting):
+    """Quadratic metrics by Hiranandani et al. (UAI 2022): linear searches on small spheres inside the largest one."""
+
+    procedure: Literal["quadratic"] = "quadratic"
+    family: Literal["lpm"] = "lpm"
+
+
 def _on_the_frontier(study: Study, setting: FrontierSetting) -> Procedure:
     from elicit_app.elicitation.procedures.dlpm import Dlpm
     from elicit_app.elicitation.procedures.fractional import Dlfpm
@@ -148,9 +162,52 @@ def _on_the_sphere(study: Study, setting: SphereSetting) -> Procedure:
     )
 
 
+def _for_two_classes(study: Study, setting: BinarySetting) -> Procedure:
+    from elicit_app.elicitation.procedures.binary import Binary
+
+    return Binary(
+        cases_of(study, models_asked(study, setting)[0], setting.confusions),
+        epsilon=setting.epsilon,
+        ask=setting.ask,
+        repair=setting.repair,
+        questions=setting.questions,
+    )
+
+
+def _on_small_spheres(study: Study, setting: QuadraticSetting) -> Procedure:
+    from elicit_app.elicitation.procedures.quadratic import QuadraticSearch
+
+    return QuadraticSearch(
+        sphere_for(study, setting),
+        epsilon=setting.epsilon,
+        ask=setting.ask,
+        cycles=setting.cycles,
+        repair=setting.repair,
+        questions=setting.questions,
+    )
+
+
 register(Entry(DlpmSetting, "Published binary search over hits (dlpm)", _on_the_frontier, people=True, narrows=True))
 register(
     Entry(LpmSetting, "Published coordinate search over mistakes (lpm)", _on_the_sphere, people=True, narrows=True)
 )
-register(Entry(DlfpmSetting, "Binary searches for a fraction of hits (dlfpm)", _on_the_frontier, narrows=True))
-register(Entry(LfpmSetting, "Coordinate searches for a fraction of mistakes (lfpm)", _on_the_sphere, narrows=True))
+register(
+    Entry(DlfpmSetting, "Binary searches for a fraction of hits (dlfpm)", _on_the_frontier, narrows=True, costs=False)
+)
+register(
+    Entry(
+        LfpmSetting, "Coordinate searches for a fraction of mistakes (lfpm)", _on_the_sphere, narrows=True, costs=False
+    )
+)
+register(
+    Entry(BinarySetting, "Published search over an angle, for two classes (binary)", _for_two_classes, narrows=True)
+)
+register(
+    Entry(
+        QuadraticSetting,
+        "Linear searches on small spheres for a quadratic metric (quadratic)",
+        _on_small_spheres,
+        narrows=True,
+        costs=False,
+    )
+)

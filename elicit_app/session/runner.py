@@ -21,6 +21,7 @@ from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.journal.listing import finished_experts, sessions_of
 from elicit_app.session.journal.writing import UnwrittenProblem
+from elicit_app.session.questions import Asking
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import (
     looking_again_view,
@@ -119,6 +120,12 @@ class SessionRunner:
         """Answer the question of `request`; dropped where another question stands by now. See `Session.answer`."""
         given = _Given(reply, strength, seconds, moved, reason)
         self._submit(lambda: self._answer(request, given, full_picture))
+
+    def consider(self, request: int, moved: Moved) -> None:
+        """Make the next question ready for a count that stands, should it be taken; its first side is the left one."""
+        with self._lock:
+            turn = self._turn
+        self._later(lambda: self._look_at_count(request, moved), turn)
 
     def undo(self) -> None:
         """Take back the last action; while looking at an answer again, leave it as it was."""
@@ -342,12 +349,35 @@ class SessionRunner:
         asking = self._session.asking()
         if asking is None:
             return
+        if asking.pair.proposal is not None and asking.pair.proposal.at_once:
+            self._later(partial(self._prepare_counts, asking))
+        else:
+            self._prepare_choices(asking)
+
+    def _prepare_choices(self, asking: Asking) -> None:
         for reply, strength in _REPLIES:
             self._later(partial(self._session.look_ahead, asking, reply, strength))
 
-    def _later(self, work: Callable[[], object]) -> None:
-        """Do something when nothing else is to do; dropped as soon as the expert does anything."""
-        turn = self._working_on
+    def _prepare_counts(self, asking: Asking) -> None:
+        """Make ready for the likely counts first: choices are what somebody falls back to."""
+        for moved in self._session.likely_counts(asking):
+            self._later(partial(self._session.look_ahead, asking, "equal", moved=moved))
+        self._prepare_choices(asking)
+
+    def _look_at_count(self, request: int, moved: Moved) -> None:
+        """Compute what follows a count that stands on the screen, unless another question stands by now."""
+        view, asking = self._view, self._session.asking()
+        if not isinstance(view, QuestionView) or view.request != request or view.again is not None or asking is None:
+            return
+        with suppress(Problem):  # a count that cannot be named is told when it is named
+            self._session.look_ahead(asking, "equal", moved=moved)
+
+    def _later(self, work: Callable[[], object], turn: int | None = None) -> None:
+        """Do something when nothing else is to do; dropped as soon as the expert does anything after `turn`.
+
+        Without a turn it is the one that the worker is at, which the worker alone may ask for.
+        """
+        turn = self._working_on if turn is None else turn
 
         def unless_outdated() -> None:
             with self._lock:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from elicit_app.elicitation.agenda import SITTING, informative
+from elicit_app.elicitation.choosing import likely_counts
 from elicit_app.elicitation.questions import (
     Moved,
     Outcome,
@@ -52,6 +53,7 @@ from elicit_app.session.journal.writing import Journal
 from elicit_app.session.questions import (
     Asking,
     Steps,
+    favoured,
     first_step,
     note_about,
     on_screen,
@@ -244,12 +246,23 @@ class Session:
         if isinstance(step, Outcome):
             return None
         pair = Pair.of(step.question, tuple(index + 1 for index in self.state.used))
-        return stand(self.state, pair, step.progress)
+        return stand(self.state, pair, step.progress, favoured(step, self.setting.family))
 
-    def look_ahead(self, asking: Asking, reply: Reply, strength: Strength | None = None) -> None:
+    def look_ahead(
+        self, asking: Asking, reply: Reply, strength: Strength | None = None, *, moved: Moved | None = None
+    ) -> None:
         """Compute what follows a reply before it is given, so that the answer finds it ready."""
         event = self._answered(asking, reply, strength, None, full_picture=False)
-        self._steps.after(apply(self.state, event))
+        more = _more_said(asking.pair, asking.left, moved, "")
+        self._steps.after(apply(self.state, Answered.model_validate(dict(event) | more) if more else event))
+
+    def likely_counts(self, asking: Asking) -> tuple[Moved, ...]:
+        """Return the counts that this person would most likely name, as they stand on the screen, likeliest first."""
+        belief = self.procedure().belief(self.state.history)
+        if belief is None:
+            return ()
+        found = likely_counts(belief, asking.pair.question({}))
+        return tuple(moved if asking.left == "first" else moved.swapped() for moved in found)
 
     def look_further(self) -> None:
         """Compute the first question of a further sitting before it is asked for."""

@@ -22,6 +22,8 @@ from elicit_app.study.packs import pack_bytes, pack_name, parse_pack
 from elicit_app.study.tables import PROBABILITY, TRUTH
 from metrics import ElicitedMetric
 from metrics.classification.relevance import OutcomeFrequencies
+from metrics.display.numbers import counted
+from metrics.display.text import capitalised
 from metrics.elicited.kinds import PRICED, multilabel_amounts
 
 Floats = NDArray[np.float64]
@@ -45,7 +47,7 @@ class ItemAmounts(NamedTuple):
     amounts: Floats
 
 
-class Read(NamedTuple):
+class ReadAmounts(NamedTuple):
     """Amounts of all models, what they are, and the step between frequencies that one of them stands for."""
 
     kind: Kind
@@ -58,8 +60,8 @@ def is_of_amounts(path: Path) -> bool:
     return _kind(CaseColumns(path)) is not None
 
 
-def read_amounts(files: Sequence[Path], names: Sequence[str]) -> Read:
-    """Read what the models' predictions come to, item by item.
+def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
+    """ReadAmounts what the models' predictions come to, item by item.
 
     Parameters
     ----------
@@ -94,7 +96,7 @@ def read_amounts(files: Sequence[Path], names: Sequence[str]) -> Read:
         typical = 100 * float(apart[apart > 0].mean())
         step = min(_POINTS, key=lambda size: abs(size - typical)) / 100
         found = [amounts / step for amounts in found]
-    return Read(kind, tuple(map(ItemAmounts, names, found)), step)
+    return ReadAmounts(kind, tuple(map(ItemAmounts, names, found)), step)
 
 
 def _kind(columns: CaseColumns) -> Kind | None:
@@ -113,12 +115,12 @@ def _in_context(columns: CaseColumns) -> Floats:
     return frequencies.distances(columns.y_true, columns.y_pred, columns.context)[0]
 
 
-def study_of_amounts(read: Read, *, title: str, noun: tuple[str, str], population: int | None = None) -> Study:
+def study_of_amounts(read: ReadAmounts, *, title: str, noun: tuple[str, str], population: int | None = None) -> Study:
     """Return the study that is asked about: a packed one, of counts alone.
 
     Parameters
     ----------
-    read : Read
+    read : ReadAmounts
         The models' amounts.
     title : str
         For people.
@@ -132,7 +134,7 @@ def study_of_amounts(read: Read, *, title: str, noun: tuple[str, str], populatio
     wording = _words(read, noun)
     setting: dict[str, object] = {"procedure": "bayes", "family": "dlpm", "purpose": "costs", **_ASKED}
     items = len(read.models[0].amounts)
-    models = f"{len(read.models)} model{'' if len(read.models) == 1 else 's'}"
+    models = counted(len(read.models), "model")
     what = "several labels" if read.kind == "multilabel" else "outcomes in contexts"
     study = Study(
         name=pack_name(title),
@@ -151,7 +153,9 @@ def study_of_amounts(read: Read, *, title: str, noun: tuple[str, str], populatio
     return parse_pack(Path(study.name), pack_bytes(study))
 
 
-def _tallied(read: Read, good: NDArray[np.bool_], population: int | None) -> tuple[tuple[TalliedModel, ...], Floats]:
+def _tallied(
+    read: ReadAmounts, good: NDArray[np.bool_], population: int | None
+) -> tuple[tuple[TalliedModel, ...], Floats]:
     """Return the models with outcomes of random batches, and how many of each amount are possible."""
     means = np.array([model.amounts.mean(axis=0) for model in read.models])
     items = _USUAL / means.max()
@@ -182,7 +186,7 @@ def _matrix(amounts: Floats, possible: Floats, good: NDArray[np.bool_]) -> NDArr
     return matrix.astype(np.int64)
 
 
-def _words(read: Read, noun: tuple[str, str]) -> Wording:
+def _words(read: ReadAmounts, noun: tuple[str, str]) -> Wording:
     one, many = noun
     names: tuple[str, ...]
     several: tuple[str, ...]
@@ -197,7 +201,7 @@ def _words(read: Read, noun: tuple[str, str]) -> Wording:
         several = ("unusual suggestions", "suggestions off the mark")
         consequences = (f"{points} fewer do so than the usual.", f"{points} apart from what then happened.")
     amounts = tuple(
-        Mistake(plural[:1].upper() + plural[1:], single, plural, consequence)
+        Mistake(capitalised(plural), single, plural, consequence)
         for single, plural, consequence in zip(names, several, consequences, strict=True)
     )
     m = len(amounts)
@@ -212,7 +216,7 @@ def _words(read: Read, noun: tuple[str, str]) -> Wording:
     )
 
 
-def _digest(read: Read) -> str:
+def _digest(read: ReadAmounts) -> str:
     import hashlib
 
     digest = hashlib.sha256(b"elicit amounts 1" + read.kind.encode())

@@ -21,7 +21,7 @@ from elicit_app.study.mapping import look_at
 from elicit_app.study.model import ColumnMap, Predictions, Study, Wording, default_wording, study_digest
 from elicit_app.study.packs import ENDING as PACK_ENDING
 from elicit_app.study.packs import pack_bytes, read_pack
-from elicit_app.study.reading import Read, open_predictions, read_predictions, require_askable
+from elicit_app.study.reading import ReadPredictions, open_predictions, read_predictions, require_askable
 from elicit_app.study.synthetic import (
     ETA,
     LISTED,
@@ -31,6 +31,7 @@ from elicit_app.study.synthetic import (
     synthetic_study,
     synthetic_title,
 )
+from metrics.display.numbers import counted
 from metrics.display.text import appearance
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import real_path
@@ -215,7 +216,7 @@ def _maps(
 
 def _read_models(
     files: Sequence[Path], labels: Sequence[str] | None, columns: Sequence[ColumnMap | None]
-) -> list[Read]:
+) -> list[ReadPredictions]:
     require_askable(files[0], len(open_predictions(files[0], columns=columns[0]).classes))
     first = read_predictions(files[0], labels=labels, columns=columns[0])
     later = zip(files[1:], columns[1:], strict=True)
@@ -257,7 +258,7 @@ def distinct_names(files: Sequence[Path]) -> list[str]:
     return [f"{name} ({times + 1})" if times else name for name, times in zip(names, before, strict=True)]
 
 
-def _require_same_cases(first_file: Path, first: Read, file: Path, other: Read) -> None:
+def _require_same_cases(first_file: Path, first: ReadPredictions, file: Path, other: ReadPredictions) -> None:
     a, b = first.predictions.y_true, other.predictions.y_true
     same = "all files of one study list the same cases in the same order."
     if len(a) != len(b):
@@ -270,7 +271,7 @@ def _require_same_cases(first_file: Path, first: Read, file: Path, other: Read) 
 
 def _description(classes: Sequence[str], n_models: int) -> str:
     what = " or ".join(classes) if len(classes) == 2 and len("".join(classes)) <= 30 else f"{len(classes)} classes"
-    return f"{what}, {n_models} model{'' if n_models == 1 else 's'}"
+    return f"{what}, {counted(n_models, 'model')}"
 
 
 BUNDLED = ("breast-cancer", "wine", "traffic-light", "digits")

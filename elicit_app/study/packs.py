@@ -59,7 +59,7 @@ class ModelCounts(_Part):
     places: Counts
 
 
-class OthersSaid(_Part):
+class EarlierOpinions(_Part):
     """Where the experts of an earlier round stand about one mistake."""
 
     true: Text
@@ -77,7 +77,7 @@ class PackDocument(Described):
     setting: dict[str, Any]
     models: Annotated[list[ModelCounts], Field(min_length=1)]
     round: Annotated[int, Field(ge=1, le=2)] = 1
-    others: tuple[OthersSaid, ...] = ()
+    others: tuple[EarlierOpinions, ...] = ()
     amounts: Literal["multilabel", "relevance"] | None = Field(
         default=None, description="What is counted in place of mistakes; left out where mistakes are"
     )
@@ -103,7 +103,7 @@ def pack_bytes(study: Study) -> bytes:
         ],
         round=study.pack.round,
         others=tuple(
-            OthersSaid(
+            EarlierOpinions(
                 true=classes[said.mistake[0]],
                 predicted=None if said.mistake[1] is None else classes[said.mistake[1]],
                 ratios=said.ratios,

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elicit_app.problem import Finding, Problem, counted, file_problem, listed, shortened
+from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import Batch, RowCheck, require_comparable
 from elicit_app.study.mapping import MappedTable
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions
 from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
+from metrics.display.numbers import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +25,7 @@ MOST_NUMBERS = 64_000_000
 """Probabilities of one model that a study can hold: half a gibibyte."""
 
 
-class Read(NamedTuple):
+class ReadPredictions(NamedTuple):
     """The predictions of one file, their classes in column order, and notes for a person."""
 
     predictions: Predictions
@@ -132,7 +133,7 @@ def read_predictions(
     labels: Sequence[str] | None = None,
     own: bool = False,
     columns: ColumnMap | None = None,
-) -> Read:
+) -> ReadPredictions:
     """Read and check all predictions of one file.
 
     Parameters
@@ -148,7 +149,7 @@ def read_predictions(
 
     Returns
     -------
-    Read
+    ReadPredictions
         Probabilities in [0, 1]. Rows whose sum lies in 0.99 to 1.01, but further from 1 than the measures accept
         (0.001), are divided by their sum, and a note says how many; all others are as written.
 
@@ -173,7 +174,7 @@ def read_predictions(
     notes = rescaling_notes(file.table.path, check.rescaled)
     if columns is not None and columns.kind == "labels":
         notes += (f"{file.table.path.name} holds decided labels: it is judged as it decides, without probabilities.",)
-    return Read(predictions, names, notes)
+    return ReadPredictions(predictions, names, notes)
 
 
 def require_askable(path: Path, n_classes: int) -> None:

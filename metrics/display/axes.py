@@ -1,4 +1,4 @@
-"""What all plots share: their look, a logarithmic axis for exchange rates, and bars.
+"""What all plots share, here, in the window and in reports: their look, their axes, and bars.
 
 Colours are two hues of equal lightness and greys, which hold in greyscale and for colour-deficient eyes.
 """
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.display.drawable import Rate
 from metrics.extras import require
 
 if TYPE_CHECKING:
@@ -95,6 +94,12 @@ def plot_bars(names: Sequence[str], values: ArrayLike, texts: Sequence[str], ax:
 
 
 _MOST_TICKS = 7
+_WIDEST, _ROOM = 1e4, 1.3
+_STEPS = (1.0, 2.0, 5.0, 10.0)
+_NOTHING = 1e-12  # values that differ by less are one
+# A difference so many times further out than the axis reaches so far, and a tail so many times as long as the costs
+# themselves, would squeeze all that can be told apart.
+_TOO_FAR, _TAIL = 2.3, 3.0
 
 
 @dataclass(frozen=True)
@@ -111,10 +116,10 @@ class LogAxis:
     high: float
 
     @classmethod
-    def around(cls, rates: Iterable[Rate]) -> LogAxis:
-        """Return an axis that holds 1 and every estimate and finite end of a range, with some room."""
-        shown = [x for rate in rates for x in (rate.ratio, rate.low, rate.high) if x is not None]
-        return cls.over([1.0, *shown], 1.6)
+    def around(cls, values: Iterable[float]) -> LogAxis:
+        """Return an axis of ratios: it holds 1 and the values, with some room, but what is beyond 10,000 to 1."""
+        held = cls.over([1.0, *(x for x in values if 1 / _WIDEST <= x <= _WIDEST)], _ROOM)
+        return cls(min(held.low, 0.3), max(held.high, 3.0))
 
     @classmethod
     def over(cls, values: Iterable[float], room: float) -> LogAxis:
@@ -141,3 +146,60 @@ class LogAxis:
             ticks = [10.0**e for e in exponents if e % step == 0 and self.low <= 10.0**e <= self.high]
             step += 1
         return ticks
+
+
+@dataclass(frozen=True)
+class LinearAxis:
+    """A linear axis from `low` to `high`, low < high."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Iterable[float], *, margin: float = 0.06) -> LinearAxis:
+        """Return an axis that holds 0 and all finite `values`, with a margin of that share of the span."""
+        kept = [0.0, *(value for value in values if math.isfinite(value))]
+        low, high = min(kept), max(kept)
+        span = high - low if high - low > _NOTHING else 1.0
+        return cls(low - margin * span, high + margin * span)
+
+    @classmethod
+    def of_differences(cls, differences: Iterable[tuple[float, tuple[float, float] | None]], cost: float) -> LinearAxis:
+        """Return an axis for what others cost above the first, without what is so far off that it squeezes the rest.
+
+        Parameters
+        ----------
+        differences : iterable of (float, tuple of float or None)
+            Each difference and its range.
+        cost : float
+            What the first costs.
+        """
+        ends, reach = [0.0], 0.0
+        for place, (difference, range_) in enumerate(sorted(differences, key=lambda one: one[0])):
+            low, high = range_ or (difference, difference)
+            if place > 1 and reach > 0 and difference > _TOO_FAR * reach:
+                break
+            longest = _TAIL * max(cost, difference)
+            ends += [max(low, -longest), min(high, longest), difference]
+            reach = max(reach, ends[-2], difference)
+        return cls.around(ends)
+
+    def position(self, value: float) -> float:
+        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
+        return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+
+    def value(self, share: float) -> float:
+        """Return the value at `share` of the length, 0 to 1."""
+        return self.low + min(max(share, 0.0), 1.0) * (self.high - self.low)
+
+    def holds(self, range_: tuple[float, float]) -> bool:
+        """Tell whether some of a range lies on the axis."""
+        return range_[0] <= self.high and range_[1] >= self.low
+
+    def ticks(self, most: int = 5) -> tuple[float, ...]:
+        """Return at most `most` round values inside, 0 among them where it lies inside."""
+        rough = (self.high - self.low) / max(most, 1)
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(power * m for m in _STEPS if power * m >= rough * (1 - 1e-9))
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return tuple(index * step for index in range(first, last + 1))

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, tidy
-from metrics.display.drawable import Calibration, CostsOfModels, PointOfCurve
 from metrics.display.numbers import two_digits
 from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, number_array, same_length
@@ -21,7 +20,102 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+Floats = NDArray[np.float64]
 _STYLES = ("-", "--", ":", "-.")
+
+
+class Calibration(Protocol):
+    """What came true against what was predicted, bin by bin."""
+
+    @property
+    def prob_true(self) -> Floats:
+        """Return the share of positive cases per bin."""
+
+    @property
+    def prob_pred(self) -> Floats:
+        """Return the mean predicted probability per bin."""
+
+    @property
+    def weight(self) -> Floats:
+        """Return the cases per bin."""
+
+
+class PointOfCurve(Protocol):
+    """An operating point with its ROC curve."""
+
+    @property
+    def threshold(self) -> float:
+        """Return the score from which cases are called positive."""
+
+    @property
+    def false_rate(self) -> float:
+        """Return the share of the negative cases called positive."""
+
+    @property
+    def true_rate(self) -> float:
+        """Return the share of the positive cases called positive."""
+
+    @property
+    def cost(self) -> float:
+        """Return the mean cost per case."""
+
+    @property
+    def slope(self) -> float:
+        """Return the slope of the lines of equal cost."""
+
+    @property
+    def curve(self) -> tuple[Floats, Floats, Floats]:
+        """Return the false rates, true rates and thresholds of the curve."""
+
+    @property
+    def positive(self) -> str:
+        """Return the name of the positive class."""
+
+    @property
+    def negative(self) -> str:
+        """Return the name of the negative class."""
+
+
+class Corner(Protocol):
+    """Where the cheapest model changes."""
+
+    @property
+    def ratio(self) -> float:
+        """Return the exchange rate at which both cost the same."""
+
+    @property
+    def below(self) -> str:
+        """Return the cheapest model below it."""
+
+    @property
+    def above(self) -> str:
+        """Return the cheapest model above it."""
+
+
+class CostsOfModels(Protocol):
+    """Costs of models over one exchange rate."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Return the names."""
+
+    @property
+    def elicited(self) -> float:
+        """Return the ratio that was elicited."""
+
+    @property
+    def plausible(self) -> tuple[float, float] | None:
+        """Return its 90 % range, or None."""
+
+    @property
+    def mistake(self) -> str:
+        """Return the name of the mistake."""
+
+    def cost(self, ratio: ArrayLike, /) -> Floats:
+        """Return the mean cost of each model at each ratio."""
+
+    def break_even_points(self) -> Sequence[Corner]:
+        """Return where the cheapest model changes."""
 
 
 def plot_calibration(curve: Calibration, ax: Axes | None = None) -> Axes:
@@ -166,8 +260,6 @@ def plot_cost_curve(curve: CostsOfModels, ax: Axes | None = None) -> Axes:
     axes.set_xlabel(f"{curve.mistake}: counts as so many of the yardstick")
     return tidy(axes, "upper left")
 
-
-Floats = NDArray[np.float64]
 
 _HUES = (FIRST, SECOND, QUIET, INK)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.display.axes import INK, axes_for, one_hue, two_hues
-from metrics.display.drawable import CostsOfClasses
 from metrics.display.numbers import amount, cost_text, percent
 from metrics.errors import InputError
 from metrics.inputs.arguments import square_matrix
@@ -18,6 +17,25 @@ from metrics.inputs.labels import label_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
+
+Floats = NDArray[np.float64]
+
+
+@runtime_checkable
+class CostsOfClasses(Protocol):
+    """An elicited metric, as far as its cost matrix is drawn."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Return the names of the k classes."""
+
+    @property
+    def cost_matrix(self) -> Floats:
+        """Return the costs, shape (k, k)."""
+
+    @property
+    def intervals(self) -> Floats | None:
+        """Return their 90 % intervals, shape (k, k, 2), or None."""
 
 
 def plot_confusion(matrix: ArrayLike, ax: Axes | None = None, *, labels: Sequence[object] | None = None) -> Axes:

@@ -72,6 +72,12 @@ class ExchangeRate:
         return self.ninety is not None and (self.ninety[0] == 0 < self.ninety[1] or math.isinf(self.ninety[1]))
 
     @property
+    def shown(self) -> tuple[float, ...]:
+        """Return the numbers that a plot shows: the estimate, unless it is only bounded, and the ends of the range."""
+        ends = self.ninety or ()
+        return ends if self.bounded else (self.ratio, *ends)
+
+    @property
     def wide(self) -> bool:
         """Return whether the range is closed, but so wide that one number out of it would say too much."""
         return self.ninety is not None and not self.bounded and self.ninety[1] > _WIDE * self.ninety[0]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from metrics.display.axes import SECOND, LogAxis
+from metrics.display.axes import SECOND, LinearAxis, LogAxis
 from metrics.display.numbers import total_cost, two_digits
 from metrics.display.text import html_text
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.judgement import JudgedPolicy
 
 WIDTH, NARROW, HEIGHT, _NUMBERS = 300, 150, 24, 14
+_MOST_NUMBERS = 4
 _MARGIN = 12  # keeps numbers and marks at the ends of an axis inside
-_FAR = 3.0  # what is so many times further off than all before does not set the scale
 
 
 @dataclass(frozen=True)
@@ -53,47 +52,11 @@ def log_numbers(axis: LogAxis) -> Picture:
     return _picture(parts, f"Axis from {two_digits(ticks[0])} to {two_digits(ticks[-1])}", _NUMBERS)
 
 
-@dataclass(frozen=True)
-class DifferenceAxis:
-    """A linear axis for what policies cost above the first.
-
-    Parameters
-    ----------
-    low, high : float
-        The ends; `low` <= 0 < `high`.
-    """
-
-    low: float
-    high: float
-
-    @classmethod
-    def around(cls, policies: Sequence[JudgedPolicy]) -> DifferenceAxis:
-        """Return an axis that holds the ranges of all policies but those that are far off."""
-        high = 0.0
-        for end in sorted(_reach(one)[1] for one in policies):
-            if high > 0 and end > _FAR * high:
-                break
-            high = max(high, end)
-        low = min(0.0, *(_reach(one)[0] for one in policies)) if policies else 0.0
-        return cls(max(low, -high) if high > 0 else 0.0, high or 1.0)
-
-    def position(self, value: float) -> float:
-        """Return where a difference stands on the drawing; what lies outside stands at the end."""
-        share = (value - self.low) / (self.high - self.low)
-        return _MARGIN + min(max(share, 0.0), 1.0) * (NARROW - 2 * _MARGIN)
-
-    def ticks(self) -> list[float]:
-        """Return 0 and round numbers above it."""
-        step = 10.0 ** math.floor(math.log10(self.high))
-        step = next(each for each in (step / 2, step, 2 * step, 5 * step) if self.high / each <= 3)
-        return [step * n for n in range(int(self.high / step) + 1)]
-
-
-def difference_mark(one: JudgedPolicy, axis: DifferenceAxis) -> Picture:
+def difference_mark(one: JudgedPolicy, axis: LinearAxis) -> Picture:
     """Draw what a policy costs above the first: line of both doubts, bar above of the answers, below of the cases."""
-    parts, middle = [_upright(axis.position(0), strong=True)], HEIGHT / 2
+    parts, middle = [_upright(_across(axis, 0), strong=True)], HEIGHT / 2
     if one.difference_to_best > axis.high:
-        end = axis.position(axis.high)
+        end = _across(axis, axis.high)
         said = f"+{total_cost(one.difference_to_best)}"
         parts.append(_line(end - 34, end, middle, ' stroke-dasharray="3 3"'))
         head = f"{end - 5:.1f},{middle - 4} {end:.1f},{middle} {end - 5:.1f},{middle + 4}"
@@ -105,18 +68,18 @@ def difference_mark(one: JudgedPolicy, axis: DifferenceAxis) -> Picture:
             (one.difference_cases, middle + 4, 'fill="none" stroke="currentColor" stroke-width="0.8"'),
         ):
             if range_ is not None and range_[0] < range_[1]:
-                parts.append(_bar(axis.position(range_[0]), axis.position(range_[1]), top, 4, look))
+                parts.append(_bar(_across(axis, range_[0]), _across(axis, range_[1]), top, 4, look))
         if one.difference_interval is not None:
-            low, high = map(axis.position, one.difference_interval)
+            low, high = (_across(axis, end) for end in one.difference_interval)
             parts.append(_line(low, high, middle))
-        parts.append(_dot(axis.position(one.difference_to_best), middle))
+        parts.append(_dot(_across(axis, one.difference_to_best), middle))
     return _picture(parts, _difference_words(one), width=NARROW)
 
 
-def difference_numbers(axis: DifferenceAxis) -> Picture:
+def difference_numbers(axis: LinearAxis) -> Picture:
     """Draw the numbers of an axis of differences."""
-    ticks = axis.ticks()
-    parts = [_text(axis.position(x), 11, f"+{total_cost(x)}" if x else "0") for x in ticks]
+    ticks = [x for x in axis.ticks(_MOST_NUMBERS) if x >= 0]
+    parts = [_text(_across(axis, x), 11, f"+{total_cost(x)}" if x else "0") for x in ticks]
     return _picture(parts, f"Axis from 0 to {total_cost(ticks[-1])}", _NUMBERS, NARROW)
 
 
@@ -129,12 +92,6 @@ def _difference_words(one: JudgedPolicy) -> str:
     low, high = one.difference_interval
     ends = " to ".join(f"{total_cost(abs(end))} {'less' if end < 0 else 'more'}" for end in (low, high))
     return f"{said}, plausible {ends}"
-
-
-def _reach(one: JudgedPolicy) -> tuple[float, float]:
-    ranges = [one.difference_interval, one.difference_answers, one.difference_cases]
-    ends = [end for range_ in ranges if range_ is not None for end in range_]
-    return min([one.difference_to_best, *ends]), max([one.difference_to_best, *ends])
 
 
 # Colours are attributes, because not every reader styles SVG.
@@ -150,6 +107,10 @@ def _picture(parts: Sequence[str], alt: str, height: int = HEIGHT, width: int = 
 
 def _at(axis: LogAxis, value: float) -> float:
     return _MARGIN + axis.position(value) * (WIDTH - 2 * _MARGIN)
+
+
+def _across(axis: LinearAxis, value: float) -> float:
+    return _MARGIN + axis.position(value) * (NARROW - 2 * _MARGIN)
 
 
 def _line(start: float, end: float, y: float, more: str = "") -> str:

@@ -124,9 +124,8 @@ class RatePlot:
     @property
     def axis(self) -> LogAxis:
         """Return the axis that holds all of them."""
-        guessed = [guess for guess in self.guesses if guess is not None]
-        around = LogAxis.around(self.rates)
-        return LogAxis.over([around.low, around.high, *guessed], 1.0) if guessed else around
+        guesses = (guess for guess in self.guesses if guess is not None)
+        return LogAxis.around([*guesses, *(number for rate in self.rates for number in rate.shown)])
 
     def worst(self, most: int = MOST_RATES) -> RatePlot:
         """Return the yardstick and the mistakes that count most, at most `most` of them, in their order."""

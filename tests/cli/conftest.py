@@ -1,23 +1,17 @@
-"""The command in this process: as `tests/acceptance` runs it, without the second that a process takes to start."""
+"""A command line in this process; `elicit` of `tests/conftest.py` runs it."""
 
-import contextlib
-import importlib.util
-from pathlib import Path
-from subprocess import CompletedProcess
+import shlex
 
 import pytest
 
 
-@pytest.fixture(scope="session")
-def elicit():
-    """Returns what runs the command: its arguments, its folder, and what is typed."""
-    path = Path(__file__).parents[1] / "acceptance" / "record.py"
-    spec = importlib.util.spec_from_file_location("acceptance_record", path)
-    record = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(record)
+@pytest.fixture
+def run_line(elicit, tmp_path):
+    """Returns what runs a command line in the test's folder: what it prints, or the words of what it refuses."""
 
-    def run(*arguments, cwd=".", stdin=""):
-        with contextlib.chdir(cwd):
-            return CompletedProcess(arguments, *record.run_here([str(each) for each in arguments], stdin))
+    def run(line, code=0):
+        done = elicit(*shlex.split(line), cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+        return done.stdout if code == 0 else " ".join(done.stderr.replace("│", " ").split())
 
     return run

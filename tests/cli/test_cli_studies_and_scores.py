@@ -356,7 +356,7 @@ def test_an_interrupt_ends_quietly(tmp_path, wine_metric):
         shown = os.read(terminal, 10_000)  # the bar comes up while it works
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(timeout=60)
+            process.wait(timeout=600)
         finally:
             process.kill()
         assert process.stdout.read() == b""
@@ -375,7 +375,7 @@ import time
 from elicit_app.cli.output import progress
 with progress("Scoring", 3) as advance:
     for _ in range(3):
-        time.sleep(0.6)
+        time.sleep(0.45)
         advance(1)
 """
 

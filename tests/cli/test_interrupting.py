@@ -21,17 +21,17 @@ PLACES = [
 
 
 def until(descriptor, *texts):
-    """Read from the terminal until these texts have come up, one after the other; nothing new for a minute fails."""
+    """Read from the terminal until these texts have come up, one after the other; nothing new for ten minutes fails."""
     seen = b""
     while not re.search(b".*".join(map(re.escape, texts)), seen, re.DOTALL):
-        assert select.select([descriptor], [], [], 60)[0], seen.decode()
+        assert select.select([descriptor], [], [], 600)[0], seen.decode()
         seen += os.read(descriptor, 4096)
     return seen
 
 
 def interrupted(running):
     """Press Ctrl+C and return how the command ended; a second time where Python lost the first in a finalizer."""
-    for patience in (20, 60):
+    for patience in (60, 600):
         running.send_signal(signal.SIGINT)
         with suppress(subprocess.TimeoutExpired):
             return running.wait(timeout=patience)

@@ -2,14 +2,11 @@
 
 import json
 import re
-import shlex
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from elicit_app.cli.main import run
 from elicit_app.study.measured.registry import COLUMNS, measures
 from metrics import ElicitedMetric
 
@@ -38,21 +35,12 @@ FILES = {
 
 
 @pytest.fixture
-def elicit(tmp_path, monkeypatch, capsys):
+def elicit(run_line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     ElicitedMetric.from_cost_matrix(["b", "a"], [[0, 4], [1, 0]]).save(tmp_path / "ab.metric.json")
-
-    def call(command, code=0):
-        monkeypatch.setattr(sys, "argv", ["elicit", "measure", *shlex.split(command)])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        out, err = capsys.readouterr()
-        assert (ended.value.code or 0) == code, err
-        return out if code == 0 else " ".join(err.replace("│", " ").split())
-
-    return call
+    return lambda command, code=0: run_line(f"measure {command}", code)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,6 @@
+import shutil
+
+import pytest
 from typer.testing import CliRunner
 
 from elicit_app.cli.main import app
@@ -18,7 +21,7 @@ def elicit(*arguments):
     return result.exit_code, " ".join(result.output.split())
 
 
-def answered(path, replies=("left", "right", "equal", "left", "left", "right", "equal")):
+def sitting(path, replies=("left", "right", "equal", "left", "left", "right", "equal")):
     with Session.create(open_study("breast-cancer"), BayesSetting(seed=5), path) as session:
         for reply in replies:
             session.answer(reply)
@@ -26,7 +29,25 @@ def answered(path, replies=("left", "right", "equal", "left", "left", "right", "
         return export(result_view(session), path.with_suffix(".metric.json"))
 
 
-def test_a_sound_session_and_the_metric_made_from_it(tmp_path):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A session of seven answers and the metric file made from it, which tests copy."""
+    path = tmp_path_factory.mktemp("made") / "a.session.jsonl"
+    return path, sitting(path)
+
+
+@pytest.fixture
+def answered(made):
+    """Returns what puts the session in a place; the metric file comes beside it."""
+
+    def put(path):
+        shutil.copy(made[0], path)
+        return shutil.copy(made[1], path.with_suffix(".metric.json"))
+
+    return put
+
+
+def test_a_sound_session_and_the_metric_made_from_it(answered, tmp_path):
     path = tmp_path / "a.session.jsonl"
     metric = answered(path)
     code, said = elicit("session", "check", path, metric)
@@ -39,14 +60,14 @@ def test_a_sound_session_and_the_metric_made_from_it(tmp_path):
     assert "as they were after 7 answers" in elicit("session", "check", path, metric)[1]
 
 
-def test_a_metric_from_other_answers_is_told(tmp_path):
+def test_a_metric_from_other_answers_is_told(answered, tmp_path):
     answered(tmp_path / "a.session.jsonl")
-    other = answered(tmp_path / "b.session.jsonl", ["right"] * 7)
+    other = sitting(tmp_path / "b.session.jsonl", ["right"] * 5)
     code, said = elicit("session", "check", tmp_path / "a.session.jsonl", other)
     assert (code, "was not made from the answers in" in said) == (1, True)
 
 
-def test_a_damaged_session_is_told_and_recovered(tmp_path):
+def test_a_damaged_session_is_told_and_recovered(answered, tmp_path):
     path, new = tmp_path / "a.session.jsonl", tmp_path / "new.session.jsonl"
     answered(path)
     path.write_bytes(path.read_bytes().replace(b'"choice":"equal"', b'"choice":"Equal"'))
@@ -59,7 +80,7 @@ def test_a_damaged_session_is_told_and_recovered(tmp_path):
     assert "already a session" in elicit("session", "recover", path, "--out", new)[1]
 
 
-def test_the_report_of_a_session_has_the_recommendation_and_every_answer(tmp_path):
+def test_the_report_of_a_session_has_the_recommendation_and_every_answer(answered, tmp_path):
     path = tmp_path / "a.session.jsonl"
     answered(path)
     assert elicit("session", "report", path, "--out", tmp_path / "r.md") == (0, f"Wrote {tmp_path / 'r.md'}.")
@@ -85,7 +106,7 @@ def test_the_study_of_a_session_that_lies_elsewhere_is_named(tmp_path):
     assert (code, "is about the classes malignant, benign" in said) == (1, True)
 
 
-def test_no_writer_replaces_answers_or_writes_through_a_link_and_others_only_with_force(tmp_path):
+def test_no_writer_replaces_answers_or_writes_through_a_link_and_others_only_with_force(answered, tmp_path):
     path = tmp_path / "a.session.jsonl"
     metric = answered(path)
     before = path.read_bytes()

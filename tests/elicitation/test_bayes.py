@@ -93,8 +93,14 @@ def width(outcome: Outcome) -> float:
 
 
 class TestKinds:
-    @pytest.mark.parametrize("kind", KINDS)
-    @pytest.mark.parametrize("family", ["dlpm", "lpm"])
+    # Every kind of answer, and in each family every choice.
+    @pytest.mark.parametrize(
+        ("family", "kind"),
+        [
+            *(("lpm", kind) for kind in ("a", "equal", "cannot say", "slightly b", "clearly a")),
+            *(("dlpm", kind) for kind in ("b", "equal", "cannot say", "slightly a", "clearly b")),
+        ],
+    )
     def test_every_kind_of_answer_leads_to_an_outcome(self, kind, family):
         procedure = bayes(family=family, questions=3, strength=True, checks=True)
         outcome, asked = run(procedure, Saying(KINDS[kind]))
@@ -155,10 +161,15 @@ class TestSaysNothing:
 
 
 class TestTruth:
-    @pytest.mark.parametrize("family", ["dlpm", "lpm"])
-    @pytest.mark.parametrize("k", [2, 3])
+    def test_it_is_found_by_true_answers_about_six_mistakes(self):
+        procedure, outcome, _ = truthful(questions=18)
+        gains = procedure.source.random_gains(1000, np.random.default_rng(3))
+        truth = COSTS[~np.eye(3, dtype=bool)]
+        assert ((gains @ np.abs(outcome.weights) > 0) == (gains @ truth > 0)).mean() > 0.9
+
+    @pytest.mark.parametrize(("family", "k"), [("dlpm", 2), ("dlpm", 3), ("lpm", 2)])
     def test_it_is_found_by_true_answers(self, family, k):
-        procedure = bayes(k, family=family, questions=16 if k == 3 and family == "lpm" else 8)
+        procedure = bayes(k, family=family, questions=8)
         rng = np.random.default_rng(k)
         truth = procedure.prior.normalised(
             np.exp(procedure.prior.log_weights(rng.standard_normal(procedure.prior.size)))
@@ -166,7 +177,7 @@ class TestTruth:
         outcome, _ = run(procedure, LinearOracle(family_of(family).weight_matrix(truth)))
         gains = procedure.source.random_gains(1000, rng)
         agreement = ((gains @ np.abs(outcome.weights) > 0) == (gains @ np.abs(truth) > 0)).mean()
-        assert agreement > (0.97 if procedure.prior.size < 4 else 0.9)
+        assert agreement > 0.97
 
     def test_one_wrong_answer_in_ten_does_not_ruin_it(self):
         agreed = []
@@ -179,9 +190,9 @@ class TestTruth:
         assert np.median(agreed) > 0.9
 
     def test_rare_mistakes_of_the_person_show_in_the_sensitivity(self):
-        sharp = run(bayes(2, questions=12), LinearOracle(-COSTS[:2, :2]))[0]
+        sharp = run(bayes(2, questions=10), LinearOracle(-COSTS[:2, :2]))[0]
         blurred = LogitOracle(LinearOracle(-COSTS[:2, :2]).utility, 5.0, np.random.default_rng(1))
-        assert run(bayes(2, questions=12), blurred)[0].sensitivity < sharp.sensitivity / 2
+        assert run(bayes(2, questions=10), blurred)[0].sensitivity < sharp.sensitivity / 2
 
     def test_the_order_of_two_sides_does_not_matter(self):
         procedure, outcome, asked = truthful(questions=18)
@@ -243,24 +254,24 @@ class TestQuestions:
         assert abs(sides.count("first") - sides.count("second")) <= 1
 
     @pytest.mark.parametrize(("answers", "share"), [("choice", 0.0), ("equal", 1.0)])
-    def test_only_one_kind_of_answer_where_that_is_wanted(self, answers, share):
-        _, asked = run(bayes(questions=6, answers=answers), LinearOracle(-COSTS))
+    def test_only_one_kind_of_answer_where_that_is_wanted(self, answers_of, answers, share):
+        asked = answers_of(bayes(questions=6, answers=answers), LinearOracle(-COSTS))
         assert np.mean([question.asks_equal for question, _ in asked]) == share
 
-    def test_a_pair_that_could_not_be_judged_comes_back_as_it_was(self):
+    def test_a_pair_that_could_not_be_judged_comes_back_as_it_was(self, answers_of):
         procedure = bayes(questions=10)
-        _, asked = run(procedure, Saying(KINDS["cannot say"], *[KINDS["a"]] * 30))
+        asked = answers_of(procedure, Saying(KINDS["cannot say"], *[KINDS["a"]] * 30))
         again = [n for n, one in enumerate(asked) if one.question.repeat_of == 1]
         assert len(again) == 1
         assert again[0] > 4
         assert asked[again[0]].question.same_as(asked[0].question, 0.0)
         assert asked[again[0]].question.purpose is Purpose.INFORMATIVE
 
-    def test_sides_are_balanced(self):
+    def test_sides_are_balanced(self, answers_of):
         for_a = [
             answer.choice is Choice.FIRST
             for seed in range(4)
-            for _, answer in run(bayes(2, seed=seed, questions=6), LinearOracle(-COSTS[:2, :2]))[1]
+            for _, answer in answers_of(bayes(2, seed=seed, questions=6), LinearOracle(-COSTS[:2, :2]))
         ]
         assert 0.25 < np.mean(for_a) < 0.75
 
@@ -273,17 +284,17 @@ class TestQuestions:
 
 
 class TestSeeds:
-    def test_the_same_seed_gives_the_same_questions_and_another_seed_others(self):
+    def test_the_same_seed_gives_the_same_questions_and_another_seed_others(self, answers_of):
         (one, asked), (again, repeated) = (run(bayes(questions=6, checks=True), LinearOracle(-COSTS)) for _ in range(2))
         assert same(asked, repeated)
         np.testing.assert_array_equal(one.samples, again.samples)
         np.testing.assert_array_equal(one.intervals, again.intervals)
-        _, other = run(bayes(questions=6, checks=True, seed=2), LinearOracle(-COSTS))
+        other = answers_of(bayes(questions=6, checks=True, seed=2), LinearOracle(-COSTS))
         assert not same(asked, other)
 
-    def test_undo_and_looking_ahead_ask_what_a_fresh_procedure_would(self):
+    def test_undo_and_looking_ahead_ask_what_a_fresh_procedure_would(self, answers_of):
         used = bayes(questions=8, checks=True)
-        _, asked = run(used, LinearOracle(-COSTS))
+        asked = answers_of(used, LinearOracle(-COSTS))
         for n in (3, 6):
             for answer in (KINDS["b"], KINDS["cannot say"], KINDS["clearly a"]):
                 used.belief([*asked[:n], Asked(asked[n].question, answer)])  # looked at, not taken
@@ -294,9 +305,9 @@ class TestSeeds:
             np.testing.assert_array_equal(used.conclude(changed).samples, fresh.conclude(changed).samples)
         assert first(used, asked[:5]).same_as(asked[5].question, 0.0)
 
-    def test_what_was_forgotten_is_found_again(self):
+    def test_what_was_forgotten_is_found_again(self, answers_of):
         procedure = bayes(2, questions=6)
-        _, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+        asked = answers_of(procedure, LinearOracle(-COSTS[:2, :2]))
         for n in range(400):  # more than are remembered
             procedure.belief([Asked(Question(np.eye(2) / 2, np.full((2, 2), n / 1600)), KINDS["cannot say"])])
         again = procedure.conclude(asked)

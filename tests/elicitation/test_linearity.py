@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 
+from elicit_app.elicitation.belief import ParticlePosterior
 from elicit_app.elicitation.linearity import BAYES_FACTORS, Linearity, check_linearity
-from elicit_app.elicitation.prior import WeightPrior
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question
+from elicit_app.elicitation.oracles import UtilityOracle
+from elicit_app.elicitation.prior import WeightPrior, positive
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Question
+from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel, evidence
+from elicit_app.elicitation.sampler import annealed
 
 PRIOR = WeightPrior.of("lpm", 3)
 CASES = 900
@@ -64,10 +68,48 @@ def on_a_base(n: int, seed: int) -> list[Question]:
     return found
 
 
+def counts(n: int, seed: int) -> list[Question]:
+    """Return trades of a mistake of one class for one of another, of which one is to be moved until both are equal."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n):
+        true, other = rng.choice(3, 2, replace=False)
+        sides = []
+        for row, more in ((true, int(rng.integers(20, 90))), (other, int(rng.integers(20, 90)))):
+            side = np.array([[270, 20, 10], [15, 275, 10], [20, 15, 265]])
+            side[row, (row + 1) % 3] += more
+            side[row, row] -= more
+            sides.append(side)
+        cell = int(other), int(other + 1) % 3
+        base = int(sides[0][cell])
+        proposal = Proposal("second", *cell, base + 5, base, base + 140, at_once=True)
+        found.append(Question(*sides, CASES, proposal=proposal))
+    return found
+
+
+def worst_recall(rates: np.ndarray) -> float:
+    return float((np.diagonal(rates) / rates.sum(axis=1)).min())
+
+
+def limited(rates: np.ndarray) -> float:
+    missed = 1 - rates[0, 0] / rates[0].sum()
+    return float(-(COSTS * rates).sum() if missed <= 0.15 else -2 - missed)
+
+
 def checked(history: list[Asked], seed: int = 1) -> Linearity:
     rng = np.random.default_rng([seed, 7])
     typical = matrices(80, rng) / CASES
-    return check_linearity(history, PRIOR, typical, typical[:3], rng)
+    gains = PRIOR.gain(*np.split(typical[rng.permutation(80)], 2))
+    response = ResponseModel.of_people(PRIOR, gains, rng)
+    said = evidence(history, PRIOR)
+
+    def log_likelihood(draws: np.ndarray) -> np.ndarray:
+        weights, person = positive(PRIOR.log_weights(draws[:, : PRIOR.size])), response.person(draws[:, PRIOR.size :])
+        return response.log_likelihood(weights, person, said).sum(axis=1)
+
+    log_evidence, draws = annealed(600, PRIOR.size + N_PARAMETERS, log_likelihood, rng)
+    belief = ParticlePosterior(PRIOR, response, draws, 400.0)
+    return check_linearity(history, belief, log_evidence, typical, typical[:3], rng)
 
 
 class TestRivals:
@@ -79,6 +121,15 @@ class TestRivals:
 
     def test_a_person_of_f1_is_named(self):
         assert checked(answers(f1, at_random(30, 4))).rival == "f1"
+
+    @pytest.mark.parametrize(
+        ("utility", "rival"), [(worst_recall, "minimax"), (f1, "f1"), (limited, "threshold"), (power(COSTS, 1.0), None)]
+    )
+    def test_counts_tell_who_goes_by_what(self, utility, rival):
+        person = UtilityOracle(utility)
+        found = checked([Asked(question, person.answer(question)) for question in counts(14, 8)])
+        assert found.rival == rival, found.log_bayes_factors
+        assert (found.log_over_linear > 0) == (rival is not None)
 
     def test_felt_counts_show_on_a_common_base(self):
         questions = [*at_random(12, 5), *on_a_base(14, 6)]

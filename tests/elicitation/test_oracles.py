@@ -219,7 +219,7 @@ def test_equal_points_are_off_by_the_stated_error_or_by_that_of_the_weights(spre
         UtilityOracle(exact, matching=Matching(spread), rng=rng),
         WobblingOracle(exact, wobbled, matching=Matching(spread), rng=rng),
     ):
-        logs = np.log([oracle.answer(trade()).moved.count / 80 for _ in range(2000)])
+        logs = np.log([oracle.answer(trade()).moved.count / 80 for _ in range(800)])
         assert np.mean(logs) == pytest.approx(0, abs=0.05)
         assert np.std(logs) == pytest.approx(spread, abs=0.04)
 

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.cases import Cases
-from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, LogitOracle, RecordedOracle, UtilityOracle, run
+from elicit_app.elicitation.oracles import FlipOracle, LogitOracle, RecordedOracle, UtilityOracle, run
 from elicit_app.elicitation.procedures.bayes import Bayes
+from elicit_app.elicitation.procedures.binary import Binary
 from elicit_app.elicitation.procedures.dlpm import Dlpm
 from elicit_app.elicitation.procedures.fractional import Dlfpm, Lfpm
 from elicit_app.elicitation.procedures.lpm import Lpm
 from elicit_app.elicitation.procedures.published import Published
+from elicit_app.elicitation.procedures.quadratic import QuadraticSearch
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Outcome, Question, Step
 from elicit_app.elicitation.sphere import Sphere
 from elicit_app.problem import Problem
@@ -27,6 +29,14 @@ def counted() -> Cases:
 
 CASES = counted()
 SPHERE = Sphere.around(CASES.prevalence, 0.03)
+TWO = Cases.exact(np.column_stack([np.linspace(0.02, 0.98, 400), np.linspace(0.98, 0.02, 400)]))
+
+
+def honest() -> UtilityOracle:
+    """Return the expert of `COSTS`, of the first two classes where there are only these."""
+    return UtilityOracle(lambda matrix: -float((COSTS[: len(matrix), : len(matrix)] * matrix).sum()))
+
+
 PROCEDURES = {
     "dlpm": lambda: Dlpm(CASES, epsilon=0.05, population=1000),
     "dlpm-all": lambda: Dlpm(CASES, epsilon=0.05, ask="all"),
@@ -36,6 +46,9 @@ PROCEDURES = {
     "dlfpm": lambda: Dlfpm(CASES, epsilon=0.1, population=1000),
     "dlfpm-bisect": lambda: Dlfpm(CASES, epsilon=0.4, ask="bisect"),
     "lfpm": lambda: Lfpm(SPHERE, epsilon=0.2, cycles=1, population=1000),
+    "binary": lambda: Binary(TWO, epsilon=0.1),
+    "quadratic": lambda: QuadraticSearch(Sphere.around(TWO.prevalence, 0.03), epsilon=0.4, cycles=1),
+    "bayes-dlfpm": lambda: Bayes([CASES], family="dlfpm", seed=3, population=1000, questions=4, answers="choice"),
     "bayes": lambda: Bayes([CASES], family="lpm", seed=3, population=1000, questions=6),
     "bayes-dlpm": lambda: Bayes([CASES], family="dlpm", seed=3, population=1000, questions=6),
 }
@@ -50,7 +63,7 @@ def procedure(request):
 @pytest.fixture(scope="module")
 def truthful(procedure):
     """What it learned of a person who answers by `COSTS`, and the answers."""
-    return run(procedure, LinearOracle(-COSTS))
+    return run(procedure, honest())
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +106,7 @@ def same_outcome(one: Outcome, other: Outcome) -> bool:
 
 
 def noisy(which):
-    rng, linear = np.random.default_rng(2), LinearOracle(-COSTS)
+    rng, linear = np.random.default_rng(2), honest()
     return FlipOracle(linear, 0.2, rng) if which == "flip" else LogitOracle(linear.utility, 50.0, rng)
 
 
@@ -101,7 +114,8 @@ def noisy(which):
 def test_every_oracle_drives_it_to_an_outcome_of_the_right_shape(procedure, truthful, cycled, which):
     done = {"linear": truthful, "every kind": cycled}
     outcome, asked = done[which] if which in done else run(procedure, noisy(which))
-    size = 3 if procedure.family.startswith("d") else 6
+    k = len(asked[0].question.first)
+    size = k if procedure.family.startswith("d") else k * (k - 1)
     assert outcome.family == procedure.family
     assert outcome.weights.shape == (size,)
     assert np.isfinite(outcome.weights).all()
@@ -156,7 +170,7 @@ def test_only_prevalence_keeping_matrices_are_shown(truthful):
 
 
 def test_recorded_answers_count_whichever_side_was_which(published):
-    outcome, asked = run(published, LinearOracle(-COSTS))
+    outcome, asked = run(published, honest())
     turned = [Asked(question.swapped(), answer.swapped()) for question, answer in asked]
     assert same_outcome(first(published, turned), outcome)
 
@@ -171,13 +185,13 @@ def recomputed(question: Question) -> Question:
 
 
 def test_a_recorded_question_that_differs_by_rounding_is_the_truth(published):
-    outcome, asked = run(published, LinearOracle(-COSTS))
+    outcome, asked = run(published, honest())
     moved = [Asked(recomputed(question), answer) for question, answer in asked]
     assert same_outcome(first(published, moved), outcome)
 
 
 def test_after_an_edit_recorded_answers_are_used_where_their_question_comes_back(published):
-    _, asked = run(published, LinearOracle(-COSTS))
+    _, asked = run(published, honest())
     changed = Answer(Choice.SECOND if asked[1].answer.choice is Choice.FIRST else Choice.FIRST)
     edited = [asked[0], Asked(asked[1].question, changed), *asked[2:]]
     step = first(published, edited)
@@ -202,7 +216,7 @@ def test_where_the_expert_cannot_say_the_question_comes_again_as_a_repeat(publis
         step = first(published, history)
         if step.question.repeat_of is not None:
             break
-        history.append(Asked(step.question, LinearOracle(-COSTS).answer(step.question)))
+        history.append(Asked(step.question, honest().answer(step.question)))
     assert step.question.repeat_of == 1
     assert step.question.same_as(history[0].question)
     history.append(Asked(step.question, Answer(Choice.UNSURE)))
@@ -236,7 +250,7 @@ def test_a_cap_is_kept(cap):
 
 
 def test_progress_ends_at_nothing(published):
-    _, asked = run(published, LinearOracle(-COSTS))
+    _, asked = run(published, honest())
     last = first(published, asked[:-1])
     assert isinstance(last, Step)
     assert last.progress.fewest <= last.progress.most

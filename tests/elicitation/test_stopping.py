@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from elicit_app.elicitation import LPM
 from elicit_app.elicitation.belief import ParticlePosterior, Posterior
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.choosing import best_pair
@@ -198,9 +199,9 @@ class TestSittings:
         assert (outcome.stopped, len(asked)) == ("budget", most)
         assert all(one.question.purpose is Purpose.INFORMATIVE for one in asked)
 
-    def test_progress_is_honest_about_what_may_still_come(self):
+    def test_progress_is_honest_about_what_may_still_come(self, answers_of):
         procedure = Bayes([counted(2)], family="lpm", seed=2, population=1000, questions=40, stop=True, checks=True)
-        _, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+        asked = answers_of(procedure, LinearOracle(-COSTS[:2, :2]))
         for n in range(len(asked)):
             progress = next(procedure.begin(asked[:n])).progress
             assert progress.asked == n
@@ -236,6 +237,13 @@ class TestPurpose:
         assert enough(tied, self.MODELS, 20, purpose="both") is None
         assert enough(clear, self.MODELS, 20, purpose="both") == "known"
 
+    def test_a_choice_that_known_values_would_change_is_not_settled(self):
+        logs = 2 * np.random.default_rng(1).standard_normal((1000, 6))
+        logs[:, 0] = logs[:, 1] - 0.1
+        clear = belief_of(logs)
+        for share, reason in ((BEST_PROBABILITY, "best-model"), (BEST_PROBABILITY - 0.01, None)):
+            assert enough(clear, self.MODELS, 20, purpose="choose", stays=lambda share=share: share) == reason
+
     @given(st.floats(0.01, 1), st.integers(0, 30), st.integers(1, 30))
     def test_what_is_still_needed_lies_within_what_may_be_asked(self, share, answers, most):
         fewest, likely = still_to_settle(np.array([share, 1 - share]), answers, most)
@@ -254,6 +262,29 @@ class TestPurpose:
         outcome, asked = run(procedure, LinearOracle(-costs))
         assert outcome.stopped in ("best-model", "known", "budget")
         assert len(asked) >= FEWEST_ANSWERS
+
+    def test_where_it_stops_the_draws_of_the_values_choose_the_same_policy(self):
+        rng = np.random.default_rng(7)
+        y_true = np.arange(400) % 3
+        models = []
+        for noise in ([0.5, 0.8, 0.9], [0.9, 0.8, 0.5]):
+            proba = np.exp(2 * (np.eye(3)[y_true] + rng.standard_normal((400, 3)) * noise))
+            models.append(Cases.counted(y_true, proba / proba.sum(axis=1, keepdims=True)))
+        procedure = Bayes(
+            models, family="lpm", seed=2, population=1000, questions=30, stop=True, purpose="choose", checks=True
+        )
+        outcome, asked = run(procedure, LinearOracle(-COSTS))
+        assert outcome.stopped == "best-model"
+
+        def chosen(weights):
+            costs = LPM.costs(weights)
+            found = [one.usual() for one in models] + [one.least_cost(costs) for one in models]
+            found += [models[0].constant(label) for label in range(3)]
+            return int((np.array(found) * costs).sum(axis=(1, 2)).argmin())
+
+        draws = procedure.belief(asked).samples
+        same = np.mean([chosen(weights) == chosen(outcome.weights) for weights in draws[::4]])
+        assert same > 0.9  # another sample of the belief than the one that stopped it
 
     def test_for_a_choice_questions_are_about_what_can_be_chosen(self):
         rng = np.random.default_rng(5)

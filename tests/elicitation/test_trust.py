@@ -51,9 +51,9 @@ class Worse(LinearOracle):
 
 
 @pytest.fixture(scope="module")
-def honest() -> tuple[Bayes, list[Asked]]:
+def honest(answers_of) -> tuple[Bayes, list[Asked]]:
     procedure = sitting()
-    return procedure, run(procedure, LinearOracle(-COSTS))[1]
+    return procedure, answers_of(procedure, LinearOracle(-COSTS))
 
 
 class TestPeople:
@@ -67,26 +67,26 @@ class TestPeople:
         assert report.held_out.total == 18
         assert report.held_out.learned > max(report.held_out.accuracy, report.held_out.f1)
 
-    def test_who_tosses_a_coin_is_not(self):
+    def test_who_tosses_a_coin_is_not(self, answers_of):
         verdicts = []
         for seed in range(3):
             rng, procedure = np.random.default_rng([seed, 5]), sitting(seed)
-            asked = run(procedure, Clicking(lambda question, rng=rng: PREFERENCES[rng.integers(2)]))[1]
+            asked = answers_of(procedure, Clicking(lambda question, rng=rng: PREFERENCES[rng.integers(2)]))
             verdicts.append(trust_report(procedure, asked).verdict)
         # How many of many such people are found out is measured by `benchmarks/trust.py`.
         assert verdicts.count("untrusted") >= 2
 
-    def test_always_the_same_side_is_not(self):
+    def test_always_the_same_side_is_not(self, answers_of):
         procedure = sitting()
-        asked = run(procedure, Clicking(lambda question: Choice.FIRST))[1]
+        asked = answers_of(procedure, Clicking(lambda question: Choice.FIRST))
         report = trust_report(procedure, asked)
         assert report.suspicion("same_side").flagged
         assert report.repeats == Count(0, 1)
         assert report.verdict == "untrusted"
 
-    def test_the_worse_side_every_time_is_not(self):
+    def test_the_worse_side_every_time_is_not(self, answers_of):
         procedure = sitting()
-        asked = run(procedure, Worse(-COSTS))[1]
+        asked = answers_of(procedure, Worse(-COSTS))
         report = trust_report(procedure, asked)
         assert report.checks == Count(0, 2)  # a failed check is asked again
         assert asked[report.failed_checks[0]].question.purpose is Purpose.CHECK
@@ -204,9 +204,9 @@ class TestStoppingEarly:
         assert report.repeats.total >= 1
         assert report.checks.total >= 1
 
-    def test_without_checks_it_stops_at_once(self):
+    def test_without_checks_it_stops_at_once(self, answers_of):
         procedure = Bayes([TWO], family="lpm", seed=0, population=1000, questions=60, stop=True)
-        _, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
+        asked = answers_of(procedure, LinearOracle(-COSTS[:2, :2]))
         assert {one.question.purpose for one in asked} == {Purpose.INFORMATIVE}
 
 

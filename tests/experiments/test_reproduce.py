@@ -4,13 +4,11 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from elicit_app.cli.main import app
 from elicit_app.experiments.reproduce.page import cells, page_text
-from elicit_app.experiments.reproduce.quadratic import elicit_quadratic
 from elicit_app.experiments.reproduce.registry import experiment_named, experiments
 from elicit_app.experiments.reproduce.running import record_of, reproduce
 from elicit_app.experiments.reproduce.shape import Experiment, Findings, Options, Part, Row
@@ -208,11 +206,3 @@ def test_records_of_the_page_hold_what_is_claimed():
         row(records["lambda"], f"radius, {law}")["ours"] for law in ("softmax-3", "softmax-4", "paper-3", "paper-4")
     ]
     assert radii == pytest.approx([0.0407, 0.0161, 0.0055, 0.0013], abs=5e-5)
-
-
-def test_a_quadratic_metric_is_found_from_the_slopes_on_small_spheres():
-    a, b = np.array([-0.8, -0.6]), np.array([[2.0, -1.0], [-1.0, 3.0]])
-    found_a, found_b, questions = elicit_quadratic(2, a, b, 0.002)
-    assert found_a == pytest.approx(a, abs=0.01)
-    assert found_b == pytest.approx(b, abs=0.35)
-    assert 50 < questions < 400

@@ -218,20 +218,20 @@ def test_orders_that_hardly_any_expert_keeps_are_said_to_be_too_many():
 
 
 @pytest.mark.parametrize(
-    "experts",
+    ("experts", "answers"),
     [
-        Experts(noise=Noise("weights", 0.6), matching=Matching(0.6, rounded=True, shrink=0.7)),
-        Experts(person=Person("concave", 0.6), noise=Noise("weights", 0.3)),
-        Experts(person=Person("minimax")),
-        Experts(person=Person("threshold", 0.05)),
-        Experts(person=Person("f1"), noise=Noise("logit", 0.8)),
-        Experts(ratio=100.0),
-        Experts(voters=Voters(3, Noise("weights", 0.6))),
-        Experts(voters=Voters(3, Noise("flip", 0.2))),
+        (Experts(noise=Noise("weights", 0.6), matching=Matching(0.6, rounded=True, shrink=0.7)), "equal"),
+        (Experts(person=Person("concave", 0.6), noise=Noise("weights", 0.3)), "equal"),
+        (Experts(person=Person("minimax")), "choice"),
+        (Experts(person=Person("threshold", 0.05)), "choice"),
+        (Experts(person=Person("f1"), noise=Noise("logit", 0.8)), "choice"),
+        (Experts(ratio=100.0), "equal"),
+        (Experts(voters=Voters(3, Noise("weights", 0.6))), "equal"),
+        (Experts(voters=Voters(3, Noise("flip", 0.2))), "choice"),
     ],
 )
-def test_every_kind_of_person_can_be_simulated(experts):
-    setting = BayesSetting(questions=4, seed=1)
+def test_every_kind_of_person_can_be_simulated(experts, answers):
+    setting = BayesSetting(questions=2, seed=1, answers=answers)
     first = simulate(WINE, setting, experts)
     assert told(first) == told(simulate(WINE, setting, experts))
     for run in first.runs:

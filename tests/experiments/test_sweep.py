@@ -84,7 +84,7 @@ def rows_of(sweep, path, place):
 @pytest.mark.long
 def test_a_killed_sweep_goes_on_in_two_processes_and_loses_none(tmp_path):
     specification, out = tmp_path / "sweep.toml", tmp_path / "runs.parquet"
-    specification.write_text(SMALL.replace("runs = 3", "runs = 60"))
+    specification.write_text(SMALL.replace("runs = 3", "runs = 40"))
     command = [sys.executable, "-c", "from elicit_app.cli.main import run; run()"]
     arguments = ["sweep", str(specification), "--out", str(out), "--jobs", "1"]
     first = subprocess.Popen([*command, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -98,7 +98,7 @@ def test_a_killed_sweep_goes_on_in_two_processes_and_loses_none(tmp_path):
     arguments[-1] = "2"
     subprocess.run([*command, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     found = pl.read_parquet(out)
-    assert found.height == 240
+    assert found.height == 160
     run_sweep(read_sweep(specification), tmp_path / "whole.parquet")
     assert_frame_equal(table(out), table(tmp_path / "whole.parquet"))
     seconds = found.select("combination", "run", "seconds").rows()

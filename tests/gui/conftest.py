@@ -6,10 +6,17 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
 import pytest
+from pytestqt.qtbot import QtBot
 
 from elicit_app.gui import theme
 from elicit_app.study import Study
 from elicit_app.study.model import Predictions, default_wording
+
+PATIENCE = 300_000
+"""Milliseconds until a test gives up waiting: only a test that fails waits so long, however busy the machine is."""
+
+for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitActive, QtBot.waitExposed):
+    wait.__kwdefaults__["timeout"] = PATIENCE
 
 
 @pytest.fixture(autouse=True)

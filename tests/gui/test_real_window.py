@@ -24,8 +24,8 @@ from metrics import ElicitedMetric
 
 MISSING = [name for name in ("Xvfb", "xdotool") if shutil.which(name) is None]
 ELICIT = [sys.executable, "-c", "from elicit_app.cli.main import run; run()"]
-PATIENCE, AGAIN = 120.0, 8.0
-"""Seconds until the test gives up, and until a key that had no effect is pressed again."""
+PATIENCE, AGAIN, LOOK = 300.0, 8.0, 0.1
+"""Seconds until the test gives up, until a key that had no effect is pressed again, and between two looks."""
 
 THOUGHT = 0.45
 """Seconds between a question and its answer: longer than answers to it are ignored."""
@@ -38,7 +38,7 @@ def until(condition, what, patience=PATIENCE):
     give_up = time.monotonic() + patience
     while not (found := condition()):
         assert time.monotonic() < give_up, f"waited in vain for {what}"
-        time.sleep(0.04)
+        time.sleep(LOOK)
     return found
 
 
@@ -62,7 +62,7 @@ class Desk:
         self.xdo("windowfocus", "--sync", until(lambda: self.windows("[-] elicit$"), "the window")[0])
 
     def xdo(self, *arguments):
-        done = subprocess.run(["xdotool", *arguments], env=self.env, capture_output=True, text=True, timeout=30)
+        done = subprocess.run(["xdotool", *arguments], env=self.env, capture_output=True, text=True, timeout=PATIENCE)
         return done.stdout
 
     def windows(self, name):
@@ -86,18 +86,21 @@ class Desk:
         lines = self.journal.read_bytes().split(b"\n")[:-1] if self.journal else []
         return [event for event in map(json.loads, lines) if not kinds or event["kind"] in kinds]
 
-    def press_until(self, keys, done, what):
+    def press_until(self, keys, done, what, again_after=AGAIN):
         """Press `keys`, again where nothing came of it for a while, until `done`."""
         give_up = time.monotonic() + PATIENCE
         while not done():
             assert time.monotonic() < give_up, f"{keys} did not lead to {what}: the window shows “{self.title}”"
             self.press(*keys)
-            again = time.monotonic() + AGAIN
+            again = time.monotonic() + again_after
             while not done() and time.monotonic() < again:
-                time.sleep(0.04)
+                time.sleep(LOOK)
 
     def on(self, *titles):
         return lambda: self.title.startswith(titles)
+
+    def wait_for(self, *titles):
+        until(self.on(*titles), titles[0])
 
 
 @pytest.fixture
@@ -115,9 +118,9 @@ def desk(tmp_path):
     yield made
     if made.app is not None and made.app.poll() is None:
         made.app.kill()
-        made.app.wait(10)
+        made.app.wait(PATIENCE)
     server.terminate()
-    server.wait(10)
+    server.wait(PATIENCE)
 
 
 @pytest.fixture
@@ -136,16 +139,19 @@ def predictions(tmp_path):
 @pytest.mark.skipif(bool(MISSING), reason=f"needs an X server and its keyboard: {', '.join(MISSING)} not installed")
 def test_from_a_csv_to_a_metric_file_by_keys_alone(desk, predictions):
     desk.start("open", predictions.name)
+    desk.wait_for("Words of the study")
     desk.press_until(("ctrl+Return",), desk.on("Before the questions", "Practice 1"), "what is asked before")
     desk.press_until(("ctrl+Return",), desk.on("Practice 1"), "the practice")
     practise(desk)
     expert = Expert(desk)
     expert.answer_until(KILLED_AFTER)
     desk.app.send_signal(signal.SIGKILL)
-    desk.app.wait(10)
+    desk.app.wait(PATIENCE)
     assert len(desk.events("answered")) == KILLED_AFTER
     desk.start()
-    desk.press_until(("Return",), desk.on("Where you stopped", "Question"), "where one stopped")
+    # What can be gone on with is listed a moment after the page is there; the title changes with the key.
+    desk.press_until(("Return",), lambda: not desk.on("Start")(), "the session that stood", again_after=1.0)
+    desk.wait_for("Where you stopped")
     desk.press_until(("Return",), desk.on("Question"), "the question that stood")
     expert.answer_until(UNDONE_AT)
     expert.undo()
@@ -165,7 +171,9 @@ def practise(desk):
     desk.press_until(("Return",), desk.on("Practice 2"), "the trade")
     desk.press_until(("Left",), desk.on("You chose A"), "feedback")
     desk.press_until(("Return",), desk.on("Practice 3"), "making both equal")
-    desk.press_until(("Up", "Return"), desk.on("You made them equal"), "feedback")
+    desk.press("Up")
+    time.sleep(THOUGHT)
+    desk.press_until(("Return",), desk.on("You made them equal"), "feedback")
     desk.press_until(("Return",), lambda: desk.events("practised"), "the first question")
 
 
@@ -243,7 +251,7 @@ class Expert:
 
 
 def export(desk):
-    until(desk.on("Result"), "the result")
+    desk.wait_for("Result")
     desk.press_until(("ctrl+s",), lambda: desk.windows("^Save"), "the dialog")
     desk.xdo("windowfocus", "--sync", desk.windows("^Save")[0])
     found = lambda: list(desk.home.rglob("*.metric.json"))  # noqa: E731
@@ -275,7 +283,9 @@ def check_replays(desk, metric):
         assert oracle.answer(step.question) == recorded.answer
     again = desk.home / "again.metric.json"
     command = [*ELICIT, "ask", "wine-study", "--session", str(desk.journal), "--out", str(again)]
-    done = subprocess.run(command, env=desk.env, cwd=desk.home, input="\n", capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        command, env=desk.env, cwd=desk.home, input="\n", capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == 0, done.stderr
     np.testing.assert_array_equal(ElicitedMetric.load(again).cost_matrix, metric.cost_matrix)
     assert metric.provenance.procedure == "bayes"

@@ -110,7 +110,7 @@ def test_it_runs_in_the_window(tmp_path):
     runner.start()
     try:
         answered = 0
-        while isinstance(view := views.get(timeout=20), QuestionView):
+        while isinstance(view := views.get(timeout=600), QuestionView):
             runner.answer(view.request, "left")
             answered += 1
         assert isinstance(view, SittingOverView)

@@ -1,6 +1,7 @@
 import itertools
 import queue
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.views.asked import QuestionView, ReviewView, SittingOverView, UnsavedView
 from elicit_app.session.views.result import ProblemView, ResultView
 
-PATIENCE = 60
+PATIENCE = 600
 
 
 class Window:
@@ -91,6 +92,31 @@ def test_the_next_question_is_ready_for_every_reply_before_the_click(window):
         window.answer(view, reply)
         view = window.next()
         assert any(step is session.next() for step in known.values())
+
+
+def test_the_next_question_is_ready_for_likely_counts_and_for_the_one_that_stands(window):
+    window.runner.start()
+    view = window.next()
+    while view.proposal is None or not view.proposal.at_once:
+        window.answer(view, "left")
+        view = window.next()
+    session = window.runner._session
+    likely = session.likely_counts(session.asking())
+    odd = replace(likely[0], count=next(n for n in range(view.proposal.least + 7, view.proposal.most) if n % 10))
+    assert odd.count not in [moved.count for moved in likely]
+    window.runner.consider(view.request, odd)
+    for moved in (likely[0], odd):
+        for _ in range(2):  # what is looked ahead is queued by what was queued before this
+            done = threading.Event()
+            window.runner._later(done.set)
+            assert done.wait(PATIENCE)
+        known = dict(session._steps._steps)
+        window.answer(view, "equal", moved=moved, seconds=20.0)
+        window.next()
+        assert any(step is session.next() for step in known.values()), moved
+        window.runner.undo()
+        view = window.next()
+        window.runner.consider(view.request, odd)
 
 
 def test_the_whole_way_to_the_result(study, journal_path, tmp_path):

@@ -24,6 +24,7 @@ from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, open_ends
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
+from elicit_app.elicitation.foretelling import foretold
 from elicit_app.elicitation.fractions import FractionPairs, FractionPosterior, FractionPrior
 from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.linearity import Linearity, check_linearity
@@ -61,8 +62,10 @@ MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere
 
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _POLICIES_TO_OTHERS = 4  # pairs of what can be chosen for one random pair, where the answers are for a choice
+_VALUES_TRIED = 100  # draws under which policies are made anew, to see whether the same one is chosen
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
-_REMEMBERED = 160  # beliefs kept for undo and looking ahead
+_REMEMBERED = 160  # beliefs kept for undo and looking ahead, fewer where they are large
+_REMEMBERED_NUMBERS, _FEWEST_REMEMBERED = 12_000_000, 12
 _RESULTS_REMEMBERED = 12
 _BELIEF, _PAIR, _SCALE, _TARGET, _RESULT, _RIVALS, _WIDEST = range(7)  # separate streams of chance
 
@@ -142,7 +145,9 @@ class Bayes:
             self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
         )
         self.response = self._response(space)
-        self._beliefs: LRUCache[Posterior] = LRUCache(_REMEMBERED)
+        remembered = int(np.clip(_REMEMBERED_NUMBERS // (PARTICLES * self.prior.size), _FEWEST_REMEMBERED, _REMEMBERED))
+        self._beliefs: LRUCache[Posterior] = LRUCache(remembered)
+        self._newest: Posterior | None = None
         self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
         self._purpose, self._cases = purpose, cases
@@ -195,6 +200,9 @@ class Bayes:
                 answers, newest = evidence(history[: n + 1], self.prior), evidence(history[n : n + 1], self.prior)
                 belief = belief.updated(answers, newest, self._rng(n + 1, _BELIEF))
             self._beliefs.put(keys[n + 1], belief)
+        if self._newest is not None and self._newest is not belief:
+            self._newest.forget()  # what was derived from thousands of weights takes more room than they do
+        self._newest = None if self._by_particles else belief
         return belief
 
     def shown_belief(self, history: Sequence[Asked]) -> Posterior:
@@ -216,15 +224,17 @@ class Bayes:
         first = self._cases[0]
         if isinstance(first, Tally) and first.good is not None:
             return None
-        if isinstance(self.source, SpherePairs | FractionPairs) or not self._by_particles:
+        if isinstance(self.source, SpherePairs | FractionPairs) or n_answered(history) < FEWEST_ANSWERS:
             return None
-        if n_answered(history) < FEWEST_ANSWERS:
+        belief = self.belief(history)
+        if not isinstance(belief, ParticlePosterior):
             return None
         key = prefix_digests(history)[-1]
         found = self._linearities.get(key)
         if found is None:
-            rng = self._rng(len(history), _RIVALS)
-            found = check_linearity(history, self.prior, self.source.pool.typical, self._choice(history), rng)
+            log_evidence = float(foretold(history, lambda n: self.belief(history[:n])).log_probability.sum())
+            typical, rng = self.source.pool.typical, self._rng(len(history), _RIVALS)
+            found = check_linearity(history, belief, log_evidence, typical, self._choice(history), rng)
             self._linearities.put(key, found)
         return found
 
@@ -245,7 +255,10 @@ class Bayes:
     def _widest(self, history: Sequence[Asked]) -> float:
         """Return the largest exchange rate, so many of one mistake for one of another, that could be asked about."""
         rng = _of_the_study(_WIDEST)
-        weights = positive(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
+        if self._by_particles:
+            weights = positive(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
+        else:
+            weights = self.belief([]).weights[:50]  # without the covariance of thousands of weights
         asked = [self.prior.gain(*question.rates)[None] for question, _ in history]
         gains = np.concatenate([self.source.candidates(weights, rng).gains, *asked])
         two = gains[(np.abs(gains) > SAME).sum(axis=1) == 2]
@@ -268,6 +281,7 @@ class Bayes:
             n_answered(history),
             lambda: self.linearity(history),
             self._purpose,
+            lambda: self._stays(history),
         )
 
     def _choice(self, history: Sequence[Asked]) -> Matrix:
@@ -285,21 +299,42 @@ class Bayes:
         key = prefix_digests(history)[-1]
         found = self._choices.get(key)
         if found is None:
-            k = self.prior.n_classes
-            costs = linear_family(self.family).costs(self._weights_now(history))
-            trivial = np.eye(k)[:, None, :] * self._cases[0].prevalence[None, :, None]
-            decided = [matrix for model in self._cases for matrix in model.policies(costs)]
+            decided = self._decided_by(linear_family(self.family).costs(self._weights_now(history)[0]))
             # What decides alike is one choice: two of the same would share the probability of being the best.
-            found = np.unique(np.round([*decided, *trivial], 12), axis=0)
+            found = np.unique(np.round(decided, 12), axis=0)
             self._choices.put(key, found)
         return found
 
-    def _weights_now(self, history: Sequence[Asked]) -> Matrix:
-        """Return the linear weights that are believed in, of a fraction those near what the models do."""
+    def _decided_by(self, costs: Matrix) -> Matrix:
+        """Return the matrices, shape (n, k, k), of the policies of all models under these costs, and of each class."""
+        trivial = np.eye(self.prior.n_classes)[:, None, :] * self._cases[0].prevalence[None, :, None]
+        return np.array([*(matrix for model in self._cases for matrix in model.policies(costs)), *trivial])
+
+    def _stays(self, history: Sequence[Asked]) -> float:
+        """Return the probability that the policy chosen now would also be chosen if the values were known.
+
+        Knowing them moves the thresholds of all policies, so that another model's may become the best.
+        """
+        if self._purpose in (None, "costs"):
+            return 1.0
+        weights, draws = self._weights_now(history)
+
+        def costs_by(weights: Matrix) -> Matrix:
+            costs = linear_family(self.family).costs(weights)
+            return np.asarray((self._decided_by(costs) * costs).sum(axis=(1, 2)))
+
+        chosen = int(costs_by(weights).argmin())
+        known = [costs_by(one) for one in draws]
+        return float(np.mean([costs[chosen] <= costs.min() + SAME for costs in known]))
+
+    def _weights_now(self, history: Sequence[Asked]) -> tuple[Matrix, Matrix]:
+        """Return the linear weights that are believed in, and some draws; of a fraction those near what models do."""
         belief = self.belief(history)
         if isinstance(belief, FractionPosterior):
-            return belief.local_outcome("expert", len(history), self._models.mean(axis=0)).weights
-        return belief.estimate
+            local = belief.local_outcome("expert", len(history), self._models.mean(axis=0))
+            assert local.samples is not None
+            return local.weights, local.samples[:: max(1, len(local.samples) // _VALUES_TRIED)]
+        return belief.estimate, belief.condensed(_VALUES_TRIED).samples
 
     def _item(self, history: Sequence[Asked]) -> Item | None:
         """Return what is asked next; None where the answers are enough and some of them tell whether to trust them."""

@@ -2,7 +2,7 @@
 
 Source: [HBMK19b] Hiranandani, Boodaghians, Mehta & Koyejo, "Performance Metric Elicitation from Pairwise Classifier
 Comparisons", AISTATS 2019, appendix A: x uniform on [-1, 1], eta(x) = 1 / (1 + exp(a x)), a metric m11 TP + m00 TN.
-With two classes `dlpm` is that paper's search: m = m11 / (m11 + m00) in place of the angle.
+The procedure is `binary`; `dlpm` with two classes is the same search over m11 / (m11 + m00) in place of the angle.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from elicit_app.elicitation import DLPM, Cases, Dlpm, LinearOracle
+from elicit_app.elicitation import DLPM, Cases, LinearOracle
 from elicit_app.elicitation import run as drive
+from elicit_app.elicitation.procedures.binary import Binary
 from elicit_app.elicitation.procedures.dlpm import RestrictedFrontier
 from elicit_app.experiments.reproduce.shape import (
     Curve,
@@ -62,15 +63,15 @@ def _antiderivative(x: float, a: float) -> float:
 
 
 def _elicited(a: float, epsilon: float, runs: int, seed: int) -> dict[str, Any]:
-    """Return errors of m11 / (m11 + m00), for random metrics that some threshold is best for, and the questions."""
-    search = Dlpm(_law(a), epsilon=epsilon, ask="all")
+    """Return errors of the angle, for random metrics that some threshold is best for, and the questions."""
+    search = Binary(_law(a), epsilon=epsilon, ask="all")
     chance = np.random.default_rng([seed, 13])
-    least = 1 / (1 + np.exp(a))
+    least = np.arctan(np.exp(-a))
     found, asked = [], 0
-    for m11 in chance.uniform(least, 1 - least, runs):
-        true = np.array([m11, 1 - m11])
+    for theta in chance.uniform(least, np.pi / 2 - least, runs):
+        true = DLPM.normalise([np.cos(theta), np.sin(theta)])
         outcome, transcript = drive(search, LinearOracle(DLPM.weight_matrix(true)))
-        found.append(float(abs(outcome.weights[0] - m11)))
+        found.append(float(abs(np.arctan2(outcome.weights[1], outcome.weights[0]) - theta)))
         asked = len(transcript)
     return {"errors": found, "questions": asked}
 
@@ -101,7 +102,7 @@ def _report(options: Options, results: Mapping[str, Any]) -> Findings:
     rows.append(
         Row(
             "questions at tolerance .05, .02, .01, .005: four for each halving",
-            tuple(float(4 * np.ceil(np.log2(1 / epsilon))) for epsilon in _TOLERANCES),
+            tuple(float(4 * np.ceil(np.log2(np.pi / 2 / epsilon))) for epsilon in _TOLERANCES),
             tuple(map(float, questions)),
             digits=0,
         )
@@ -132,10 +133,10 @@ def _law_rows(a: float, law: Mapping[str, Any], most: float) -> list[Row]:
             6,
         ),
         Row(
-            f"a = {a:g}: largest error of m11 / (m11 + m00), tolerance .01",
+            f"a = {a:g}: largest error of the angle, tolerance .01",
             "at most .01",
             "at most .01" if most <= 0.01 else f"{most:.4f}",
-            f"Ours is {most:.4f}; an interval of .01 holds the best threshold, and its middle is taken.",
+            f"Ours is {most:.4f} radians; an interval of .01 holds the best angle, and its middle is taken.",
         ),
     ]
 

@@ -1,9 +1,6 @@
-"""Quadratic metrics: linear searches on small spheres give the direction of the gradient, and several make the metric.
+"""Quadratic metrics: errors of slope and curvature that the procedure `quadratic` is left with.
 
-Source: Hiranandani, Mathur, Narasimhan & Koyejo, "Quadratic Metric Elicitation for Fairness and Beyond", UAI 2022: a
-metric phi(c) = <a, c - o> + 1/2 (c - o)' B (c - o) is nearly linear on a small sphere, where `lpm` finds its slope.
-Here the spheres stand at o and at o +- rho e_j: of every pair, s f_j + s' f'_j = 2 a gives the sizes of both slopes,
-which no comparison tells, and with them the column rho B e_j = s f_j - a.
+Source: Hiranandani, Mathur, Narasimhan & Koyejo, "Quadratic Metric Elicitation for Fairness and Beyond", UAI 2022.
 """
 
 from __future__ import annotations
@@ -13,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from elicit_app.elicitation import Lpm, Sphere
+from elicit_app.elicitation import Sphere
 from elicit_app.elicitation import run as drive
 from elicit_app.elicitation.oracles import UtilityOracle
-from elicit_app.elicitation.procedures.published import coordinates
-from elicit_app.elicitation.questions import Matrix
+from elicit_app.elicitation.procedures.quadratic import Quadratic, QuadraticSearch
 from elicit_app.experiments.reproduce.shape import (
     Curve,
     Experiment,
@@ -30,61 +26,36 @@ from elicit_app.experiments.reproduce.shape import (
 )
 
 _PAPER = "Hiranandani et al., UAI 2022"
-_RHO, _SMALL = 0.05, 0.002  # how far the spheres stand from the centre, and their radius
+_RADIUS = 0.052
 _TOLERANCES = (0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 _CLASSES = (2, 3)
 
 
-def _random_metric(k: int, chance: np.random.Generator) -> tuple[Matrix, Matrix]:
-    """Return a < 0 of norm 1 and a symmetric B, so small that every error makes the metric worse at all spheres."""
+def random_quadratic(around: Sphere, chance: np.random.Generator) -> Quadratic:
+    """Return a < 0 of norm 1 and a symmetric B, so small that every error makes the metric worse on the sphere."""
+    k = around.n_classes
     q = k * k - k
     a = -(0.5 + chance.random(q))
     a /= np.linalg.norm(a)
     raw = chance.standard_normal((q, q))
     b = (raw + raw.T) / 2
-    steepest = float(np.abs(b).max(axis=1).max()) * _RHO
-    return a, b * 0.5 * float(np.abs(a).min()) / steepest
-
-
-def _slope(centre: Matrix, a: Matrix, b: Matrix, middle: Matrix, epsilon: float) -> tuple[Matrix, int]:
-    """Return the direction of the gradient at a point, shape (q,), found by comparisons, and how many it took."""
-
-    def utility(matrix: Matrix) -> float:
-        away = coordinates(matrix, "lpm") - middle
-        return float(a @ away + away @ b @ away / 2)
-
-    search = Lpm(Sphere(centre, _SMALL), epsilon=epsilon, ask="needed", cycles="auto")
-    outcome, asked = drive(search, UtilityOracle(utility))
-    return outcome.weights, len(asked)
-
-
-def elicit_quadratic(k: int, a: Matrix, b: Matrix, epsilon: float) -> tuple[Matrix, Matrix, int]:
-    """Return a (norm 1) and B, on its scale, of an expert who judges by a quadratic metric, and the questions asked."""
-    around = Sphere.around(np.full(k, 1 / k), _RHO)
-    middle = coordinates(around.centre, "lpm")
-    found, questions = _slope(around.centre, a, b, middle, epsilon)
-    columns = []
-    for axis in np.eye(k * k - k):
-        ends = []
-        for sign in (1, -1):
-            slope, asked = _slope(around.point(sign * axis), a, b, middle, epsilon)
-            ends.append(slope)
-            questions += asked
-        sizes = np.linalg.lstsq(np.column_stack(ends), 2 * found, rcond=None)[0]
-        columns.append((sizes[0] * ends[0] - sizes[1] * ends[1]) / (2 * _RHO))
-    matrix = np.column_stack(columns)
-    return found, (matrix + matrix.T) / 2, questions
+    steepest = float(np.abs(b).max()) * around.radius
+    return Quadratic(a, b * 0.5 * float(np.abs(a).min()) / steepest, around.centre)
 
 
 def _errors(k: int, epsilon: float, runs: int, seed: int) -> dict[str, Any]:
     chance = np.random.default_rng([seed, 14, k])
+    around = Sphere.around(np.full(k, 1 / k), _RADIUS)
+    search = QuadraticSearch(around, epsilon=epsilon)
     linear, quadratic, questions = [], [], []
     for _ in range(runs):
-        a, b = _random_metric(k, chance)
-        found_a, found_b, asked = elicit_quadratic(k, a, b, epsilon)
-        linear.append(float(np.linalg.norm(found_a - a)))
-        quadratic.append(float(np.linalg.norm(found_b - b) / np.linalg.norm(b)))
-        questions.append(asked)
+        true = random_quadratic(around, chance)
+        outcome, asked = drive(search, UtilityOracle(true.utility))
+        found = outcome.utility
+        assert isinstance(found, Quadratic)
+        linear.append(float(np.linalg.norm(found.slope - true.slope)))
+        quadratic.append(float(np.linalg.norm(found.curvature - true.curvature) / np.linalg.norm(true.curvature)))
+        questions.append(len(asked))
     return {"a": linear, "B": quadratic, "questions": questions}
 
 

@@ -26,7 +26,7 @@ from elicit_app.experiments.reproduce.shape import (
     mean_and_error,
 )
 from elicit_app.experiments.simulation import Experts, Laboratory
-from elicit_app.experiments.truths import Metric
+from elicit_app.experiments.truths import Metric, Values
 from elicit_app.registry import setting_of
 from elicit_app.study.making import open_study
 
@@ -63,7 +63,7 @@ def _person(procedure: str, a0: float, noise: str, runs: int, seed: int) -> dict
     return {"a0": found, "agreement": agreements, "judged": judged, "questions": asked}
 
 
-def _agreements(laboratory: Laboratory, elicited: Metric, number: int, seed: int) -> list[float]:
+def _agreements(laboratory: Laboratory, elicited: Values, number: int, seed: int) -> list[float]:
     """Return shares of 15 later pairs on which the person, who errs as before, and the elicited metric agree."""
     chance = np.random.default_rng([seed, 12, number])
     true = laboratory.truth(chance)

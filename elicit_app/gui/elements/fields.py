@@ -31,7 +31,7 @@ HEIGHT = 36
 _SIDE = 18
 
 
-class Unwheeled:
+class IgnoresWheel:
     """A field that the wheel never changes: it scrolls the page. To be named before Qt's own class."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
@@ -69,7 +69,7 @@ class CheckSquare(Square, QCheckBox):
                 paint_glyph(painter, Glyph.CHECK, room.adjusted(3, 3, -3, -3), ink, 2.2)
 
 
-class ListBox(Unwheeled, QComboBox):
+class ListBox(IgnoresWheel, QComboBox):
     """A list to choose from that may become narrower than its longest entry.
 
     Parameters
@@ -118,7 +118,7 @@ class ListBox(Unwheeled, QComboBox):
             )
 
 
-class NumberBox(Unwheeled, QSpinBox):
+class NumberBox(IgnoresWheel, QSpinBox):
     """A whole number to type or step."""
 
     def __init__(self, name: str, low: int, high: int, parent: QWidget | None = None) -> None:
@@ -139,7 +139,7 @@ class NumberBox(Unwheeled, QSpinBox):
         paint_spin(self)
 
 
-class DecimalBox(Unwheeled, QDoubleSpinBox):
+class DecimalBox(IgnoresWheel, QDoubleSpinBox):
     """A number with decimals to type or step."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -126,9 +126,9 @@ class Block(QWidget):
 
 
 class Section(Card):
-    """Lay the content into `column`."""
+    """A card with a heading and a sentence, where there are any. Lay the content into `column`."""
 
-    def __init__(self, title: str, sentence: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, title: str = "", sentence: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(20, 16, 20, 18)
@@ -136,6 +136,7 @@ class Section(Card):
         self.title, self.sentence = Label(title, theme.Role.SECTION), Label(sentence, theme.Role.BODY, theme.INK2)
         self.column.addWidget(self.title)
         self.column.addWidget(self.sentence)
+        self.title.setVisible(bool(title))
         self.sentence.setVisible(bool(sentence))
 
     def say(self, sentence: str) -> None:
@@ -199,7 +200,7 @@ _PAD = 20
 class Part(Section):
     """A section inside a card: without a border of its own."""
 
-    def __init__(self, title: str, sentence: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, title: str = "", sentence: str = "", parent: QWidget | None = None) -> None:
         super().__init__(title, sentence, parent)
         self.column.setContentsMargins(_PAD, theme.S, _PAD, theme.S)
 

@@ -28,8 +28,7 @@ from metrics.files import real_path
 if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage
-    from elicit_app.gui.pages.reading import ErrorDetails, ErrorPage, OpeningPage
-    from elicit_app.gui.start.page import DamagedPage, DamagedView
+    from elicit_app.gui.pages.reading import DamagedPage, DamagedView, ErrorDetails, ErrorPage, OpeningPage
     from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
@@ -414,9 +413,9 @@ def _study_to_ask(ref: str) -> Study:
 
 def _damaged_view(path: Path) -> DamagedView:
     """Read a damaged session up to the damage."""
-    from elicit_app.gui.review.table import answer_words
+    from elicit_app.gui.pages.reading import DamagedView
+    from elicit_app.gui.pages.review_table import answer_words
     from elicit_app.gui.start.overview import titled
-    from elicit_app.gui.start.page import DamagedView
     from elicit_app.session.session import Session
     from elicit_app.session.view_builders import review_view
 

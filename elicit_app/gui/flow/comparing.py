@@ -16,7 +16,7 @@ from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import Dialogs
 
 if TYPE_CHECKING:
-    from elicit_app.gui.compare import ComparePage
+    from elicit_app.gui.pages.compare import ComparePage
     from elicit_app.session.experts.comparing import ComparisonView
 
 METRIC_ENDING = ".metric.json"

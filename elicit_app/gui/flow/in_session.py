@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
+from elicit_app.elicitation.questions import Moved
 from elicit_app.gui.flow.bridge import Background, Bridge
 from elicit_app.gui.flow.pages import Pages
 from elicit_app.gui.flow.saving import Dialogs
@@ -22,12 +23,12 @@ from elicit_app.session.views.asked import QuestionView, RecapView, ReviewView, 
 from elicit_app.session.views.result import CurvesView, ProblemView, ResultView, View
 
 if TYPE_CHECKING:
+    from elicit_app.gui.pages.review import Resolution, ReviewPage
     from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
     from elicit_app.gui.question import QuestionPage
     from elicit_app.gui.question.answers import GivenAnswer
     from elicit_app.gui.question.practice import PracticePage
     from elicit_app.gui.results.page import ResultsPage
-    from elicit_app.gui.review.page import Meant, ReviewPage
 
 P = ParamSpec("P")
 SEND_BACK = "Send this file back to whoever sent you the study."
@@ -219,6 +220,7 @@ class SessionFlow(QObject):
     def _question_page(self) -> QuestionPage:
         page = self._pages.question
         page.answered.connect(self._answer)
+        page.considered.connect(self._consider)
         page.undo_requested.connect(self._to_runner(SessionRunner.undo))
         page.redo_requested.connect(self._to_runner(SessionRunner.redo))
         page.stop_requested.connect(self._to_runner(SessionRunner.stop))
@@ -273,10 +275,10 @@ class SessionFlow(QObject):
 
     # --- what is pressed
 
-    def _resolve(self, meant: Meant) -> None:
+    def _resolve(self, resolution: Resolution) -> None:
         if self._runner is not None:
             self._note_request()
-            self._runner.resolve(meant.pair, meant.kept)
+            self._runner.resolve(resolution.pair, resolution.kept)
 
     def _compare(self) -> None:
         if self._session is not None:
@@ -295,6 +297,11 @@ class SessionFlow(QObject):
                 moved=given.moved,
                 reason=given.reason,
             )
+
+    @Slot(int, object)
+    def _consider(self, request: int, moved: Moved) -> None:
+        if self._runner is not None:
+            self._runner.consider(request, moved)
 
     def _leave(self) -> None:
         self.close()

@@ -19,8 +19,8 @@ from elicit_app.problem import Problem
 from elicit_app.study.writing import write_whole
 
 if TYPE_CHECKING:
-    from elicit_app.experiments.watching import LabSettings, Watched
-    from elicit_app.gui.laboratory.page import LaboratoryPage
+    from elicit_app.experiments.watching import LabSettings, SimulatedPerson
+    from elicit_app.gui.pages.laboratory import LaboratoryPage
 
 
 class LaboratoryFlow(QObject):
@@ -87,7 +87,7 @@ class LaboratoryFlow(QObject):
         self._arrived.emit(stop, None)
 
     @Slot(object, object)
-    def _take(self, stop: threading.Event, found: Watched | Problem | None) -> None:
+    def _take(self, stop: threading.Event, found: SimulatedPerson | Problem | None) -> None:
         if stop.is_set():
             return
         if found is None or isinstance(found, Problem):
@@ -141,6 +141,6 @@ class LaboratoryFlow(QObject):
         return None if path is None else with_ending(path, ending)
 
 
-def _in_turn(people: Sequence[Iterable[Watched]]) -> Iterable[Watched]:
+def _in_turn(people: Sequence[Iterable[SimulatedPerson]]) -> Iterable[SimulatedPerson]:
     """Return one person of each series, then the next of each."""
     return (person for person in chain.from_iterable(zip_longest(*people)) if person is not None)

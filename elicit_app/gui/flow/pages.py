@@ -11,20 +11,19 @@ from elicit_app.gui.elements import Page
 from elicit_app.gui.start.page import StartPage
 
 if TYPE_CHECKING:
-    from elicit_app.gui.compare import ComparePage
-    from elicit_app.gui.laboratory.page import LaboratoryPage
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage
-    from elicit_app.gui.pages.reading import ErrorPage, OpeningPage
+    from elicit_app.gui.pages.compare import ComparePage
+    from elicit_app.gui.pages.laboratory import LaboratoryPage
+    from elicit_app.gui.pages.reading import DamagedPage, ErrorPage, OpeningPage
+    from elicit_app.gui.pages.review import ReviewPage
     from elicit_app.gui.pages.sitting import RecapPage, SittingOverPage
     from elicit_app.gui.question import QuestionPage
     from elicit_app.gui.question.practice import PracticePage
     from elicit_app.gui.results.page import ResultsPage
-    from elicit_app.gui.review.page import ReviewPage
     from elicit_app.gui.setup.begin_page import BeginPage
     from elicit_app.gui.setup.columns_page import ColumnsPage
     from elicit_app.gui.setup.piles_page import PilesPage
     from elicit_app.gui.setup.study_page import StudyPage
-    from elicit_app.gui.start.page import DamagedPage
 
 P = TypeVar("P", bound=Page)
 
@@ -137,7 +136,7 @@ class Pages:
     @cached_property
     def review(self) -> ReviewPage:
         """Return the page to look back on."""
-        from elicit_app.gui.review.page import ReviewPage
+        from elicit_app.gui.pages.review import ReviewPage
 
         return self._add(ReviewPage(), "Look back")
 
@@ -151,14 +150,14 @@ class Pages:
     @cached_property
     def compare(self) -> ComparePage:
         """Return the page of experts beside each other."""
-        from elicit_app.gui.compare import ComparePage
+        from elicit_app.gui.pages.compare import ComparePage
 
         return self._add(ComparePage(), "Experts compared")
 
     @cached_property
     def laboratory(self) -> LaboratoryPage:
         """Return the page of simulated people."""
-        from elicit_app.gui.laboratory.page import Choices, LaboratoryPage
+        from elicit_app.gui.pages.laboratory import Choices, LaboratoryPage
         from elicit_app.registry import entries
         from elicit_app.study import list_studies
 
@@ -169,7 +168,7 @@ class Pages:
     @cached_property
     def damaged(self) -> DamagedPage:
         """Return the page of a damaged session."""
-        from elicit_app.gui.start.page import DamagedPage
+        from elicit_app.gui.pages.reading import DamagedPage
 
         return self._add(DamagedPage(), "A damaged session")
 

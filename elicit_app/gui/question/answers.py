@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -57,7 +57,47 @@ class GivenAnswer:
     reason: str = ""
 
 
-class Answers(QWidget):
+class AnswerRows(QWidget):
+    """Three answers beside each other, and smaller ones below them, in the columns of a plan."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._plan: Plan | None = None
+
+    @property
+    def main(self) -> tuple[Button, Button, Button]:
+        """Return the three answers, from the left."""
+        raise NotImplementedError
+
+    def place_below(self, plan: Plan, spans: Sequence[Span], y: int) -> None:
+        """Place the smaller answers from `y` on."""
+        raise NotImplementedError
+
+    def needed_height(self) -> int:
+        """Return the height of both lines of answers."""
+        if self._plan is None:
+            return 0
+        return self._first_height(self._plan) + self._plan.frame.answer_gap + self._plan.frame.minor
+
+    def _first_height(self, plan: Plan) -> int:
+        wrapped = [b.text_height(span.width) for b, span in zip(self.main, answer_spans(plan), strict=True)]
+        return max(plan.frame.answer, *wrapped)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.place()
+
+    def place(self) -> None:
+        """Place all answers by the plan, once there is one."""
+        if self._plan is None:
+            return
+        high, spans = self._first_height(self._plan), answer_spans(self._plan)
+        for button, span in zip(self.main, spans, strict=True):
+            button.setGeometry(span.x, 0, span.width, high)
+        self.place_below(self._plan, spans, high + self._plan.frame.answer_gap)
+
+
+class Answers(AnswerRows):
     """Three answers and five finer ones, in the columns of the comparison. Emits `given` with a `Pressed`."""
 
     given = Signal(object)
@@ -75,7 +115,6 @@ class Answers(QWidget):
         self.level.clicked.connect(self.level_requested)
         self.level.hide()
         tell(self.level, name="Make them equal", more="E", tooltip="Move one number until both results are equally bad")
-        self._plan: Plan | None = None
         for button, name, keys, reply, strength in (
             (self.a, "A is better", "Left arrow or 1", "left", None),
             (self.equal, "About equal", "Down arrow or 0", "equal", None),
@@ -95,7 +134,7 @@ class Answers(QWidget):
         """Return the buttons in the order of the Tab key."""
         level = () if self.level.isHidden() else (self.level,)
         minor = (self.clearly_a, self.slightly_a, *level, self.unsure, self.slightly_b, self.clearly_b)
-        return (self.a, self.equal, self.b, *minor)
+        return (*self.main, *minor)
 
     def offer_level(self, offered: bool) -> None:
         """Offer to make both results equally bad, beside "Cannot say"."""
@@ -131,7 +170,7 @@ class Answers(QWidget):
             if button.width_for(button.text()) > half:
                 button.set_keys()
         self._fit_middle(answer_spans(plan)[1].width)
-        self._place()
+        self.place()
 
     def _fit_middle(self, width: int) -> None:
         """Leave out the key caps of "Make them equal" and "Cannot say" where the words would be cut beside them."""
@@ -141,12 +180,6 @@ class Answers(QWidget):
             self.level.set_keys()
             self.unsure.set_keys()
 
-    def needed_height(self) -> int:
-        """Return the height of both lines of answers."""
-        if self._plan is None:
-            return 0
-        return self._first_height() + self._plan.frame.answer_gap + self._plan.frame.minor
-
     def minimum_width(self) -> int:
         """Return the least width in which no word of an answer is cut."""
         minor = theme.S + max(self.clearly_a.minimumSizeHint().width(), self.slightly_a.minimumSizeHint().width()) * 2
@@ -154,33 +187,19 @@ class Answers(QWidget):
         middle = max(self.equal.minimumSizeHint().width(), self.unsure.minimumSizeHint().width())
         return 2 * sides + middle + 2 * GAP
 
-    def _first_height(self) -> int:
-        if self._plan is None:
-            return 0
-        spans = answer_spans(self._plan)
-        wrapped = [b.text_height(span.width) for b, span in zip((self.a, self.equal, self.b), spans, strict=True)]
-        return max(self._plan.frame.answer, *wrapped)
+    @property
+    def main(self) -> tuple[Button, Button, Button]:
+        return self.a, self.equal, self.b
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._place()
-
-    def _place(self) -> None:
-        if self._plan is None:
-            return
-        frame, high = self._plan.frame, self._first_height()
-        spans = answer_spans(self._plan)
-        for button, (x, width) in zip((self.a, self.equal, self.b), spans, strict=True):
-            button.setGeometry(x, 0, width, high)
-        y = high + frame.answer_gap
+    def place_below(self, plan: Plan, spans: Sequence[Span], y: int) -> None:
         for pair, (x, width) in (
             ((self.clearly_a, self.slightly_a), spans[0]),
             ((self.slightly_b, self.clearly_b), spans[2]),
         ):
             half = (width - theme.S) // 2
-            pair[0].setGeometry(x, y, half, frame.minor)
-            pair[1].setGeometry(x + width - half, y, half, frame.minor)
-        self._place_middle(spans[1], y, frame.minor)
+            pair[0].setGeometry(x, y, half, plan.frame.minor)
+            pair[1].setGeometry(x + width - half, y, half, plan.frame.minor)
+        self._place_middle(spans[1], y, plan.frame.minor)
 
     def _place_middle(self, span: Span, y: int, high: int) -> None:
         """Place "Make them equal" and "Cannot say", each as wide as its words ask for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
@@ -12,15 +13,15 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QResizeEvent,
 )
 from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
 from elicit_app.elicitation.questions import Proposal
 from elicit_app.gui import theme
 from elicit_app.gui.elements import AnswerButton, Button, MinorButton, PrimaryButton, box, side_colours, tell
-from elicit_app.gui.elements.fields import Unwheeled
-from elicit_app.gui.question.measures import Plan, answer_spans
+from elicit_app.gui.elements.fields import IgnoresWheel
+from elicit_app.gui.question.answers import AnswerRows
+from elicit_app.gui.question.measures import Plan, Span
 from elicit_app.gui.theme import em
 from elicit_app.session.views.asked import Side
 from elicit_app.session.words.comparison import letter_of
@@ -73,7 +74,7 @@ class Moving:
         return replace(self, count=count)
 
 
-class MoveField(Unwheeled, QLineEdit):
+class MoveField(IgnoresWheel, QLineEdit):
     """The number itself: arrows step it, digits replace it. Emits `moved` with the new number, `taken` at Enter."""
 
     moved = Signal(object)
@@ -170,7 +171,7 @@ class MoveField(Unwheeled, QLineEdit):
                 box(painter, QRectF(self.rect()), theme.BUTTON_RADIUS, border=hue, width=2)
 
 
-class MoveSlider(Unwheeled, QSlider):
+class MoveSlider(IgnoresWheel, QSlider):
     """The scale of the number under its squares: the handle stands under the edge of their block."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -228,7 +229,7 @@ def _around(x: float, y: float, side: float) -> QRectF:
     return QRectF(x - side / 2, y - side / 2, side, side)
 
 
-class MoveAnswers(QWidget):
+class MoveAnswers(AnswerRows):
     """The answers while a number is moved, in the places of the others: back, equally bad now, a bound, cannot say."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -237,7 +238,6 @@ class MoveAnswers(QWidget):
         self.equal = PrimaryButton("Equally bad now", keys=("Enter",), parent=self)
         self.bound = AnswerButton(None, "", keys=("N",), parent=self)
         self.unsure = MinorButton("Cannot say, ask later", keys=("S",), parent=self)
-        self._plan: Plan | None = None
         self.equal.role = theme.Role.LEAD
         for button, keys in ((self.back, "Escape"), (self.equal, "Enter"), (self.bound, "N"), (self.unsure, "S")):
             tell(button, name=button.text(), more=keys)
@@ -254,35 +254,16 @@ class MoveAnswers(QWidget):
             button.set_compact(plan.sizes.compact)
         self.unsure.setText("Cannot say" if plan.sizes.compact else "Cannot say, ask later")
         self.back.setText("Back" if plan.room.large else "Back to A or B")
-        self._place()
+        self.place()
 
     def say_bound(self, words: str) -> None:
         """Say what the far answer says: "Even 313 is less bad"."""
         self.bound.setText(words)
         tell(self.bound, name=words)
 
-    def needed_height(self) -> int:
-        """Return the height of both lines."""
-        if self._plan is None:
-            return 0
-        return self._first_height() + self._plan.frame.answer_gap + self._plan.frame.minor
+    @property
+    def main(self) -> tuple[Button, Button, Button]:
+        return self.back, self.equal, self.bound
 
-    def _first_height(self) -> int:
-        if self._plan is None:
-            return 0
-        spans = answer_spans(self._plan)
-        wrapped = [button.text_height(span.width) for button, span in zip(self.buttons, spans, strict=False)]
-        return max(self._plan.frame.answer, *wrapped)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._place()
-
-    def _place(self) -> None:
-        if self._plan is None:
-            return
-        high, spans = self._first_height(), answer_spans(self._plan)
-        for button, span in zip((self.back, self.equal, self.bound), spans, strict=True):
-            button.setGeometry(span.x, 0, span.width, high)
-        middle = spans[1]
-        self.unsure.setGeometry(middle.x, high + self._plan.frame.answer_gap, middle.width, self._plan.frame.minor)
+    def place_below(self, plan: Plan, spans: Sequence[Span], y: int) -> None:
+        self.unsure.setGeometry(spans[1].x, y, spans[1].width, plan.frame.minor)

@@ -288,7 +288,7 @@ def _spoken(branch: Branch) -> str:
     return f"Truth {branch.truth}, {branch.total:,}; model says " + "; ".join(said)
 
 
-class Air(NamedTuple):
+class Spacing(NamedTuple):
     """Heights: head and a leaf at least, at the base font, and the free pixels around a branch."""
 
     head: int
@@ -296,7 +296,7 @@ class Air(NamedTuple):
     around: int
 
 
-_EASY, _TIGHT, _MOST_LEAF = Air(48, 20, 11), Air(36, 17, 4), 36
+_EASY, _TIGHT, _MOST_LEAF = Spacing(48, 20, 11), Spacing(36, 17, 4), 36
 
 
 class FlowView(FullPicture):
@@ -317,12 +317,12 @@ class FlowView(FullPicture):
     def wanted_height(self, width: int) -> int:
         return self._height(self.full, width, _EASY, _MOST_LEAF)
 
-    def _height(self, shown: tuple[Branch, ...], width: int, air: Air, leaf: int) -> int:
+    def _height(self, shown: tuple[Branch, ...], width: int, spacing: Spacing, leaf: int) -> int:
         if not shown:
             return 0
         place = flow_place(shown, width, compact=self._compact)
         leaves = sum(sum(leaf_heights(branch, place, leaf, compact=self._compact)) for branch in shown)
-        return round(em(air.head) + leaves + len(shown) * (air.around + 1) + 0.5)
+        return round(em(spacing.head) + leaves + len(shown) * (spacing.around + 1) + 0.5)
 
     def sizeHint(self) -> QSize:
         return QSize(em(600), self.wanted_height(em(600)))
@@ -340,11 +340,11 @@ class FlowView(FullPicture):
         if not shown:
             return
         easy = self._height(shown, self.width(), _EASY, _EASY.leaf) <= self.height()
-        air = _EASY if easy else _TIGHT
-        colours, head = theme.tokens(self), em(air.head)
+        spacing = _EASY if easy else _TIGHT
+        colours, head = theme.tokens(self), em(spacing.head)
         place = flow_place(shown, self.width(), compact=self._compact)
-        least = [leaf_heights(branch, place, air.leaf, compact=self._compact) for branch in shown]
-        stretch = (self.height() - head - len(shown) * (air.around + 1)) / sum(map(sum, least))
+        least = [leaf_heights(branch, place, spacing.leaf, compact=self._compact) for branch in shown]
+        stretch = (self.height() - head - len(shown) * (spacing.around + 1)) / sum(map(sum, least))
         y = float(head)
         with QPainter(self) as painter:
             parts = FlowPainter(painter, place, colours, compact=self._compact)
@@ -353,9 +353,9 @@ class FlowView(FullPicture):
                 painter.fillRect(QRectF(theme.S, round(y), self.width() - 2 * theme.S, 1), colours.line)
                 heights = [height * stretch for height in leaves]
                 high = sum(heights)
-                y += 1 + air.around / 2
+                y += 1 + spacing.around / 2
                 parts.branch(branch, QRectF(0, y, self.width(), high), heights)
-                y += high + air.around / 2
+                y += high + spacing.around / 2
 
 
 _HEAD, _TRUTH, _LEAF = 32, 26, 22

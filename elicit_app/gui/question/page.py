@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QPropertyAnimation, Qt, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QPropertyAnimation, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QPaintEvent
 from PySide6.QtWidgets import QGraphicsOpacityEffect, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -24,6 +24,8 @@ from elicit_app.session.views.asked import QuestionView, Reply, UnsavedView
 from elicit_app.session.words.comparison import compare_pair
 from elicit_app.session.words.sentences import last_words, mark_words, progress_words, undo_words
 from elicit_app.study.model import Study
+
+STANDING_MS = 120  # after which a count that was moved may be the answer
 
 
 class BreakCard(Card):
@@ -110,12 +112,15 @@ class QuestionPage(PairPage):
     -------
     answered : GivenAnswer
         An answer.
+    considered : (int, Moved)
+        The request of the question, and a count that has stood for a moment: it may be the next answer.
     undo_requested, redo_requested, stop_requested, retry_requested, start_requested : ()
         Take back or put back an answer; stop and see the result; write again; stop for now.
     """
 
     notice: Notice
     answered = Signal(object)
+    considered = Signal(int, object)
     undo_requested = Signal()
     redo_requested = Signal()
     stop_requested = Signal()
@@ -136,6 +141,7 @@ class QuestionPage(PairPage):
         self._animated, self._lock_ms = True, lock_ms
         self._saw_full, self._answered, self._fresh = False, True, True
         self._since_painted = QElapsedTimer()
+        self._standing = QTimer(self, singleShot=True, interval=STANDING_MS)
         self._opacity = QGraphicsOpacityEffect(self.card)
         self._opacity.setEnabled(False)
         self.card.setGraphicsEffect(self._opacity)
@@ -155,6 +161,8 @@ class QuestionPage(PairPage):
         self.break_card.went_on.connect(self._go_on)
         self.break_card.left.connect(self.start_requested)
         self.card.fold.toggle.clicked.connect(self.toggle_full_picture)
+        self.card.field.moved.connect(lambda shown: self._standing.start())
+        self._standing.timeout.connect(self._consider)
         self._fade.finished.connect(lambda: self._opacity.setEnabled(False))
         self.reason.kept.connect(self._keep_reason)
         self.reason.dropped.connect(self._drop_reason)
@@ -327,6 +335,12 @@ class QuestionPage(PairPage):
         seconds = self._since_painted.elapsed() / 1000
         request, reason = self._question.request, self.reason.text().strip()
         self.answered.emit(GivenAnswer(request, *said, seconds, self._saw_full, moved, reason))
+
+    def _consider(self) -> None:
+        moving, question = self._moving, self._question
+        moved = None if moving is None or not self.card.field.valid else self._moved(moving.count)
+        if question is not None and moved is not None and self.answerable:
+            self.considered.emit(question.request, moved)
 
     # a reason, with any answer
 

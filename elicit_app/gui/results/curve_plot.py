@@ -27,9 +27,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from metrics.display.axes import LogAxis
+from metrics.display.axes import LinearAxis, LogAxis
 
 Floats = NDArray[np.float64]
 _CENTRE = Qt.AlignmentFlag.AlignCenter

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
@@ -12,19 +11,6 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui.theme import Tokens, em
 from metrics.display.axes import LogAxis
-
-_STEPS = (1.0, 2.0, 5.0)
-_NOTHING = 1e-12  # values that differ by less are one
-
-
-def log_axis(values: Iterable[float], *, reach: float = 1.3, widest: float = 1e4) -> LogAxis:
-    """Return an axis that holds 1 and all finite positive `values`, with a margin of the factor `reach`.
-
-    Values beyond `widest` (or below its inverse) are left to the plot's arrows.
-    """
-    kept = [value for value in values if math.isfinite(value) and 1 / widest <= value <= widest]
-    held = LogAxis.over([1.0, *kept], reach)
-    return LogAxis(min(held.low, 0.3), max(held.high, 3.0))
 
 
 @dataclass(frozen=True)
@@ -65,42 +51,6 @@ class ShareAxis:
 
 def _log_odds(share: float) -> float:
     return math.log(share / (1 - share))
-
-
-@dataclass(frozen=True)
-class LinearAxis:
-    """A linear axis from `low` to `high`, low < high."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def around(cls, values: Iterable[float], *, margin: float = 0.06) -> LinearAxis:
-        """Return an axis that holds 0 and all finite `values`, with a margin of that share of the span."""
-        kept = [0.0, *(value for value in values if math.isfinite(value))]
-        low, high = min(kept), max(kept)
-        span = high - low if high - low > _NOTHING else 1.0
-        return cls(low - margin * span, high + margin * span)
-
-    def position(self, value: float) -> float:
-        """Return where `value` lies, 0 at the low end and 1 at the high end; values outside are put at the end."""
-        return (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
-
-    def value(self, share: float) -> float:
-        """Return the value at `share` of the length, 0 to 1."""
-        return self.low + min(max(share, 0.0), 1.0) * (self.high - self.low)
-
-    def holds(self, range_: tuple[float, float]) -> bool:
-        """Tell whether some of a range lies on the axis."""
-        return range_[0] <= self.high and range_[1] >= self.low
-
-    def ticks(self, most: int = 5) -> tuple[float, ...]:
-        """Return at most `most` round values inside, 0 among them where it lies inside."""
-        rough = (self.high - self.low) / max(most, 1)
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = next(power * m for m in (*_STEPS, 10.0) if power * m >= rough * (1 - 1e-9))
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return tuple(index * step for index in range(first, last + 1))
 
 
 @dataclass(frozen=True)

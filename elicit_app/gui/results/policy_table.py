@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
@@ -12,35 +11,17 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui.elements.texts import elided, show_tooltip, tell
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.words.policy_words import PolicyRow, PolicyTexts
+from metrics.display.axes import LinearAxis
 from metrics.display.numbers import probability, total_cost
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _MOST_ROWS = 8
-# A row so many times further out than the axis reaches so far gets an arrow instead.
-_TOO_FAR = 2.3
-_TAIL = 3.0
 _HEAD, _WIDEST_HEAD = 112, 160
 _EMPTY = PolicyTexts((), (), "", "", ())
-
-
-def axis_around(rows: Sequence[PolicyRow]) -> LinearAxis:
-    """Return an axis for the differences that leaves out those which would squeeze all others."""
-    ends, reach = [0.0], 0.0
-    first = min((row.cost for row in rows), default=0.0)
-    for place, row in enumerate(sorted(rows, key=lambda row: row.difference)):
-        low, high = row.both or (row.difference, row.difference)
-        if place > 1 and reach > 0 and row.difference > _TOO_FAR * reach:
-            break
-        # a tail many times as long as the costs themselves would squeeze all that can be told apart
-        longest = _TAIL * max(first, row.difference)
-        ends += [max(low, -longest), min(high, longest), row.difference]
-        reach = max(reach, ends[-2], row.difference)
-    return LinearAxis.around(ends)
 
 
 def signed(difference: float) -> str:
@@ -82,7 +63,9 @@ class PolicyTable(QLabel):
 
     def show_policies(self, texts: PolicyTexts) -> None:
         """Show a judgement, the recommended row first."""
-        self._texts, self._axis = texts, axis_around(texts.rows)
+        self._texts = texts
+        cost = min((row.cost for row in texts.rows), default=0.0)
+        self._axis = LinearAxis.of_differences(((row.difference, row.both) for row in texts.rows), cost)
         tell(
             self,
             name=f"What one can do, by its cost per {texts.per} in {texts.unit}",

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSlider, QVBoxLayout, QWi
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label, Surface
-from elicit_app.gui.elements.fields import ListBox, NumberBox, Unwheeled
+from elicit_app.gui.elements.fields import IgnoresWheel, ListBox, NumberBox
 from elicit_app.gui.elements.painting import focus_ring
 from elicit_app.gui.elements.surfaces import Section
 from elicit_app.gui.elements.texts import tell
@@ -23,6 +23,7 @@ from elicit_app.session.views.result import ResultView, Scenarios
 from elicit_app.session.words import sentences as words
 from elicit_app.session.words.comparison import counted
 from elicit_app.study.model import Study
+from metrics.display.text import capitalised
 from metrics.models.cost_curves import Segment
 
 STEPS = 1000
@@ -50,7 +51,7 @@ class Scale(NamedTuple):
     own: float
 
 
-class ShareTrack(Unwheeled, QSlider):
+class ShareTrack(IgnoresWheel, QSlider):
     """A slider whose track says what is cheapest where, with a tick where two policies change places.
 
     Emits `number_changed` with the number whenever the handle is moved by mouse or keys.
@@ -132,7 +133,7 @@ class ShareTrack(Unwheeled, QSlider):
         said = self._scale.said
         parts = [f"{s.name} is cheapest from {said(s.low)} to {said(s.high)}." for s in self._segments]
         note = self._note()
-        return " ".join([*parts, f"{note[:1].upper()}{note[1:]}."])
+        return " ".join([*parts, f"{capitalised(note)}."])
 
     def _note(self) -> str:
         """Return what stands below the numbers: where the study is."""

@@ -12,9 +12,10 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LogPlot, PlotColumns, log_axis
+from elicit_app.gui.results.plotting import LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.study.model import Wording
+from metrics.display.axes import LogAxis
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import ExchangeRate, beside_name, called
 from metrics.elicited.family import MistakeKey
@@ -83,7 +84,7 @@ class RatioPlot(LogPlot):
     def show_rows(self, rows: Sequence[PlotRow], yardstick: str) -> None:
         """Show `rows`; `yardstick` is the mistake the others are compared with, in the singular."""
         self._rows, self._yardstick = tuple(rows), yardstick
-        self._axis = log_axis(_numbers(rows))
+        self._axis = LogAxis.around(number for row in rows for number in (*row.ratio.shown, row.guess or 0.0))
         tell(
             self,
             name=f"How bad each mistake is, compared with one {yardstick}",
@@ -233,14 +234,3 @@ class RatioPlot(LogPlot):
         width = QFontMetricsF(painter.font()).horizontalAdvance(text) + 2
         painter.drawText(QRectF(x, y - em(12), width, em(24)), _LEFT, text)
         return x + width + em(24)
-
-
-def _numbers(rows: Sequence[PlotRow]) -> list[float]:
-    """Return all numbers that the axis should hold: estimates, finite ends of the ranges, guesses."""
-    found: list[float] = []
-    for row in rows:
-        ratio = row.ratio
-        ends = ratio.ninety or ()
-        kept = ends if ratio.bounded else (ratio.ratio, *ends)
-        found += [value for value in (*kept, row.guess) if value is not None and value > 0]
-    return found

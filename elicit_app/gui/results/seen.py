@@ -24,12 +24,11 @@ from elicit_app.gui.elements.surfaces import Block
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, Stroke
 from elicit_app.gui.results.matrices import Cell, MatrixCard
-from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.session.results import curves as words
 from elicit_app.session.views.result import CurveLine, CurveSet, CurvesView, ModelView, ResultView
 from elicit_app.session.words.comparison import counted
 from elicit_app.study.model import Study
-from metrics.display.axes import LogAxis
+from metrics.display.axes import LinearAxis, LogAxis
 from metrics.display.numbers import total_cost, two_digits
 
 NOTHING = "This study has no models, so there is nothing to see of them."

@@ -15,7 +15,7 @@ from elicit_app.gui.elements import Button, Label, LinkButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, NumberBox, named
 from elicit_app.gui.elements.surfaces import Block, Part, Section
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
-from elicit_app.session.experts.packing import INTRODUCTION, stands
+from elicit_app.session.experts.packing import INTRODUCTION, stated_opinions
 from elicit_app.session.words.sentences import USUAL, purpose_words
 from elicit_app.study.making import minutes_for
 from elicit_app.study.model import Study
@@ -253,7 +253,7 @@ class OthersSection(Section):
 
     def show_study(self, study: Study) -> None:
         """Show it, where `study` was sent for a second round."""
-        found = stands(study)
+        found = stated_opinions(study)
         self.setVisible(bool(found))
         rows = QVBoxLayout(self._stands.renew())
         rows.setContentsMargins(0, 0, 0, 0)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from metrics import ElicitedMetric
 
@@ -40,12 +39,18 @@ def kendall_w(scores: NDArray[np.float64]) -> float:
     >>> kendall_w(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])).__round__(3)
     0.778
     """
-    ranks = rankdata(scores, axis=1)
+    ranks = _ranks(scores)
     m, n = ranks.shape
     spread = float(((ranks.sum(axis=0) - m * (n + 1) / 2) ** 2).sum())
     ties = sum(float((np.unique(row, return_counts=True)[1] ** 3.0).sum()) - n for row in ranks)
     most = (m**2 * (n**3 - n) - m * ties) / 12
     return spread / most if most > 0 else float("nan")
+
+
+def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.stats import rankdata  # two seconds, and asking does without
+
+    return np.asarray(rankdata(scores, axis=1))
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,7 @@ def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
         At least two, of the same classes in the same order and of the same family.
     """
     scores = np.abs(np.stack([metric.weights for metric in metrics]))
-    mean = rankdata(scores, axis=1).mean(axis=0)
+    mean = _ranks(scores).mean(axis=0)
     ranking = tuple(int(place) for place in np.argsort(-mean, kind="stable"))
     return Agreement(kendall_w(scores), _interval(metrics), ranking, len(metrics))
 

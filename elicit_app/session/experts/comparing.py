@@ -1,4 +1,4 @@
-"""Experts beside each other: their ratios, where they disagree most, which model each would take, and all pooled."""
+"""Experts beside each other: their ratios, where they disagree most, what each would do, and all pooled."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from elicit_app.session.journal.listing import SessionSummary, finished_experts,
 from elicit_app.session.journal.reading import read
 from elicit_app.session.results.result import result_view, scenarios_of
 from elicit_app.session.session import Session
-from elicit_app.session.views.result import ModelView
-from elicit_app.session.words.sentences import cheapest_words
 from elicit_app.study.model import Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
-from metrics.display.numbers import day, two_digits
+from metrics.display.numbers import counted, day, two_digits
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.judgement import Judgement
+from metrics.policies.recommendation import in_short
 
 BY_MEAN = "Pooled by the geometric mean of the ratios: where one expert says 2 and another 8, the pooled ratio is 4."
 IN_ONE_BELIEF = (
@@ -38,8 +37,8 @@ def compare(
     title: str,
     *,
     wording: Wording | None = None,
-    pooled_models: Sequence[ModelView] = (),
     pooled: ElicitedMetric | None = None,
+    judgement: Judgement | None = None,
     notes: tuple[str, ...] = (),
 ) -> ComparisonView:
     """Compare experts.
@@ -52,10 +51,10 @@ def compare(
         What they are about.
     wording : Wording, optional
         The words of the domain; by default those that the metrics carry.
-    pooled_models : sequence of ModelView
-        The study's models under the pooled metric.
     pooled : ElicitedMetric, optional
         The pooled metric, where it was made already.
+    judgement : Judgement, optional
+        What one could do with the study's models under the pooled metric.
     notes : tuple of str
         What was left out.
 
@@ -79,7 +78,7 @@ def compare(
         mistakes=mistakes,
         headline=headline,
         detail=detail,
-        choice=choice([expert.models for expert in experts], names, pooled_models),
+        choice=choice([expert.judgement for expert in experts], names, judgement),
         made_of=f"Made of {', '.join(parts[:-1])} and {parts[-1]}.",
         pooled=pooled,
         wording=wording,
@@ -87,6 +86,7 @@ def compare(
         agreement=agreement.sentence([one.mistake.many for one in mistakes]),
         untrusted=tuple(name for name, metric in zip(names, metrics, strict=True) if untrusted(metric)),
         notes=(*notes, *doubts(metrics, names)),
+        judgement=judgement,
     )
 
 
@@ -141,7 +141,7 @@ def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wordin
 
 def _made_of(name: str, metric: ElicitedMetric) -> str:
     questions = metric.provenance.questions
-    answers = f"{questions} answer{'' if questions == 1 else 's'}, " if questions else ""
+    answers = f"{counted(questions, 'answer')}, " if questions else ""
     return f"{name} ({answers}{day(metric.created.astimezone())})"
 
 
@@ -181,18 +181,14 @@ def _counts_as(rate: ExchangeRate) -> str:
     return f"as {'' if rate.bounded or rate.wide else 'much as '}{rate.in_words()}"
 
 
-def choice(models: Sequence[Sequence[ModelView]], names: Sequence[str], pooled: Sequence[ModelView] = ()) -> str:
-    """Return in words which model is cheapest for each expert; empty where there are fewer than two models."""
-    if not all(len(own) > 1 for own in models):
+def choice(judgements: Sequence[Judgement | None], names: Sequence[str], pooled: Judgement | None = None) -> str:
+    """Return in words what is best for each expert; empty where there is no model."""
+    known = [one for one in judgements if one is not None]
+    if len(known) < len(judgements):
         return ""
-    found = [cheapest_words(own) for own in models]
-    of_all = f" Pooled: {cheapest_words(pooled)}." if pooled else ""
-    if len(set(found)) > 1:
-        said = [f"For {name}: {one}." for name, one in zip(names, found, strict=True)]
-        return f"Cheapest {said[0][0].lower()}{said[0][1:]} {' '.join(said[1:])}{of_all}"
-    if pooled and cheapest_words(pooled) == found[0]:
-        return f"Cheapest for each of them, and pooled: {found[0]}."
-    return f"Cheapest for each of them: {found[0]}.{of_all}"
+    found, of_all = [in_short(one) for one in known], in_short(pooled) if pooled else ""
+    said = "; ".join(f"for {name}: {one}" for name, one in zip(names, found, strict=True))
+    return f"Best {said}{f'; pooled: {of_all}' if of_all else ''}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,13 +201,13 @@ class Expert:
         Who, or where no name was given, when.
     source : Source
         The metric, called by its file or session.
-    models : tuple of ModelView
-        The study's models under this metric, the cheapest first; empty where there are none.
+    judgement : Judgement or None
+        What one could do with the study's models under this metric; None where there are none.
     """
 
     name: str
     source: Source
-    models: tuple[ModelView, ...] = ()
+    judgement: Judgement | None = None
 
 
 @dataclass(frozen=True)
@@ -273,7 +269,7 @@ class ComparisonView:
     headline, detail : str
         Where they disagree most, in words.
     choice : str
-        Which model each would take; empty without models.
+        What is best for each; empty without models.
     made_of : str
         The metrics pooled, in words.
     pooled : ElicitedMetric
@@ -379,7 +375,7 @@ def _expert(one: SessionSummary, study: Study) -> Expert:
     view = result_view(Session.look(one.path, study))
     if not view.can_export:
         raise Problem(f"{named(one)} has too few answers.")
-    return Expert(named(one), Source(one.path.name, view.metric), view.models)
+    return Expert(named(one), Source(one.path.name, view.metric), view.judgement)
 
 
 def named(one: SessionSummary) -> str:
@@ -397,6 +393,4 @@ def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> Co
     pooled = pool([expert.source for expert in experts], f"{study.title}, {together} pooled")
     scenarios = scenarios_of(study, pooled)
     judgement = None if scenarios is None else scenarios.judgement()
-    models = () if scenarios is None or judgement is None else scenarios.models(judgement)
-    view = compare(experts, study.title, wording=study.wording, pooled_models=models, pooled=pooled, notes=notes)
-    return replace(view, judgement=judgement)
+    return compare(experts, study.title, wording=study.wording, pooled=pooled, judgement=judgement, notes=notes)

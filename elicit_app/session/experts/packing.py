@@ -31,7 +31,7 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Mistake, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.packs import ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
-from metrics.display.numbers import two_digits
+from metrics.display.numbers import counted, two_digits
 
 ANSWERS_ENDING = f"-answers{SUFFIX}"
 _UNSAID = ("seed", "person", "space")
@@ -187,7 +187,7 @@ def _filed_already(folder: Path) -> list[tuple[Path, Contents]]:
 def _file(study: Study, file: Path, contents: Contents, before: Path | None) -> Filed:
     begun, data = contents.begun, read_bytes(file)[: contents.length].removesuffix(b"\n") + b"\n"
     who = begun.expert or "an expert without a name"
-    answers = f"{contents.sound_answers} answer{'' if contents.sound_answers == 1 else 's'} of {who}"
+    answers = f"{counted(contents.sound_answers, 'answer')} of {who}"
     answers += ", given by a program and never counted among people" if begun.simulated else ""
     if before is None:
         path = new_session_path(study, begun.at, expert=begun.expert)
@@ -221,7 +221,7 @@ INTRODUCTION = (
 )
 
 
-class Stand(NamedTuple):
+class StatedOpinions(NamedTuple):
     """Where the experts stand about one mistake, in words."""
 
     mistake: str
@@ -246,7 +246,7 @@ def opinions_of(study: Study) -> tuple[Opinions, ...]:
     return tuple(Opinions(_key(one), _ratios(view, one, study), _reasons(answers, _key(one))) for one in shown)
 
 
-def stands(study: Study) -> tuple[Stand, ...]:
+def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
     """Return in words where the others stand, of a study that was packed for a second round; else nothing."""
     if study.pack is None:
         return ()
@@ -255,7 +255,7 @@ def stands(study: Study) -> tuple[Stand, ...]:
     for said in study.pack.others:
         mistake, numbers = _words(study, said.mistake), [two_digits(ratio) for ratio in said.ratios]
         listed = f"{', '.join(numbers[:-1])} and {numbers[-1]}" if len(numbers) > 1 else numbers[0]
-        found.append(Stand(mistake.name, f"One {mistake.one} counts as {listed} {unit.many}.", said.reasons))
+        found.append(StatedOpinions(mistake.name, f"One {mistake.one} counts as {listed} {unit.many}.", said.reasons))
     return tuple(found)
 
 

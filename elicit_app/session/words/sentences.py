@@ -13,7 +13,6 @@ from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import AnswersFor, Counts, Family, Moved, Progress, Proposal, Question
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS
 from elicit_app.session.views.asked import AnsweredView, QuestionView, Reply, Side
-from elicit_app.session.views.result import ModelView
 from elicit_app.session.words.comparison import (
     Letter,
     PairComparison,
@@ -26,6 +25,7 @@ from elicit_app.session.words.comparison import (
 )
 from elicit_app.study.model import Study, Wording
 from metrics.display.numbers import amount, two_digits
+from metrics.display.text import capitalised
 from metrics.elicited.family import linear_family
 
 USUAL: AnswersFor = "choose"
@@ -218,7 +218,7 @@ def last_words(last: AnsweredView, wording: Wording, family: Family) -> str:
     """Say an answer and what was forgone: "You preferred 12 fewer missed melanomas rather than 85 fewer ..."."""
     said = preference_of(last, wording, family)
     rather = f" rather than {said.rather_than}" if said.rather_than else ""
-    return f"{said.sentence[:1].upper()}{said.sentence[1:]}{rather}."
+    return f"{capitalised(said.sentence)}{rather}."
 
 
 class ProgressWords(NamedTuple):
@@ -273,23 +273,6 @@ def order_words(order: NeverWorse, wording: Wording, family: Family) -> str:
 def stated_words(orders: Sequence[NeverWorse], wording: Wording, family: Family) -> str:
     """Return what the expert stated for certain, in sentences; empty where that is nothing."""
     return "".join(f"{order_words(order, wording, family)}. " for order in orders).rstrip()
-
-
-def _first(models: Sequence[ModelView]) -> list[str]:
-    """Return the models that share the first rank."""
-    return [model.name for model in models if model.rank == models[0].rank]
-
-
-def cheapest_words(models: Sequence[ModelView]) -> str:
-    """Return the cheapest model, or which ones are tied: "ViT-B/16", "ViT-B/16 and ResNet-50 are tied"."""
-    first = _first(models)
-    return first[0] if len(first) == 1 else f"{_together(first)} are tied"
-
-
-def _together(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return names[0]
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) <= 3 else f"{len(names)} models"
 
 
 def scenario_sentence(there: str, here: str) -> str:
@@ -369,7 +352,7 @@ def moved_comparison(
 
 def move_name(row: Row, letter: Letter, count: int, least: int, most: int) -> str:
     """Return the name of the number that is moved: "Needless biopsies in B, 161 of 627, to move from 41 to 313"."""
-    many = row.mistake.many[:1].upper() + row.mistake.many[1:]
+    many = capitalised(row.mistake.many)
     return f"{many} in {letter}, {count:,} of {row.total:,}, to move from {least:,} to {most:,}"
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import metrics
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.measured.columns import CaseColumns, numbers_by_class
-from elicit_app.study.measured.registry import Draw, Measure, Options, Take, Taken
+from elicit_app.study.measured.registry import Draw, Measure, Measurement, Options, Take
 from elicit_app.study.typed_tables import read_class_table
 from metrics.elicited.family import family_of
 
@@ -104,38 +104,38 @@ def _positive(cases: CaseColumns, options: Options) -> str:
 def _of_decisions(function: Callable[..., float], **fixed: Any) -> Take:
     """Return how a measure of true and predicted labels is taken."""
 
-    def take(cases: CaseColumns, options: Options) -> Taken:
+    def take(cases: CaseColumns, options: Options) -> Measurement:
         weight = _weights_of_cases(cases, options)
-        return Taken(float(function(cases.y_true, cases.y_pred, sample_weight=weight, **fixed)), {})
+        return Measurement(float(function(cases.y_true, cases.y_pred, sample_weight=weight, **fixed)), {})
 
     return take
 
 
-def _weighted_error(cases: CaseColumns, options: Options) -> Taken:
+def _weighted_error(cases: CaseColumns, options: Options) -> Measurement:
     weight = _class_weight(cases, options)
     value = metrics.class_weighted_error_rate(cases.y_true, cases.y_pred, weight, labels=cases.classes)
-    return Taken(float(value), {"class_weight": weight})
+    return Measurement(float(value), {"class_weight": weight})
 
 
-def _cost(cases: CaseColumns, options: Options) -> Taken:
+def _cost(cases: CaseColumns, options: Options) -> Measurement:
     costs, weight = _costs(cases, options), _weights_of_cases(cases, options)
     value = metrics.misclassification_cost(
         cases.y_true, cases.y_pred, costs, labels=cases.classes, sample_weight=weight
     )
-    return Taken(float(value), {"cost_matrix": costs.tolist(), "classes": [*cases.classes]})
+    return Measurement(float(value), {"cost_matrix": costs.tolist(), "classes": [*cases.classes]})
 
 
-def _expected_cost(cases: CaseColumns, options: Options) -> Taken:
+def _expected_cost(cases: CaseColumns, options: Options) -> Measurement:
     true, proba, weight = _table(cases, options)
     costs = _costs(cases, options)
     value = metrics.expected_misclassification_cost(true, proba, costs, labels=cases.classes, sample_weight=weight)
-    return Taken(float(value), {"cost_matrix": costs.tolist(), "classes": [*cases.classes]})
+    return Measurement(float(value), {"cost_matrix": costs.tolist(), "classes": [*cases.classes]})
 
 
 def _by_class(function: Callable[..., Any]) -> Take:
     """Return how precision, recall and F1 are taken: of the positive class, or their mean over the classes."""
 
-    def take(cases: CaseColumns, options: Options) -> Taken:
+    def take(cases: CaseColumns, options: Options) -> Measurement:
         weight = _weights_of_cases(cases, options)
         classes = [*cases.classes]
         each = function(
@@ -143,9 +143,9 @@ def _by_class(function: Callable[..., Any]) -> Take:
         )
         found = dict(zip(classes, map(float, each), strict=True))
         if options.positive is None and len(classes) > 2:
-            return Taken(float(np.mean(each)), {"mean of": found})
+            return Measurement(float(np.mean(each)), {"mean of": found})
         positive = _positive(cases, options)
-        return Taken(found[positive], {"positive": positive, "by class": found})
+        return Measurement(found[positive], {"positive": positive, "by class": found})
 
     return take
 
@@ -163,45 +163,45 @@ def _rates(cases: CaseColumns, options: Options) -> tuple[float, float, dict[str
     return *rates, {"positive": positive, "threshold": threshold}
 
 
-def _true_positive_rate(cases: CaseColumns, options: Options) -> Taken:
+def _true_positive_rate(cases: CaseColumns, options: Options) -> Measurement:
     rate, false_rate, how = _rates(cases, options)
-    return Taken(rate, {**how, "false positive rate": false_rate})
+    return Measurement(rate, {**how, "false positive rate": false_rate})
 
 
-def _false_positive_rate(cases: CaseColumns, options: Options) -> Taken:
+def _false_positive_rate(cases: CaseColumns, options: Options) -> Measurement:
     true_rate, rate, how = _rates(cases, options)
-    return Taken(rate, {**how, "true positive rate": true_rate})
+    return Measurement(rate, {**how, "true positive rate": true_rate})
 
 
-def _area(cases: CaseColumns, options: Options) -> Taken:
+def _area(cases: CaseColumns, options: Options) -> Measurement:
     true, proba, weight = _table(cases, options)
     if options.positive is None and len(cases.classes) > 2:
         areas = {
             name: float(metrics.roc_auc_score(np.array(true) == name, proba[:, j], sample_weight=weight))
             for j, name in enumerate(cases.classes)
         }
-        return Taken(float(np.mean([*areas.values()])), {"mean of one against the rest": areas})
+        return Measurement(float(np.mean([*areas.values()])), {"mean of one against the rest": areas})
     positive = _positive(cases, options)
     score = proba[:, cases.classes.index(positive)]
     value = metrics.roc_auc_score(np.array(true) == positive, score, sample_weight=weight)
-    return Taken(float(value), {"positive": positive})
+    return Measurement(float(value), {"positive": positive})
 
 
-def _likelihood(cases: CaseColumns, options: Options) -> Taken:
+def _likelihood(cases: CaseColumns, options: Options) -> Measurement:
     true, proba, weight = _table(cases, options)
-    return Taken(metrics.negative_log_likelihood(true, proba, labels=cases.classes, sample_weight=weight), {})
+    return Measurement(metrics.negative_log_likelihood(true, proba, labels=cases.classes, sample_weight=weight), {})
 
 
-def _weighted_likelihood(cases: CaseColumns, options: Options) -> Taken:
+def _weighted_likelihood(cases: CaseColumns, options: Options) -> Measurement:
     true, proba, _ = _table(cases, options)
     by_class = _class_weight(cases, options)
     value = metrics.negative_log_likelihood(true, proba, labels=cases.classes, class_weight=by_class)
-    return Taken(value, {"class_weight": by_class})
+    return Measurement(value, {"class_weight": by_class})
 
 
-def _squared_error(cases: CaseColumns, options: Options) -> Taken:
+def _squared_error(cases: CaseColumns, options: Options) -> Measurement:
     true, proba, weight = _table(cases, options)
-    return Taken(metrics.probability_squared_error(true, proba, labels=cases.classes, sample_weight=weight), {})
+    return Measurement(metrics.probability_squared_error(true, proba, labels=cases.classes, sample_weight=weight), {})
 
 
 def _calibration(cases: CaseColumns, options: Options) -> Any:
@@ -214,11 +214,11 @@ def _calibration(cases: CaseColumns, options: Options) -> Any:
     return metrics.expected_calibration_error(true, score, n_bins=bins, pos_label=positive, sample_weight=weight)
 
 
-def _calibration_error(cases: CaseColumns, options: Options) -> Taken:
+def _calibration_error(cases: CaseColumns, options: Options) -> Measurement:
     found = _calibration(cases, options)
     said = "of the most probable class" if options.positive is None else f"of {options.positive}"
     curve = {"predicted": found.curve.prob_pred.tolist(), "came true": found.curve.prob_true.tolist()}
-    return Taken(float(found), {"probability": said, "bins": options.bins or _BINS, **curve})
+    return Measurement(float(found), {"probability": said, "bins": options.bins or _BINS, **curve})
 
 
 def _concern(cases: CaseColumns, options: Options) -> metrics.MetaPatternConcernScore:
@@ -237,20 +237,20 @@ def _concern(cases: CaseColumns, options: Options) -> metrics.MetaPatternConcern
     return metrics.meta_pattern_concern_score(true, proba, labels=cases.classes, **how)
 
 
-def _concern_score(cases: CaseColumns, options: Options) -> Taken:
+def _concern_score(cases: CaseColumns, options: Options) -> Measurement:
     found = _concern(cases, options)
     said = {"top_k": found.top_k, "intervals": found.n_intervals, "true class outside": found.share_outside_top_k}
-    return Taken(float(found), said)
+    return Measurement(float(found), said)
 
 
-def _weighted_concern(cases: CaseColumns, options: Options) -> Taken:
+def _weighted_concern(cases: CaseColumns, options: Options) -> Measurement:
     if options.metric is None:
         raise WrongOption("The class weights are those of an elicited metric: name it by `metric`.")
     found, weight = _concern(cases, options), _class_weight(cases, options)
     of_cases = np.array([weight[label] for label in _table(cases, options)[0]])
     if not of_cases.any():
         raise Problem(f"{cases.path.name}: every case is of a class whose weight is 0.")
-    return Taken(float(np.average(found.per_sample, weights=of_cases)), {"class_weight": weight})
+    return Measurement(float(np.average(found.per_sample, weights=of_cases)), {"class_weight": weight})
 
 
 def _draw_confusion(cases: CaseColumns, options: Options, axes: Axes) -> object:

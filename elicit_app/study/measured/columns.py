@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, file_problem, listed
-from elicit_app.study.reading import Read, read_predictions
+from elicit_app.study.reading import ReadPredictions, read_predictions
 from elicit_app.study.tables import PROBABILITY, TRUTH, open_table
 from metrics.inputs.labels import is_missing, label_text
 
@@ -73,7 +73,7 @@ class CaseColumns:
         return [read.classes[j] for j in read.predictions.y_proba.argmax(axis=1)]
 
     @cached_property
-    def probabilities(self) -> Read:
+    def probabilities(self) -> ReadPredictions:
         """Return the true classes and the probability of each class, checked."""
         return read_predictions(self.path)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import metrics
 from elicit_app.problem import WrongOption
 from elicit_app.study.measured.columns import CaseColumns
-from elicit_app.study.measured.registry import Measure, Options, Take, Taken
+from elicit_app.study.measured.registry import Measure, Measurement, Options, Take
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,22 +25,22 @@ _SHARES = np.linspace(0, 1, 21)  # of alpha, in the plot
 
 
 def _of_numbers(function: Callable[..., float]) -> Take:
-    def take(cases: CaseColumns, options: Options) -> Taken:
+    def take(cases: CaseColumns, options: Options) -> Measurement:
         cases.require("y_true", "mean")
-        return Taken(float(function(cases.numbers("y_true"), cases.numbers("mean"))), {})
+        return Measurement(float(function(cases.numbers("y_true"), cases.numbers("mean"))), {})
 
     return take
 
 
-def _gaussian(cases: CaseColumns, options: Options) -> Taken:
+def _gaussian(cases: CaseColumns, options: Options) -> Measurement:
     cases.require("y_true", "mean", "std")
     value = metrics.gaussian_negative_log_likelihood(
         cases.numbers("y_true"), cases.numbers("mean"), cases.numbers("std")
     )
-    return Taken(value, {})
+    return Measurement(value, {})
 
 
-def _density(cases: CaseColumns, options: Options) -> Taken:
+def _density(cases: CaseColumns, options: Options) -> Measurement:
     from scipy import stats
 
     if options.distribution is None:
@@ -57,7 +57,7 @@ def _density(cases: CaseColumns, options: Options) -> Taken:
     known = [*shapes, *(name for name in ("loc", "scale") if cases.has(name))]
     distribution = family(**{name: cases.numbers(name) for name in known})
     value = metrics.density_negative_log_likelihood(cases.numbers("y_true"), distribution)
-    return Taken(value, {"distribution": options.distribution, "parameters": known})
+    return Measurement(value, {"distribution": options.distribution, "parameters": known})
 
 
 def _intervals(cases: CaseColumns, options: Options) -> dict[str, Any]:
@@ -70,10 +70,10 @@ def _intervals(cases: CaseColumns, options: Options) -> dict[str, Any]:
     return {"mean": cases.numbers("mean"), "std": cases.numbers("std"), "level": level}
 
 
-def _coverage(cases: CaseColumns, options: Options) -> Taken:
+def _coverage(cases: CaseColumns, options: Options) -> Measurement:
     limits = _intervals(cases, options)
     value = metrics.interval_coverage(cases.numbers("y_true"), **limits)
-    return Taken(value, {"should be": limits["level"]} if "level" in limits else {})
+    return Measurement(value, {"should be": limits["level"]} if "level" in limits else {})
 
 
 def _penalised(cases: CaseColumns, options: Options) -> PenalizedMultilabelScore:
@@ -88,15 +88,15 @@ def _penalised(cases: CaseColumns, options: Options) -> PenalizedMultilabelScore
     )
 
 
-def _multilabel(cases: CaseColumns, options: Options) -> Taken:
+def _multilabel(cases: CaseColumns, options: Options) -> Measurement:
     found = _penalised(cases, options)
     by_label = dict(zip(found.labels, map(float, found.per_label_score), strict=True))
-    return Taken(float(found), {**found.counts._asdict(), "by label": by_label})
+    return Measurement(float(found), {**found.counts._asdict(), "by label": by_label})
 
 
-def _label_accuracy(cases: CaseColumns, options: Options) -> Taken:
+def _label_accuracy(cases: CaseColumns, options: Options) -> Measurement:
     free = Options(false_positive_penalty=0.0, false_negative_penalty=0.0)
-    return Taken(*_by_label(_penalised(cases, free)))
+    return Measurement(*_by_label(_penalised(cases, free)))
 
 
 def _by_label(found: PenalizedMultilabelScore) -> tuple[float, dict[str, Any]]:
@@ -117,10 +117,10 @@ def _relevance_of(cases: CaseColumns, options: Options) -> RelevanceScore:
     return metrics.relevance_score(cases.y_true, cases.y_pred, cases.context, reference=reference, **weights)
 
 
-def _relevance(cases: CaseColumns, options: Options) -> Taken:
+def _relevance(cases: CaseColumns, options: Options) -> Measurement:
     found = _relevance_of(cases, options)
     counts = np.bincount(found.case, minlength=6)[1:].tolist()
-    return Taken(float(found), {**found.bounds._asdict(), "cases 1 to 5": counts})
+    return Measurement(float(found), {**found.bounds._asdict(), "cases 1 to 5": counts})
 
 
 def _draw_numbers(cases: CaseColumns, options: Options, axes: Axes) -> object:

@@ -90,14 +90,14 @@ class Options:
         return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) is not None}
 
 
-class Taken(NamedTuple):
+class Measurement(NamedTuple):
     """A measure of one file: the number, and what else is worth knowing, as JSON values."""
 
     value: float
     details: dict[str, Any]
 
 
-Take = Callable[[CaseColumns, Options], Taken]
+Take = Callable[[CaseColumns, Options], Measurement]
 Draw = Callable[[CaseColumns, Options, "Axes"], object]
 
 
@@ -134,7 +134,7 @@ class Measure:
     draw: Draw
     options: tuple[str, ...] = field(default=())
 
-    def of(self, path: Path, options: Options) -> Taken:
+    def of(self, path: Path, options: Options) -> Measurement:
         """Return the measure of a file.
 
         Raises

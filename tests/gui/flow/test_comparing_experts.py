@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from elicit_app.gui import theme
-from elicit_app.gui.compare import MOST, ComparePage, apart_words, furthest
 from elicit_app.gui.flow.saving import documents
+from elicit_app.gui.pages.compare import MOST, ComparePage, apart_words, furthest
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.experts.comparing import Expert, compare
 from elicit_app.session.experts.pooling import Source
@@ -120,14 +120,14 @@ def window(finished, window):
 
 
 def on(qtbot, window, name):
-    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name), timeout=60_000)
+    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name))
     return getattr(window.pages, name)
 
 
 def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs, finished, tmp_path):
     dialogs.save_as = tmp_path / "both"
     start = on(qtbot, window, "start")
-    qtbot.waitUntil(lambda: any(row.view.compares for row in start.recent.rows), timeout=60_000)
+    qtbot.waitUntil(lambda: any(row.view.compares for row in start.recent.rows))
     row = next(row for row in start.recent.rows if row.view.compares)
     assert row.view.line == "Compare its 2 experts"
     row.click()
@@ -135,7 +135,7 @@ def test_from_the_start_page_to_the_pooled_file_and_back(qtbot, window, dialogs,
     assert page.title.text() == "They disagree most about missed cancers"
     assert "For Ada one missed cancer" in page.detail.text()
     page.save.click()
-    qtbot.waitUntil(lambda: page.notice.sentence.startswith("Saved: "), timeout=60_000)
+    qtbot.waitUntil(lambda: page.notice.sentence.startswith("Saved: "))
     assert dialogs.asked == [documents() / "breast-lumps-ada-and-ben-pooled.metric.json"]
     pooled = ElicitedMetric.load(tmp_path / "both.metric.json")
     assert [part["source"] for part in pooled.provenance.parameters["of"]] == ["0.session.jsonl", "1.session.jsonl"]
@@ -173,4 +173,4 @@ def test_one_expert_alone_is_offered_no_comparison(qtbot, window, finished):
     assert on(qtbot, window, "results").compare.isHidden()
     window.flow.show_start()
     start = on(qtbot, window, "start")
-    qtbot.waitUntil(lambda: len(start.recent.rows) == 1, timeout=60_000)
+    qtbot.waitUntil(lambda: len(start.recent.rows) == 1)

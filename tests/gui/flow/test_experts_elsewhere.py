@@ -27,7 +27,7 @@ def pack(study, tmp_path):
 
 
 def on(qtbot, window, name):
-    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name), timeout=20_000)
+    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name))
     return getattr(window.pages, name)
 
 
@@ -55,7 +55,7 @@ def test_a_study_is_sent_as_it_is_set_on_the_page(qtbot, window, dialogs, study,
     page.asking.questions.setValue(7)
     dialogs.save_as = tmp_path / "for-the-expert"
     page.elsewhere.send.click()
-    qtbot.waitUntil(lambda: "for-the-expert.elicit" in page.notice.sentence, timeout=20_000)
+    qtbot.waitUntil(lambda: "for-the-expert.elicit" in page.notice.sentence)
     sent = open_study(str(tmp_path / "for-the-expert.elicit"))
     assert (sent.pack.setting["purpose"], sent.pack.setting["questions"]) == ("costs", 7)
     assert dialogs.asked[-1].name == "breast-lumps.elicit"
@@ -71,14 +71,14 @@ def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, di
     on(qtbot, window, "practice").skip.click()
     question = on(qtbot, window, "question")
     for _ in range(12):
-        qtbot.waitUntil(lambda: window.pages.shown is not question or not question.locked, timeout=20_000)
+        qtbot.waitUntil(lambda: window.pages.shown is not question or not question.locked)
         if window.pages.shown is not question:
             break
         view = question._question
         if question.moving:
             QTest.keyClick(question.card.field, Qt.Key.Key_Escape)
         QTest.keyClick(question.card, Qt.Key.Key_Left)
-        qtbot.waitUntil(lambda view=view: question._question is not view or not question.isVisible(), timeout=20_000)
+        qtbot.waitUntil(lambda view=view: question._question is not view or not question.isVisible())
     QTest.keyClick(on(qtbot, window, "sitting_over").stop, Qt.Key.Key_Space)
     QTest.keyClick(on(qtbot, window, "review").finish, Qt.Key.Key_Space)
     results = on(qtbot, window, "results")
@@ -86,7 +86,7 @@ def test_an_expert_answers_by_keys_alone_and_saves_the_answers(qtbot, window, di
     assert shown == ["What you told us", "Costs and files"]
     dialogs.save_as = tmp_path / "mine"
     QTest.keyClick(results.save, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: "Send this file back" in results.notice.sentence, timeout=20_000)
+    qtbot.waitUntil(lambda: "Send this file back" in results.notice.sentence)
     assert (tmp_path / "mine-answers.session.jsonl").is_file()
 
 
@@ -99,7 +99,7 @@ def test_answers_are_dropped_on_the_study_and_compared(qtbot, window, study, pac
     window.flow.open(str(study.folder))
     page = on(qtbot, window, "begin")
     drop(page, *files)
-    qtbot.waitUntil(lambda: "of Ada" in page.notice.sentence and "of Ben" in page.notice.sentence, timeout=20_000)
+    qtbot.waitUntil(lambda: "of Ada" in page.notice.sentence and "of Ben" in page.notice.sentence)
     assert "Compare the 2 experts" in page.compare.text()
     page.compare.click()
     compare = on(qtbot, window, "compare")

@@ -19,7 +19,7 @@ from elicit_app.study.folder import write_folder
 
 
 def on(qtbot, window, name):
-    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name), timeout=20_000)
+    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name))
     return getattr(window.pages, name)
 
 
@@ -188,7 +188,7 @@ def test_a_study_with_an_unfinished_session_offers_to_go_on(qtbot, window, place
     assert recap.following.text().startswith("Question 3 is next")
     recap.go_on.click()
     question = on(qtbot, window, "question")
-    qtbot.waitUntil(lambda: question.isVisible(), timeout=20_000)
+    qtbot.waitUntil(lambda: question.isVisible())
     assert len(read(path).events) > 2
 
 
@@ -198,10 +198,10 @@ def test_a_study_that_is_gone_is_no_longer_listed(qtbot, window, tmp_path):
     on(qtbot, window, "begin")
     window.flow.show_start()
     start = on(qtbot, window, "start")
-    qtbot.waitUntil(lambda: [row.text() for row in start.recent.rows] == ["Italian wines"], timeout=20_000)
+    qtbot.waitUntil(lambda: [row.text() for row in start.recent.rows] == ["Italian wines"])
     shutil.rmtree(study.folder)
     window.flow.show_start()
-    qtbot.waitUntil(lambda: start.recent.rows == [], timeout=20_000)
+    qtbot.waitUntil(lambda: start.recent.rows == [])
 
 
 def test_help_and_settings_lead_back_to_where_one_was(qtbot, window):
@@ -243,8 +243,7 @@ def test_settings_change_the_app_at_once_and_are_kept(qtbot, window, appearance,
 def test_closing_while_a_study_is_read_is_safe(qtbot, window, places):
     window.flow.open("digits")
     window.close()
-    qtbot.wait(50)
-    assert not window.flow.background.busy
+    qtbot.waitUntil(lambda: not window.flow.background.busy)
 
 
 def test_a_first_guess_must_be_a_number(qtbot, window):

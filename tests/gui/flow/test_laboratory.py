@@ -53,7 +53,7 @@ def test_people_come_one_by_one_and_both_procedures_in_turn(page, qtbot):
     ]
     page.go.click()
     assert page.go.text() == "Stop"
-    qtbot.waitUntil(lambda: page.go.text() == "Run", timeout=30_000)
+    qtbot.waitUntil(lambda: page.go.text() == "Run")
     assert [one.settings.procedure for one in page.people] == ["dlpm", "lpm", "dlpm", "lpm"]
     assert [row[1] for row in page.rows.rows] == ["lpm", "dlpm", "lpm"]
     assert page.said.text().startswith("With ")
@@ -62,7 +62,7 @@ def test_people_come_one_by_one_and_both_procedures_in_turn(page, qtbot):
 def test_stop_lets_nobody_more_in(page, qtbot):
     page.n_people.setValue(500)
     page.go.click()
-    qtbot.waitUntil(lambda: len(page.people) > 1, timeout=30_000)
+    qtbot.waitUntil(lambda: len(page.people) > 1)
     qtbot.keyClick(page, Qt.Key.Key_Escape)
     shown = len(page.people)
     assert page.go.text() == "Run"
@@ -74,7 +74,7 @@ def test_what_cannot_be_simulated_is_said(page, qtbot):
     page.procedure.setCurrentText("dlfpm")
     page.person.setCurrentText("minimax")
     page.go.click()
-    qtbot.waitUntil(lambda: page.go.text() == "Run", timeout=30_000)
+    qtbot.waitUntil(lambda: page.go.text() == "Run")
     assert "goes with the families dlpm and lpm" in page.notice.sentence
 
 

@@ -11,7 +11,7 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 
 
 def on(qtbot, window, name):
-    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name), timeout=20_000)
+    qtbot.waitUntil(lambda: window.pages.shown is window.pages.__dict__.get(name))
     return getattr(window.pages, name)
 
 

@@ -35,12 +35,12 @@ def test_the_session_that_was_open_comes_back_with_its_tab(qtbot, begin, places,
     first = begin()
     assert first.pages.shown is first.pages.start
     first.flow.open(str(finished))
-    qtbot.waitUntil(lambda: first.pages.shown is first.pages.__dict__.get("results"), timeout=20_000)
+    qtbot.waitUntil(lambda: first.pages.shown is first.pages.__dict__.get("results"))
     first.pages.results.tabs.setCurrentIndex(4)
     first.close()
     assert (load_settings(places.settings).session, load_settings(places.settings).tab) == (str(finished), 4)
     second = begin()
-    qtbot.waitUntil(lambda: second.pages.shown is second.pages.__dict__.get("results"), timeout=20_000)
+    qtbot.waitUntil(lambda: second.pages.shown is second.pages.__dict__.get("results"))
     assert second.pages.results.tabs.currentIndex() == 4
     second.flow.show_start()
     second.close()
@@ -50,7 +50,7 @@ def test_the_session_that_was_open_comes_back_with_its_tab(qtbot, begin, places,
 def test_a_session_that_is_gone_is_not_missed(qtbot, begin, finished):
     first = begin()
     first.flow.open(str(finished))
-    qtbot.waitUntil(lambda: first.pages.shown is first.pages.__dict__.get("results"), timeout=20_000)
+    qtbot.waitUntil(lambda: first.pages.shown is first.pages.__dict__.get("results"))
     first.close()
     finished.unlink()
     second = begin()

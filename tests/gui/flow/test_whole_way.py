@@ -50,8 +50,8 @@ def drop(page, path):
     page.dropEvent(QDropEvent(QPoint(50, 50), Qt.DropAction.CopyAction, data, button, none))
 
 
-def on(qtbot, window, page, timeout=20_000):
-    qtbot.waitUntil(lambda: window.pages.shown is page, timeout=timeout)
+def on(qtbot, window, page):
+    qtbot.waitUntil(lambda: window.pages.shown is page)
 
 
 def waits_for_answer(page):
@@ -62,22 +62,22 @@ def answer(qtbot, page):
     """Answer the question that stands by the arrow key of the cheaper side, and return its number."""
     if not page.break_card.isHidden():
         page.break_card.go_on.click()
-    qtbot.waitUntil(lambda: waits_for_answer(page), timeout=20_000)
+    qtbot.waitUntil(lambda: waits_for_answer(page))
     view = page._question
     if page.moving:
         press(page.card.field, Qt.Key.Key_Escape)
     dearer_left = float(((view.left - view.right) * COSTS).sum()) > 0
     press(page.card, Qt.Key.Key_Right if dearer_left else Qt.Key.Key_Left)
-    qtbot.waitUntil(lambda: page._question is not view or not page.isVisible(), timeout=20_000)
+    qtbot.waitUntil(lambda: page._question is not view or not page.isVisible())
     return view.number
 
 
 def stands_at(qtbot, page, number):
-    qtbot.waitUntil(lambda: page._question.number == number, timeout=20_000)
+    qtbot.waitUntil(lambda: page._question.number == number)
 
 
 def says(qtbot, page, text):
-    qtbot.waitUntil(lambda: text in page.notice.sentence, timeout=20_000)
+    qtbot.waitUntil(lambda: text in page.notice.sentence)
 
 
 def practise(qtbot, window):
@@ -186,7 +186,7 @@ def check_the_start_page_remembers(qtbot, window):
     window.pages.results.start_requested.emit()
     start = window.pages.start
     on(qtbot, window, start)
-    qtbot.waitUntil(lambda: any("dermatology" in row.text() for row in start.recent.rows), timeout=20_000)
+    qtbot.waitUntil(lambda: any("dermatology" in row.text() for row in start.recent.rows))
     start.recent.rows[0].click()
     on(qtbot, window, window.pages.results)
 
@@ -201,7 +201,7 @@ def test_a_window_closed_in_the_middle_goes_on_where_it_stood(qtbot, window, app
     page = window.pages.question
     on(qtbot, window, page)
     for _ in range(3):
-        qtbot.waitUntil(lambda: waits_for_answer(page), timeout=20_000)
+        qtbot.waitUntil(lambda: waits_for_answer(page))
         number = page._question.number
         press(page.card, Qt.Key.Key_Left)
         stands_at(qtbot, page, number + 1)
@@ -211,7 +211,7 @@ def test_a_window_closed_in_the_middle_goes_on_where_it_stood(qtbot, window, app
     again.flow.show_start()
     again.show()
     start = again.pages.start
-    qtbot.waitUntil(lambda: not start.current.isHidden(), timeout=20_000)
+    qtbot.waitUntil(lambda: not start.current.isHidden())
     assert "3 answers kept" in start.current._line.text()
     start.current.button.click()
     on(qtbot, again, again.pages.recap)

@@ -84,12 +84,14 @@ def test_on_the_left_the_left_key_means_more(qtbot, page, ask, pairs) -> None:
     assert number(page) == 41
 
 
-def test_enter_takes_it_once_it_was_touched_and_a_moment_has_passed(qtbot, offered) -> None:
+def test_enter_takes_it_once_it_was_touched_and_a_moment_has_passed(qtbot, offered, monkeypatch) -> None:
     given = answers(offered)
+    monkeypatch.setattr("elicit_app.gui.question.pair_page.MOVE_LOCK_MS", 3_600_000)  # no busy machine is later
     qtbot.keyClick(offered, K.Key_E)
     qtbot.keyClick(offered.card.field, K.Key_Up)
     qtbot.keyClick(offered.card.field, K.Key_Return)
     assert not given, "too early"
+    monkeypatch.undo()
     offered.end_move()
     offered.begin_move()
     qtbot.wait(360)
@@ -204,15 +206,26 @@ def test_a_screen_reader_hears_the_number_and_the_sentence(qtbot, moving) -> Non
     )
 
 
+@pytest.fixture
+def shown(qtbot, skin):
+    """Returns what shows a page of a size."""
+
+    def show(width, height):
+        page = QuestionPage(lock_ms=0)
+        qtbot.addWidget(page)
+        page.resize(width, height)
+        page.begin(skin, "lpm")
+        page.show()
+        return page
+
+    return show
+
+
 @pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
 @pytest.mark.parametrize("scale", [1.0, 1.5, 2.0])
-def test_field_slider_and_answers_are_whole(qtbot, qapp, ask, pairs, skin, size, scale) -> None:
+def test_field_slider_and_answers_are_whole(shown, qapp, ask, pairs, size, scale) -> None:
     theme.apply(qapp, scale=scale, family="DejaVu Sans")
-    page = QuestionPage(lock_ms=0)
-    qtbot.addWidget(page)
-    page.resize(*size)
-    page.begin(skin, "lpm")
-    page.show()
+    page = shown(*size)
     _, left, right = pairs["three"]
     page.show_question(ask(left, right, proposal=RIGHT))
     page.begin_move()
@@ -269,12 +282,8 @@ def test_looking_again_shows_the_old_answer_and_a_way_back(page, ask, pairs) -> 
 
 @pytest.mark.parametrize("size", [(1280, 800), (800, 600)])
 @pytest.mark.parametrize("rows", [2, 3])
-def test_the_slider_stands_under_the_squares_inside_its_frame(qtbot, ask, pairs, skin, size, rows) -> None:
-    page = QuestionPage(lock_ms=0)
-    qtbot.addWidget(page)
-    page.resize(*size)
-    page.begin(skin, "lpm")
-    page.show()
+def test_the_slider_stands_under_the_squares_inside_its_frame(shown, ask, pairs, size, rows) -> None:
+    page = shown(*size)
     _, left, right = pairs["three"]
     right = right.copy()
     if rows == 3:
@@ -319,13 +328,9 @@ def test_a_question_after_a_page_that_was_left_by_tab_does_not_look_selected(pag
 
 
 @pytest.mark.parametrize(("size", "scale"), [((1280, 800), 1.0), ((1280, 800), 2.0), ((800, 600), 1.0)])
-def test_the_two_middle_answers_stand_on_one_line(qtbot, qapp, ask, pairs, skin, size, scale) -> None:
+def test_the_two_middle_answers_stand_on_one_line(shown, qapp, ask, pairs, size, scale) -> None:
     theme.apply(qapp, scale=scale)
-    page = QuestionPage(lock_ms=0)
-    qtbot.addWidget(page)
-    page.resize(*size)
-    page.begin(skin, "lpm")
-    page.show()
+    page = shown(*size)
     _, left, right = pairs["three"]
     page.show_question(ask(left, right, proposal=RIGHT))
     for button in (page.answers.level, page.answers.unsure):

@@ -13,7 +13,7 @@ from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
 from elicit_app.session.words.comparison import compare_pair
-from elicit_app.study.amounts import ItemAmounts, Read, study_of_amounts
+from elicit_app.study.amounts import ItemAmounts, ReadAmounts, study_of_amounts
 
 PRICES = np.array([1.0, 3.0, 0.5])
 
@@ -25,7 +25,7 @@ def study():
         ItemAmounts(name, rng.poisson(rate, (80, 3)).astype(float))
         for name, rate in (("cautious", (1.4, 0.6, 0.1)), ("eager", (1.8, 0.2, 0.4)))
     )
-    return study_of_amounts(Read("multilabel", models), title="Moods", noun=("mood", "moods"))
+    return study_of_amounts(ReadAmounts("multilabel", models), title="Moods", noun=("mood", "moods"))
 
 
 @pytest.fixture(scope="module")

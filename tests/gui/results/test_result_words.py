@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elicit_app.gui.results.plotting import LinearAxis, ShareAxis, log_axis
+from elicit_app.gui.results.plotting import ShareAxis
 from elicit_app.session.words import sentences as words
 from elicit_app.study.model import default_wording
+from metrics.display.axes import LinearAxis, LogAxis
 from metrics.models.cost_curves import CostLines
 
 POSITIVE = st.floats(1e-3, 1e4)
@@ -18,14 +19,14 @@ POSITIVE = st.floats(1e-3, 1e4)
 
 @given(st.lists(POSITIVE, min_size=1, max_size=8), st.floats(0, 1))
 def test_a_logarithmic_axis_holds_what_it_is_made_around_and_inverts(values, share):
-    axis = log_axis(values)
+    axis = LogAxis.around(values)
     assert all(axis.low <= value <= axis.high for value in (1.0, *values))
     assert axis.position(axis.value(share)) == pytest.approx(share, abs=1e-9)
 
 
 @given(st.lists(POSITIVE, min_size=1, max_size=8), st.integers(2, 9))
 def test_ticks_are_ascending_and_inside(values, most):
-    axis = log_axis(values)
+    axis = LogAxis.around(values)
     ticks = axis.ticks(most)
     assert all(a < b for a, b in pairwise(ticks))
     assert all(axis.low * 0.999 <= tick <= axis.high * 1.001 for tick in ticks)

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 
 from elicit_app.gui.flow.saving import proposed_name, save_pictures, title_of
 from elicit_app.gui.results.page import PracticeDialog, ResultsPage
-from elicit_app.gui.results.policy_table import PolicyTable, axis_around
+from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.problem import Problem
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.results.curves import benefit_sentence, curves_of
@@ -18,6 +18,7 @@ from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.words.policy_words import policy_texts
 from elicit_app.study import open_study
+from metrics.display.axes import LinearAxis
 from metrics.elicited.metric_parts import CHOICE_SETTLED
 
 TODAY = ((167, 45), (150, 207))
@@ -104,8 +105,12 @@ def test_the_first_button_follows_the_purpose(page, view, study, purpose, button
 def test_what_is_far_dearer_does_not_squeeze_the_axis(view):
     rows = policy_texts(view.judgement).rows
     far = replace(rows[-1], difference=100 * rows[-1].difference, both=None)
-    axis = axis_around((*rows, far))
-    assert axis == axis_around(rows)
+
+    def around(rows):
+        return LinearAxis.of_differences([(row.difference, row.both) for row in rows], rows[0].cost)
+
+    axis = around((*rows, far))
+    assert axis == around(rows)
     assert axis.low <= 0 <= axis.high < far.difference
     assert all(axis.low <= row.difference <= axis.high for row in rows if row.rank == 1)
 

@@ -16,8 +16,7 @@ from sklearn.preprocessing import minmax_scale
 
 import metrics.models.learning as module
 from metrics import ElicitedMetric, meta_pattern_concern_score
-from metrics.models.learning import BestEpoch, ConcernLearningRate
-from metrics.models.torch_learning import ConcernScheduler, concern_of_logits, concern_times_loss
+from metrics.models.learning import BestEpoch, ConcernLearningRate, ConcernScheduler, concern_of_logits
 
 scores = st.floats(0, 20)
 
@@ -174,7 +173,6 @@ def test_the_scheduler_scales_every_group_and_goes_on_from_a_checkpoint():
     resumed = ConcernScheduler(optimizer)
     resumed.load_state_dict(concern.state_dict())
     assert resumed.step(0.5) == pytest.approx([0.025, 0.005])
-    assert concern_times_loss(3.0, 0.5) == 1.5
 
 
 @pytest.mark.parametrize("kind", ["SGD", "Adam"])
@@ -210,5 +208,3 @@ def test_pytorch_follows_the_score(kind):
     assert other.step(1.0) == concern.step(1.0)
     with pytest.raises(ValueError, match="top_k come from the metric"):
         concern_of_logits(logits, targets, metric=metric, top_k=2)
-    loss = torch.nn.functional.cross_entropy(model(inputs), targets)
-    assert concern_times_loss(loss, 0.5).item() == pytest.approx(0.5 * loss.item())

@@ -1,5 +1,6 @@
 """Experts beside each other: which sessions count, where they disagree in words, and what is said of models."""
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,12 +21,13 @@ from elicit_app.session.experts.comparing import (
 )
 from elicit_app.session.experts.pooling import Source
 from elicit_app.session.journal.listing import SessionSummary, finished_experts
+from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
-from elicit_app.session.views.result import ModelView
 from elicit_app.study import open_study
 from elicit_app.study.model import Mistake
 from metrics import Consequence, ElicitedMetric, Provenance
 from metrics.elicited.exchange import ExchangeRate
+from metrics.policies.recommendation import in_short
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MISSED = Mistake("Missed melanoma", "missed melanoma", "missed melanomas")
@@ -74,17 +76,15 @@ def test_agreement_is_said_and_nothing_is_infinitely_less():
     assert "For Ada one missed melanoma counts as much as 4 needless excisions, for Ben as at most 0.5. Their" in detail
 
 
-def model(name, rank):
-    return ModelView(name, rank, 1.0, 0.0, None, 1.0, 0.9, None, np.eye(2, dtype=np.int64))
-
-
-def test_which_model_is_cheapest_for_whom():
-    a, b = (model("A", 1), model("B", 2)), (model("B", 1), model("A", 2))
-    tied = (model("A", 1), model("B", 1))
-    assert choice((a, a), ("Ada", "Ben"), a) == "Cheapest for each of them, and pooled: A."
-    assert choice((a, a), ("Ada", "Ben"), tied) == "Cheapest for each of them: A. Pooled: A and B are tied."
-    assert choice((a, b), ("Ada", "Ben"), tied) == "Cheapest for Ada: A. For Ben: B. Pooled: A and B are tied."
-    assert choice((a[:1], a[:1]), ("Ada", "Ben")) == ""
+def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
+    ada, ben = (result_view(Session.look(folder / f"{n}.session.jsonl", lumps)).judgement for n in (1, 2))
+    said = choice((ada, ben), ("Ada", "Ben"), ben)
+    assert said == f"Best for Ada: {in_short(ada)}; for Ben: {in_short(ben)}; pooled: {in_short(ben)}."
+    for judgement in (ada, ben):
+        best = judgement.best.policy
+        assert (best.model or "call every patient") in in_short(judgement)
+        assert in_short(judgement).endswith(" sure)")
+    assert choice((ada, None), ("Ada", "Ben")) == ""
 
 
 def test_names_that_are_the_same_get_numbers():
@@ -134,8 +134,17 @@ def folder(lumps, tmp_path_factory):
     return made
 
 
-def test_two_finished_sessions_are_compared_and_pooled(folder, lumps):
-    view = compare_experts(folder / "1.session.jsonl")
+@pytest.fixture(scope="module")
+def beside(folder, lumps):
+    """Return what the comparison says while one session is open, and the bytes of that session before and after."""
+    with Session.open(folder / "1.session.jsonl", lumps) as open_one:
+        before = open_one.path.read_bytes()
+        view = compare_experts(folder / "2.session.jsonl")
+        return view, before, open_one.path.read_bytes()
+
+
+def test_two_finished_sessions_are_compared_and_pooled(beside, lumps):
+    view = beside[0]
     assert view.names == ("Ada", "Ben")
     assert view.title == lumps.title
     missed = next(one for one in view.mistakes if not one.is_yardstick)
@@ -150,25 +159,24 @@ def test_two_finished_sessions_are_compared_and_pooled(folder, lumps):
     assert [part["source"] for part in of] == ["1.session.jsonl", "2.session.jsonl"]
     assert view.pooled.name == f"{lumps.title}, Ada and Ben pooled"
     assert view.pooled.population == lumps.population
-    assert "Cheapest for" in view.choice
+    assert view.choice.startswith("Best for Ada: ")
+    assert view.choice.endswith(f"pooled: {in_short(view.judgement)}.")
 
 
-def test_a_session_that_is_open_can_be_compared(folder, lumps):
-    with Session.open(folder / "1.session.jsonl", lumps) as open_one:
-        before = open_one.path.read_bytes()
-        assert compare_experts(folder / "2.session.jsonl", lumps).names == ("Ada", "Ben")
-        assert open_one.path.read_bytes() == before
+def test_a_session_that_is_open_can_be_compared(beside):
+    _, before, after = beside
+    assert before == after
 
 
-def test_what_cannot_be_compared_is_left_out_and_said(lumps, tmp_path):
-    finished(lumps, tmp_path / "1.session.jsonl", "Ada", 30.0)
+def test_what_cannot_be_compared_is_left_out_and_said(folder, lumps, tmp_path):
+    ada = shutil.copy(folder / "1.session.jsonl", tmp_path)
     with pytest.raises(Problem, match=r"two experts who have finished “.*”; there is one"):
-        compare_experts(tmp_path / "1.session.jsonl")
-    finished(lumps, tmp_path / "2.session.jsonl", "Ben", 3.0, answers=2)
-    with pytest.raises(Problem, match=r"Fewer than two .* Left out: Ben has too few answers\."):
-        compare_experts(tmp_path / "1.session.jsonl")
-    finished(lumps, tmp_path / "3.session.jsonl", "Cleo", 3.0)
-    assert compare_experts(tmp_path / "1.session.jsonl").notes == ("Left out: Ben has too few answers.",)
+        compare_experts(Path(ada))
+    finished(lumps, tmp_path / "3.session.jsonl", "Cleo", 3.0, answers=2)
+    with pytest.raises(Problem, match=r"Fewer than two .* Left out: Cleo has too few answers\."):
+        compare_experts(Path(ada))
+    shutil.copy(folder / "2.session.jsonl", tmp_path)
+    assert "Left out: Cleo has too few answers." in compare_experts(Path(ada)).notes
 
 
 def test_files_bring_their_own_words():

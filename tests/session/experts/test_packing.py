@@ -13,7 +13,7 @@ from elicit_app.problem import Problem
 from elicit_app.registry import for_person, procedure_for, setting_of
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.experts.comparing import compare_study
-from elicit_app.session.experts.packing import collect, opinions_of, packed, save_answers, stands, write_pack
+from elicit_app.session.experts.packing import collect, opinions_of, packed, save_answers, stated_opinions, write_pack
 from elicit_app.session.header import study_of
 from elicit_app.session.journal.listing import finished_experts, sessions_folder, sessions_of
 from elicit_app.session.journal.reading import read
@@ -70,6 +70,14 @@ def experts(pack, tmp_path_factory):
 @pytest.fixture
 def folder(wine, tmp_path):
     return write_folder(tmp_path / "wine", wine)
+
+
+@pytest.fixture(scope="module")
+def collected(wine, experts, tmp_path_factory):
+    """Return the study with the answers of all, and the comparison of those that count."""
+    study = write_folder(tmp_path_factory.mktemp("collected") / "wine", wine)
+    collect(study, experts)
+    return study, compare_study(study)
 
 
 def test_the_questions_are_those_that_the_cases_give(wine, pack):
@@ -178,8 +186,8 @@ def test_the_copy_beside_a_session_is_enough_to_go_on(pack, tmp_path):
         Session.open(path)
 
 
-def test_programs_are_marked_for_good_and_never_counted_among_people(folder, experts):
-    collect(folder, experts)
+def test_programs_are_marked_for_good_and_never_counted_among_people(collected):
+    folder, view = collected
     found = sessions_of(sessions_folder(folder), folder.digests)
     assert sorted(one.expert for one in finished_experts(found)) == ["Ada", "Ben", "expert 4821"]
     program = next(one for one in found if one.simulated)
@@ -187,14 +195,12 @@ def test_programs_are_marked_for_good_and_never_counted_among_people(folder, exp
     metric = result_view(Session.look(program.path)).metric
     assert metric.quality.simulated
     assert (metric.provenance.expert, metric.name) == ("Dr Eva (simulated)", "Italian wines, Dr Eva (simulated)")
-    view = compare_study(folder)
     assert view.names == ("Ada", "Ben", "expert 4821")
     assert "Left out: Dr Eva (simulated), whose answers a program gave." in view.notes
 
 
-def test_from_three_homes_to_one_report_and_nothing_private_in_any_file(wine, folder, pack, experts, tmp_path):
-    collect(folder, experts[:3])
-    view = compare_study(folder)
+def test_from_three_homes_to_one_report_and_nothing_private_in_any_file(wine, collected, pack, experts, tmp_path):
+    folder, view = collected
     assert "Kendall's W" in view.agreement
     out = tmp_path / "out"
     out.mkdir()
@@ -205,7 +211,7 @@ def test_from_three_homes_to_one_report_and_nothing_private_in_any_file(wine, fo
     write_pack(pack, out / "wine.elicit")
     view.pooled.save(out / "pooled.metric.json")
     produced = [*out.iterdir(), *experts, *sessions_folder(folder).rglob("*.jsonl")]
-    private = {str(Path.home()), str(tmp_path), str(folder.folder), str(experts[0].parent)}
+    private = {str(Path.home()), str(tmp_path), str(folder.folder.parent), *(str(file.parent) for file in experts)}
     if getpass.getuser() != "root":
         private.add(getpass.getuser())
     probabilities = {repr(float(value)) for model in wine.models for value in model.y_proba.ravel()}
@@ -226,7 +232,7 @@ def test_in_a_second_round_experts_see_where_the_others_stand_and_both_rounds_ar
     text = pack_bytes(again).decode()
     assert "Ada" not in text
     assert "Ben" not in text
-    first = stands(read_pack(write_pack(again, tmp_path / "second")))[0]
+    first = stated_opinions(read_pack(write_pack(again, tmp_path / "second")))[0]
     one = opinions[0]
     words = folder.wording.mistakes[one.mistake]
     assert first.mistake == words.name

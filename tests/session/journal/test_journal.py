@@ -124,7 +124,7 @@ def test_the_lock_goes_when_its_process_is_killed(journal_path, a_session):
     create(journal_path, a_session[:1]).close()
     program = (
         "import sys, time; from pathlib import Path; from elicit_app.session.journal.writing import Journal\n"
-        f"journal = Journal.open(Path({str(journal_path)!r}))[0]; print('open', flush=True); time.sleep(60)"
+        f"journal = Journal.open(Path({str(journal_path)!r}))[0]; print('open', flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None

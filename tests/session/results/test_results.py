@@ -33,20 +33,28 @@ def answer_many(session, number):
         session.answer(("left", "right", "left", "equal", "right")[place % 5], seconds=float(place))
 
 
-@pytest.fixture
-def result(session):
-    answer_many(session, 11)
-    return result_view(session)
+@pytest.fixture(scope="module")
+def answered(study, tmp_path_factory):
+    """A session of eleven answers that tests only look at."""
+    path = tmp_path_factory.mktemp("answered") / "one.session.jsonl"
+    with Session.create(study, BayesSetting(seed=3, questions=40), path) as opened:
+        answer_many(opened, 11)
+        yield opened
 
 
-def test_a_result_says_where_it_comes_from(session, result, study, tmp_path):
+@pytest.fixture(scope="module")
+def result(answered):
+    return result_view(answered)
+
+
+def test_a_result_says_where_it_comes_from(answered, result, study, tmp_path):
     metric = result.metric
     assert metric.classes == study.classes
     assert metric.provenance.procedure == "bayes"
     assert metric.provenance.seed == 3
     assert metric.provenance.questions == 11
     assert metric.provenance.study_digest == study.digest.removeprefix("sha256:")
-    assert metric.provenance.answers_digest == answers_digest(session.state)
+    assert metric.provenance.answers_digest == answers_digest(answered.state)
     assert metric.provenance.parameters["person"] is True
     assert metric.prevalence == pytest.approx(np.bincount(study.models[0].y_true) / len(study.models[0].y_true))
     assert metric.population == study.population
@@ -59,11 +67,11 @@ def test_a_result_says_where_it_comes_from(session, result, study, tmp_path):
     assert again.quality == metric.quality
 
 
-def test_the_same_answers_give_the_same_file(session, result, tmp_path, study):
+def test_the_same_answers_give_the_same_file(answered, result, tmp_path, study):
     one = export(result, tmp_path / "one.metric.json").read_bytes()
-    path = session.path
-    session.close()
-    with Session.open(path, study) as again:
+    copy = tmp_path / "copy.session.jsonl"
+    copy.write_bytes(answered.path.read_bytes())
+    with Session.open(copy, study) as again:
         assert export(result_view(again), tmp_path / "two.metric.json").read_bytes() == one
 
 

@@ -26,14 +26,14 @@ def traffic():
     return open_study("traffic-light")
 
 
-@pytest.fixture
-def sitting(traffic, tmp_path):
+@pytest.fixture(scope="module")
+def sitting(traffic, tmp_path_factory):
     """Returns the session after a whole sitting without early stop, answered by a rule of the view."""
-    opened = []
+    opened, folder = [], tmp_path_factory.mktemp("sittings")
 
     def run(reply, seed=2):
         setting = BayesSetting(seed=seed, questions=18)
-        session = Session.create(traffic, setting, tmp_path / f"{len(opened)}.session.jsonl")
+        session = Session.create(traffic, setting, folder / f"{len(opened)}.session.jsonl")
         opened.append(session)
         while (view := question_view(session, 0)) is not None:
             session.answer(reply(view), seconds=2.0)
@@ -42,6 +42,12 @@ def sitting(traffic, tmp_path):
     yield run
     for session in opened:
         session.close()
+
+
+@pytest.fixture(scope="module")
+def honestly(sitting):
+    """The session of somebody honest, for tests that only look at it."""
+    return sitting(honest)
 
 
 def honest(view):
@@ -56,8 +62,8 @@ def headlines(view, good):
     return [finding.headline for finding in view.trust if finding.good is good]
 
 
-def test_honest_answers_are_trusted_in_words_and_numbers(sitting):
-    view = result_view(sitting(honest))
+def test_honest_answers_are_trusted_in_words_and_numbers(honestly):
+    view = result_view(honestly)
     assert view.trust_sentence == "Yes, as far as the answers can tell."
     assert headlines(view, good=False) == []
     assert headlines(view, good=True) == [
@@ -74,22 +80,19 @@ def test_honest_answers_are_trusted_in_words_and_numbers(sitting):
     assert (quality.held_out_agreement.agreed, quality.held_out_agreement.of) == (view.held_out[0].right, 18)
 
 
-def test_half_of_the_repeats_answered_alike_is_no_good_sign(sitting, monkeypatch):
+def test_half_of_the_repeats_answered_alike_is_no_good_sign(honestly, monkeypatch):
     report_of = trust.trust_report
     monkeypatch.setattr(trust, "trust_report", lambda *about: replace(report_of(*about), repeats=trust.Count(1, 2)))
-    view = result_view(sitting(honest))
+    view = result_view(honestly)
     assert "1 of 2 repeats: same answer" in headlines(view, good=False)
 
 
-def test_always_the_same_side_is_said(sitting):
-    view = result_view(sitting(lambda _: "left"))
+def test_always_the_same_side_is_said_and_not_called_the_worse_one_after_the_review(sitting):
+    session = sitting(lambda _: "left")
+    view = result_view(session)
     assert "22 of 22 preferences went to side A" in headlines(view, good=False)
     assert "0 of 1 repeat: same answer" in headlines(view, good=False)
     assert view.trust_sentence.startswith("Hardly")
-
-
-def test_a_side_that_was_kept_to_is_not_called_the_worse_one_after_the_review(sitting):
-    session = sitting(lambda _: "left")
     while pairs := review_view(session).contradictions:
         session.resolve(*(place + 1 for place in pairs[0]), "first")
     found = headlines(result_view(session), good=False)
@@ -126,8 +129,8 @@ def test_who_changes_their_mind_or_clicks_without_looking_is_told_so(sitting):
     assert not turned.trust_sentence.startswith("Yes")
     assert "Later answers say something else than earlier ones" in headlines(turned, good=False)
     rng = np.random.default_rng(5)
-    clicked = [result_view(sitting(lambda _: ("left", "right")[rng.integers(2)], seed)) for seed in range(2)]
-    assert any(view.trust_sentence.startswith("Hardly") for view in clicked)
+    clicked = [result_view(sitting(lambda _: ("left", "right")[rng.integers(2)], seed)) for seed in range(3)]
+    assert sum(view.trust_sentence.startswith("Hardly") for view in clicked) >= 2
 
 
 def at_stake(pair):

@@ -16,9 +16,10 @@ from elicit_app.gui.elements.page import Header, ScrolledPage, leave_by_escape
 from elicit_app.gui.elements.surfaces import Notice, Section
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LogPlot, PlotColumns, log_axis
+from elicit_app.gui.results.plotting import LogPlot, PlotColumns
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.experts.comparing import ComparisonView, MistakeRates
+from metrics.display.axes import LogAxis
 from metrics.display.numbers import two_digits
 from metrics.elicited.exchange import ExchangeRate
 
@@ -55,7 +56,7 @@ class ExpertPlot(LogPlot):
     def show_rows(self, rows: Sequence[MistakeRates], names: Sequence[str], yardstick: str) -> None:
         """Show `rows` for the experts `names`; `yardstick` is the mistake they are compared with, in the singular."""
         self._rows, self._names, self._yardstick = tuple(rows), (*names, _EVERYBODY), yardstick
-        self._axis = log_axis(_numbers(rows))
+        self._axis = LogAxis.around(x for row in rows for rate in (*row.rates, row.pooled) for x in rate.shown)
         tell(
             self,
             name=f"How bad each expert finds each mistake, compared with one {yardstick}",
@@ -208,14 +209,6 @@ class ExpertPlot(LogPlot):
             painter.setPen(colours.ink2)
             painter.drawText(QRectF(x + em(42), y - em(12), width, em(24)), _LEFT, said)
             x += em(42) + width + em(24)
-
-
-def _numbers(rows: Sequence[MistakeRates]) -> list[float]:
-    """Return all numbers that the axis should hold."""
-    found = [
-        number for row in rows for rate in (*row.rates, row.pooled) for number in (rate.ratio, rate.low, rate.high)
-    ]
-    return [number for number in found if number is not None and number > 0]
 
 
 MOST = 8

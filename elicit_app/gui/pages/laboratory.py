@@ -11,14 +11,14 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, Watched, width_sentence
+from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, SimulatedPerson, width_sentence
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton, ProgressBar
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
-from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.surfaces import Notice, Section
 from elicit_app.gui.elements.texts import tell, tell_item
-from elicit_app.gui.laboratory.plots import LivePlot, Series
+from elicit_app.gui.pages.laboratory_plots import LivePlot, Series
 from elicit_app.gui.theme import Role
 
 HEADS = ("person", "procedure", "answers", "judged otherwise", "range factor", "true values inside", "seconds")
@@ -59,7 +59,7 @@ class RowsTable(QWidget):
         """Return the texts that are shown, newest first."""
         return tuple(self._shown)
 
-    def add(self, person: Watched) -> None:
+    def add(self, person: SimulatedPerson) -> None:
         """Put a person on top."""
         end, inside = person.looks[-1], person.inside
         self._shown.appendleft(
@@ -126,7 +126,7 @@ class LaboratoryPage(ScrolledPage):
 
     def __init__(self, choices: Choices, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._people: list[Watched] = []
+        self._people: list[SimulatedPerson] = []
         self._running = False
         self._total = 0
         self._beside: dict[ListBox, QWidget] = {}
@@ -212,7 +212,7 @@ class LaboratoryPage(ScrolledPage):
     # --- what is shown
 
     @property
-    def people(self) -> Sequence[Watched]:
+    def people(self) -> Sequence[SimulatedPerson]:
         """Return everybody who is shown, in the order in which they answered."""
         return tuple(self._people)
 
@@ -224,7 +224,7 @@ class LaboratoryPage(ScrolledPage):
         self._show_state()
         self._repaint()
 
-    def add(self, person: Watched) -> None:
+    def add(self, person: SimulatedPerson) -> None:
         """Show one person more."""
         self._people.append(person)
         self.rows.add(person)
@@ -315,8 +315,8 @@ class LaboratoryPage(ScrolledPage):
         self.foot.addLayout(foot)
 
     def _settings_card(self) -> Card:
-        card, column = _card()
-        column.addWidget(Label("Who and what", Role.SECTION))
+        card = Section("Who and what")
+        column = card.column
         for name, widget in (("Study", self.study), ("Procedure", self.procedure), ("They answer by", self.answers)):
             column.addLayout(named(name, widget))
         for (name, box), (said, size) in (
@@ -342,7 +342,8 @@ class LaboratoryPage(ScrolledPage):
         return card
 
     def _plots_card(self) -> Card:
-        card, column = _card()
+        card = Section()
+        column = card.column
         column.addWidget(self.said)
         column.addWidget(self.so_far)
         self._plots = QBoxLayout(QBoxLayout.Direction.LeftToRight)
@@ -353,7 +354,8 @@ class LaboratoryPage(ScrolledPage):
         return card
 
     def _rows_card(self) -> Card:
-        card, column = _card()
+        card = Section()
+        column = card.column
         head = QHBoxLayout()
         head.setSpacing(theme.L)
         head.addWidget(Label("Rows", Role.SECTION), 1)
@@ -364,7 +366,8 @@ class LaboratoryPage(ScrolledPage):
         return card
 
     def _command_card(self) -> Card:
-        card, column = _card()
+        card = Section()
+        column = card.column
         row = QHBoxLayout()
         words = QVBoxLayout()
         words.addWidget(Label("The same in a terminal", Role.NOTE, theme.INK2))
@@ -427,11 +430,3 @@ class LaboratoryPage(ScrolledPage):
 def _sized(box: ListBox, size: DecimalBox) -> str:
     kind = str(box.currentData())
     return f"{kind}:{size.value():g}" if size.isEnabled() else kind
-
-
-def _card() -> tuple[Card, QVBoxLayout]:
-    card = Card()
-    column = QVBoxLayout(card)
-    column.setContentsMargins(20, 16, 20, 16)
-    column.setSpacing(10)
-    return card, column

@@ -2,13 +2,10 @@
 
 import csv
 import json
-import shlex
-import sys
 
 import numpy as np
 import pytest
 
-from elicit_app.cli.main import run
 from elicit_app.elicitation.questions import Question
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import procedure_for, setting_of
@@ -93,9 +90,9 @@ def test_an_outcome_in_words_and_which_side_is_better():
 
 
 def labels_words():
-    from elicit_app.study.amounts import Read, _words
+    from elicit_app.study.amounts import ReadAmounts, _words
 
-    return _words(Read("multilabel", ()), ("mood", "moods"))
+    return _words(ReadAmounts("multilabel", ()), ("mood", "moods"))
 
 
 def test_what_is_found_is_never_moved_and_values_follow_the_prices(folder):
@@ -114,19 +111,9 @@ def test_only_bayes_asks_about_amounts(folder):
 
 
 @pytest.fixture
-def elicit(folder, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def elicit(run_line, folder, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-
-    def call(command, code=0):
-        monkeypatch.setattr(sys, "argv", ["elicit", *shlex.split(command.format(folder=folder))])
-        with pytest.raises(SystemExit) as ended:
-            run()
-        out, err = capsys.readouterr()
-        assert (ended.value.code or 0) == code, err
-        return out if code == 0 else " ".join(err.replace("│", " ").split())
-
-    return call
+    return lambda line, code=0: run_line(line.format(folder=folder), code)
 
 
 def test_from_files_of_labels_to_a_score(elicit, folder, tmp_path):

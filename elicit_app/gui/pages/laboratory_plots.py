@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
-from elicit_app.gui.results.plotting import LinearAxis
 from elicit_app.gui.theme import Role, Tokens, em, font, tokens
-from metrics.display.axes import LogAxis
+from metrics.display.axes import LinearAxis, LogAxis
 
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

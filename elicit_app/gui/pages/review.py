@@ -26,14 +26,14 @@ from elicit_app.gui.elements import (
 from elicit_app.gui.elements.page import Header, ScrolledPage, press_by
 from elicit_app.gui.elements.surfaces import Notice
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.review.table import AnswersModel, AnswersTable, answer_words
+from elicit_app.gui.pages.review_table import AnswersModel, AnswersTable, answer_words
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.views.asked import AnsweredView, ReviewView
 from elicit_app.session.words.sentences import undo_words
 from elicit_app.study.model import Wording
 
 
-class Meant(NamedTuple):
+class Resolution(NamedTuple):
     """What was decided about two answers: their numbers, and which one counts."""
 
     pair: tuple[int, int]
@@ -51,7 +51,7 @@ def circumstances(answer: AnsweredView, other: AnsweredView | None) -> str:
     return ", ".join(parts)
 
 
-class _Said(QWidget):
+class _AnswerSummary(QWidget):
     """One of the two answers: when, what, and how it came about."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class _Said(QWidget):
 
 
 class ContradictionCard(Card):
-    """Emits `resolve_requested` with a `Meant`."""
+    """Emits `resolve_requested` with a `Resolution`."""
 
     resolve_requested = Signal(object)
 
@@ -91,7 +91,7 @@ class ContradictionCard(Card):
         column.addLayout(head)
         self._answers = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._answers.setSpacing(theme.M)
-        self._first, self._second = _Said(), _Said()
+        self._first, self._second = _AnswerSummary(), _AnswerSummary()
         self._answers.addWidget(self._first, 1)
         self._answers.addWidget(GlyphSign(Glyph.SWAP, 20), 0, Qt.AlignmentFlag.AlignVCenter)
         self._answers.addWidget(self._second, 1)
@@ -111,7 +111,7 @@ class ContradictionCard(Card):
             policy = button.sizePolicy()
             policy.setVerticalPolicy(QSizePolicy.Policy.Minimum)
             button.setSizePolicy(policy)
-            button.clicked.connect(lambda _=False, kept=kept: self.resolve_requested.emit(Meant(self._pair, kept)))
+            button.clicked.connect(lambda _=False, kept=kept: self.resolve_requested.emit(Resolution(self._pair, kept)))
 
     @property
     def buttons(self) -> dict[Kept, Button]:
