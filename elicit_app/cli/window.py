@@ -44,7 +44,7 @@ def open_ref(
     _demand(study)
     why = no_window()
     if why:
-        raise Problem(f"{why} Answer in the terminal with: elicit ask {study}")
+        raise Problem(f"{why} Answer in the terminal with: elicit ask {output.typed(study)}")
     _run(study)
 
 
