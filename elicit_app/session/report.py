@@ -23,7 +23,7 @@ from metrics import ElicitedMetric
 from metrics.display.axes import LinearAxis
 from metrics.display.numbers import counted, day, probability, total_cost, two_digits
 from metrics.display.text import capitalised
-from metrics.elicited.exchange import exchange_rates, flow_of, headline_of
+from metrics.elicited.exchange import beside_name, exchange_rates, flow_of, headline_of
 from metrics.elicited.metric_parts import ANSWERS_FOR
 from metrics.exports.drawings import Picture, difference_mark, difference_numbers
 from metrics.exports.html_page import page_as_html
@@ -268,9 +268,9 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
     unasked = set(metric.quality.never_asked)
     names = []
     for rate in rates:
-        flow = flow_of(metric, rate.key)
+        flow = beside_name(rate.mistake.name, flow_of(metric, rate.key))
         mistake = metric.classes[rate.true], None if rate.predicted is None else metric.classes[rate.predicted]
-        beneath = [] if flow.casefold() in ("", rate.mistake.name.casefold()) else [flow]
+        beneath = [flow] if flow else []
         beneath += ["never asked about"] if mistake in unasked else []
         names.append((rate.mistake.name, ", ".join(beneath)))
     plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates))

@@ -135,7 +135,7 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
     Parameters
     ----------
     study : Study
-        A study folder.
+        One with predictions; where its sessions lie, see `sessions_folder`.
     files : sequence of Path
         What the experts saved.
 
@@ -144,8 +144,8 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
     Problem
         A file is damaged, no session, or about another study; nothing is filed then.
     """
-    if study.kind != "folder" or study.folder is None:
-        raise Problem(f"“{study.title}” has no folder of its own to keep answers in: make one with `elicit study new`.")
+    if study.kind in ("synthetic", "pack"):
+        raise Problem(f"Answers about “{study.title}” are collected by the study that it was made from: name that one.")
     found = [(file, _sound(study, file)) for file in files]
     folder = sessions_folder(study)
     filed = []
