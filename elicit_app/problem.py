@@ -85,11 +85,6 @@ def file_problem(path: Path, *findings: Finding) -> Problem:
     return Problem(f"{path.name} cannot be used: {'; '.join(parts)}.", findings)
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """Return a number with its noun: "1 row", "1,512 rows"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def listed(items: list[str], most: int = 5) -> str:
     """Return the first items in quotation marks, and how many more there are."""
     shown = ", ".join(f"“{shortened(item)}”" for item in items[:most])

@@ -11,7 +11,8 @@ import typer
 from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption, flag
 from elicit_app.cli.metric import print_comparison, require_new
-from elicit_app.problem import Problem, WrongOption, counted, listed
+from elicit_app.problem import Problem, WrongOption, listed
+from metrics.display.numbers import counted
 
 if TYPE_CHECKING:
     from elicit_app.registry import Setting
@@ -34,7 +35,9 @@ PredictedOption = Annotated[
     typer.Option("--predicted", metavar="COLUMN", help="The column of predicted labels, where there are no scores."),
 ]
 StudyRef = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")]
-StudyFolder = Annotated[Path, typer.Argument(metavar="STUDY", help="A study folder.")]
+AskedStudy = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A study folder, or another study that was asked about.")
+]
 LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold raw scores; their softmax is taken.")]
 
 
@@ -154,7 +157,7 @@ def _pairs(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def change(
-    study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study folder.")],
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study folder.")],
     add: Annotated[
         list[Path] | None,
         typer.Option("--add", metavar="FILE", help="Predictions of another model; may be given several times."),
@@ -342,7 +345,7 @@ def _setting(
 
 
 def collect(
-    study: StudyFolder,
+    study: AskedStudy,
     files: Annotated[list[Path], typer.Argument(metavar="FILE ...", help="What the experts saved and sent back.")],
 ) -> None:
     """Check the answers that experts sent back, and file them among the study's sessions."""
@@ -362,7 +365,7 @@ def collect(
 
 
 def report(
-    study: StudyFolder,
+    study: AskedStudy,
     out: Annotated[Path, typer.Argument(metavar="FILE", help="The report: .pdf, .html or .md.")],
     trusted_only: Annotated[
         bool, typer.Option("--trusted-only", help="Leave out whose answers do not hang together.")

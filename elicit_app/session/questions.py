@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import (
     PREFERENCES,
     Asked,
     Choice,
+    Family,
     Moved,
     Outcome,
     Procedure,
@@ -25,6 +27,7 @@ from elicit_app.session.journal.events import Answered, Pair, Subject
 from elicit_app.session.journal.state import SessionState
 from elicit_app.session.views.asked import Reply
 from elicit_app.study.model import Study
+from metrics.elicited.family import is_fraction
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,15 +78,53 @@ def on_screen(left: Side, moved: Moved | None) -> Moved | None:
     return moved if moved is None or left == "first" else moved.swapped()
 
 
-def stand(state: SessionState, pair: Pair, progress: Progress) -> Asking:
-    """Return how a new question stands: sides, rows and subject at random, a repeat with its sides swapped."""
+def stand(state: SessionState, pair: Pair, progress: Progress, winner: Side | None = None) -> Asking:
+    """Return how a new question stands: sides, rows and subject at random, a repeat with its sides swapped.
+
+    `winner` is the side that is expected to be chosen: where one side of the screen has been chosen more often, it goes
+    to the other. Of counts to be moved as many stand left as right.
+    """
     number = len(state.entries) + 1
     left, subject = sides(state.begun.seed, number)
     if pair.repeat_of is not None and pair.purpose is Purpose.REPEAT:
         left, subject = sides_of_repeat(state.entries[pair.repeat_of - 1].event, pair, subject)
+    elif pair.proposal is not None and pair.proposal.at_once:
+        left = _evened(left, pair.proposal.side, _lead_of_left(state, counts=True))
+    elif winner is not None:
+        left = _evened(left, winner, _lead_of_left(state, counts=False))
     return Asking(number, pair, left, subject, rows_reversed(state.begun.seed, number), progress)
 
 
+def favoured(step: Step, family: Family) -> Side | None:
+    """Return the side that is expected to be chosen, None where that is not known: a search foretells nothing."""
+    if step.belief.agreement is None or is_fraction(family):
+        return None
+    first, second = step.question.rates
+    better = float(step.belief.weights @ (coordinates(first, family) - coordinates(second, family)))
+    return None if better == 0.0 else "first" if better > 0 else "second"
+
+
+def _evened(left: Side, wanted: Side, lead: int) -> Side:
+    """Return what stands left: as drawn, but where left is so many ahead, or behind, `wanted` evens it out."""
+    if abs(lead) < _MOST_AHEAD:
+        return left
+    other: Side = "second" if wanted == "first" else "first"
+    return other if lead > 0 else wanted
+
+
+def _lead_of_left(state: SessionState, *, counts: bool) -> int:
+    """Return how much more often left was chosen than right; of counts, how much more often one to move stood there."""
+    lead = 0
+    for entry in state.entries:
+        event, proposal = entry.event, entry.event.pair.proposal
+        if proposal is not None and proposal.at_once:
+            lead += (1 if proposal.side == event.left else -1) if counts else 0
+        elif not counts and entry.answer.choice in PREFERENCES:
+            lead += 1 if to_reply(event.left, entry.answer.choice) == "left" else -1
+    return lead
+
+
+_MOST_AHEAD = 2  # chosen sides, or counts, by which the left may be ahead of the right before it is evened out
 _BLOCK: tuple[tuple[Side, Subject], ...] = (
     ("first", "left"),
     ("first", "right"),

@@ -349,8 +349,10 @@ class SessionRunner:
         asking = self._session.asking()
         if asking is None:
             return
-        counts = asking.pair.proposal is not None and asking.pair.proposal.at_once
-        self._later(partial(self._prepare_counts if counts else self._prepare_choices, asking))
+        if asking.pair.proposal is not None and asking.pair.proposal.at_once:
+            self._later(partial(self._prepare_counts, asking))
+        else:
+            self._prepare_choices(asking)
 
     def _prepare_choices(self, asking: Asking) -> None:
         for reply, strength in _REPLIES:

@@ -53,6 +53,7 @@ from elicit_app.session.journal.writing import Journal
 from elicit_app.session.questions import (
     Asking,
     Steps,
+    favoured,
     first_step,
     note_about,
     on_screen,
@@ -245,7 +246,7 @@ class Session:
         if isinstance(step, Outcome):
             return None
         pair = Pair.of(step.question, tuple(index + 1 for index in self.state.used))
-        return stand(self.state, pair, step.progress)
+        return stand(self.state, pair, step.progress, favoured(step, self.setting.family))
 
     def look_ahead(
         self, asking: Asking, reply: Reply, strength: Strength | None = None, *, moved: Moved | None = None

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elicit_app.problem import Finding, Problem, counted, file_problem, listed, shortened
+from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import Batch, RowCheck, require_comparable
 from elicit_app.study.mapping import MappedTable
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions
 from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
+from metrics.display.numbers import counted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, Problem, file_problem, listed
 from elicit_app.study import parquet
 from elicit_app.study.parquet import BATCH_ROWS
+from metrics.display.numbers import counted
 from metrics.extras import require
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
@@ -197,7 +198,7 @@ class CsvTable:
                 yield Finding(self._shape(row, found), "Every row needs one field for each column of the header.")
 
     def _shape(self, row: int, found: int) -> str:
-        fields = f"{found} field{'' if found == 1 else 's'}"
+        fields = counted(found, "field")
         return f"Row {row} has {fields}, but the header names {len(self.columns)} columns"
 
     def _field_counts(self) -> Iterator[tuple[int, int]]:

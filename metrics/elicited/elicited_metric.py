@@ -17,7 +17,7 @@ from metrics.elicited.family import family_of
 from metrics.elicited.kinds import KindName, check_kind
 from metrics.elicited.metric_parts import CaseWords, Consequence, MetricDetails, Provenance, Quality
 from metrics.elicited.scoring import CostsOfCases
-from metrics.errors import InputError
+from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import matrix_by_name, number_array, square_matrix, whole_number
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
@@ -224,7 +224,7 @@ class ElicitedMetric(CostsOfCases):
         unknown = set(details) - MetricDetails.__optional_keys__
         if unknown:
             known = ", ".join(sorted(MetricDetails.__optional_keys__))
-            raise TypeError(f"{min(unknown)}: is no detail of a metric; there are {known}")
+            raise ArgumentTypeError(f"{min(unknown)}: is no detail of a metric; there are {known}")
         if yardstick is not None and (isinstance(yardstick, str) or len(yardstick) != 2):
             raise InputError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
         return cls(

@@ -152,3 +152,16 @@ def test_a_reader_that_goes_away_is_no_error(desk):
     )
     assert done.stdout == "#"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("collect", "breast-cancer", "none.jsonl"), "There is no session file none.jsonl"),
+        (("change", "breast-cancer", "--remove", "Cell outline"), "has no folder of its own"),
+    ],
+)
+def test_a_bundled_name_is_a_study_to_every_command(elicit, tmp_path, arguments, says):
+    found = elicit("study", *arguments, cwd=tmp_path)
+    assert found.returncode == 1
+    assert says in found.stderr

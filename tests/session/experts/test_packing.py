@@ -269,3 +269,11 @@ def parts_of(content):
         except zlib.error:
             continue
     return parts
+
+
+def test_answers_about_a_bundled_study_lie_where_its_sessions_lie(wine, pack, experts, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert collect(wine, experts[:1])[0].new
+    assert len(sessions_of(sessions_folder(wine), wine.digests)) == 1
+    with pytest.raises(Problem, match="collected by the study that it was made from"):
+        collect(read_pack(write_pack(pack, tmp_path / "wine")), experts[:1])
