@@ -88,7 +88,7 @@ def no_window() -> str:
 
 
 def _x_display() -> bool:
-    """Tell whether the X server that DISPLAY names answers."""
+    """Return whether the X server that DISPLAY names answers."""
     import socket
 
     name = os.environ.get("DISPLAY", "")
