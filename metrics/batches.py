@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.errors import InputError
+from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import case_weights, named_classes, require_order, required_weight, same_length
 from metrics.inputs.class_index import ClassIndex, column_classes
 from metrics.inputs.labels import Probabilities, checked_rows, label_array, probability_array
@@ -100,7 +100,7 @@ class Accumulator(ABC):
             Where its setting differs.
         """
         if type(other) is not type(self):
-            raise TypeError(f"A {type(self).__name__} cannot take in a {type(other).__name__}.")
+            raise ArgumentTypeError(f"A {type(self).__name__} cannot take in a {type(other).__name__}.")
         theirs = other._setting()
         for name, value in self._setting().items():
             if not _equal(value, theirs[name]):

@@ -10,10 +10,9 @@ class CostsCountTwice(UserWarning):
 class InputError(ValueError):
     """Bad input, said in one sentence: which argument, which row or field, what was expected.
 
-    Everything that `metrics` raises because of *values* (labels, probabilities, weights, costs, numbers out of range,
-    shapes, files) is of this class. A TypeError stays a TypeError: it is raised where the *kind* of an argument is
-    wrong whatever its value (a text where a sequence of labels or a number belongs, an estimator without
-    ``predict_proba``, accumulators of two kinds), which is a mistake in the calling program and not in its data.
+    Whatever `metrics` refuses of what it is given is of this class: labels, probabilities, weights, costs,
+    numbers out of range, shapes, files. Where the *kind* of an argument is wrong whatever its value (a text where a
+    sequence of labels or a number belongs, an estimator without ``predict_proba``), it is a TypeError as well.
 
     Examples
     --------
@@ -24,3 +23,7 @@ class InputError(ValueError):
     ...     print(error)
     y_pred: 3 cases were expected, as many as in y_true, found 2.
     """
+
+
+class ArgumentTypeError(InputError, TypeError):
+    """An argument of the wrong kind: an InputError, so that one `except` is enough, and a TypeError as in Python."""

@@ -45,12 +45,3 @@ def elicit():
             return CompletedProcess(arguments, *record.run_here([str(each) for each in arguments], stdin))
 
     return run
-
-
-@pytest.fixture(scope="session")
-def two_workers():
-    """A Dask cluster of two processes, which take seconds to start."""
-    from distributed import LocalCluster
-
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
-        yield cluster

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import linecache
 import pkgutil
 
 import pytest
@@ -15,5 +16,6 @@ MODULES = [name for name in NAMES if not name.startswith(("metrics.models.torch"
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
+    linecache.clearcache()  # doctest asks the disk about every file in it at every example
     found = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert found.failed == 0

@@ -8,7 +8,7 @@ from elicit_app.session.views.result import ResultView
 from elicit_app.session.words.policy_words import information_texts, policy_texts
 from elicit_app.study.model import Study
 from metrics.display.numbers import probability, total_cost, two_digits
-from metrics.elicited.exchange import called
+from metrics.elicited.exchange import beside_name, called
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -50,8 +50,9 @@ def _ratios(console: Console, view: ResultView, study: Study) -> None:
     table.add_column("counts as", justify="right")
     table.add_column("plausible (90 %)")
     for ratio in view.ratios:
-        flow = "" if study.wording.priced else f" ({called(study.wording.class_one, ratio.key)})"
-        table.add_row(f"{ratio.mistake.name}{flow}", *ratio.columns())
+        name = ratio.mistake.name
+        flow = "" if study.wording.priced else beside_name(name, called(study.wording.class_one, ratio.key))
+        table.add_row(f"{name} ({flow})" if flow else name, *ratio.columns())
     console.print(table)
 
 

@@ -11,7 +11,8 @@ import typer
 from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption, flag
 from elicit_app.cli.metric import print_comparison, require_new
-from elicit_app.problem import Problem, WrongOption, counted, listed
+from elicit_app.problem import Problem, WrongOption, listed
+from metrics.display.numbers import counted
 
 if TYPE_CHECKING:
     from elicit_app.registry import Setting
@@ -34,7 +35,9 @@ PredictedOption = Annotated[
     typer.Option("--predicted", metavar="COLUMN", help="The column of predicted labels, where there are no scores."),
 ]
 StudyRef = Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")]
-StudyFolder = Annotated[Path, typer.Argument(metavar="STUDY", help="A study folder.")]
+AskedStudy = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A study folder, or another study that was asked about.")
+]
 LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold raw scores; their softmax is taken.")]
 
 
@@ -115,7 +118,7 @@ def new(
     for note in made.notes:
         print(note, file=sys.stderr)
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
-    print(f"Next: elicit open {folder}")
+    print(f"Next: elicit open {output.typed(folder)}")
 
 
 class ColumnOptions(NamedTuple):
@@ -154,7 +157,7 @@ def _pairs(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def change(
-    study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study folder.")],
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study folder.")],
     add: Annotated[
         list[Path] | None,
         typer.Option("--add", metavar="FILE", help="Predictions of another model; may be given several times."),
@@ -205,7 +208,7 @@ def _new_of_amounts(
         folder, files, name=name, noun=None if words is None else (words[0], words[1]), population=population
     )
     print(f"Made the study “{made.title}” in {folder}: {made.description}.")
-    print(f"Next: elicit ask {folder}")
+    print(f"Next: elicit ask {output.typed(folder)}")
 
 
 def show_list(
@@ -319,7 +322,7 @@ def pack(
     others = ", and where the experts stand, without their names" if round == 2 else ""
     print(f"Wrote {path}: the words of “{opened.title}” and counts of decisions, no case{others}.")
     print("Send it. Who gets it opens it with elicit (or: elicit ask), answers, and sends the saved answers back.")
-    print(f"Then: elicit study collect {study} FILE...")
+    print(f"Then: elicit study collect {output.typed(study)} FILE...")
 
 
 def _setting(
@@ -342,7 +345,7 @@ def _setting(
 
 
 def collect(
-    study: StudyFolder,
+    study: AskedStudy,
     files: Annotated[list[Path], typer.Argument(metavar="FILE ...", help="What the experts saved and sent back.")],
 ) -> None:
     """Check the answers that experts sent back, and file them among the study's sessions."""
@@ -358,11 +361,11 @@ def collect(
     who = f"1 {simulated}expert has" if len(finished) == 1 else f"{len(finished)} {simulated}experts have"
     print(f"{who} finished “{opened.title}”.")
     if len(finished) > 1:
-        print(f"Next: elicit study report {study} {opened.name}.pdf")
+        print(f"Next: elicit study report {output.typed(study)} {output.typed(opened.name + '.pdf')}")
 
 
 def report(
-    study: StudyFolder,
+    study: AskedStudy,
     out: Annotated[Path, typer.Argument(metavar="FILE", help="The report: .pdf, .html or .md.")],
     trusted_only: Annotated[
         bool, typer.Option("--trusted-only", help="Leave out whose answers do not hang together.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -45,6 +46,7 @@ def sweep(
     from elicit_app.experiments.sweep import read_sweep, run_sweep, unfinished
     from elicit_app.experiments.sweep_results import found_by, plot_found
     from elicit_app.study.writing import write_picture
+    from metrics.display.numbers import counted
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")
@@ -74,7 +76,8 @@ def sweep(
             raise
     found = found_by(stated, rows)
     _print_table(found)
-    print(f"Wrote {out}: {len(rows):,} runs of {len(found):,} combinations.", file=sys.stderr)
+    of = f"{counted(len(rows), 'run')} of {counted(len(found), 'combination')}"
+    print(f"Wrote {out}: {of}.", file=sys.stderr)
     if plot is not None:
         write_picture(plot_found(found), plot)
         print(f"Wrote {plot}.", file=sys.stderr)
@@ -94,6 +97,12 @@ def _print_table(found: list[Found]) -> None:
     for name in shown:
         table.add_column(MEASURES[name], justify="right")
     for one in found:
-        cells = [f"{one.means[name]:.4g} ± {one.errors[name]:.2g}" if name in one.means else "" for name in shown]
-        table.add_row(one.label, f"{one.runs:,}", *cells)
+        table.add_row(one.label, f"{one.runs:,}", *(_mean(one, name) for name in shown))
     console().print(table)
+
+
+def _mean(one: Found, name: str) -> str:
+    if name not in one.means:
+        return ""
+    mean, error = one.means[name], one.errors[name]
+    return f"{mean:.4g}" if math.isnan(error) else f"{mean:.4g} ± {error:.2g}"  # one run has no standard error

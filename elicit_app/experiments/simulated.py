@@ -190,7 +190,7 @@ def settings_used(study: Study, setting: Setting, experts: Mapping[str, object])
         "space": setting.space,
         "classes": list(study.classes),
         "version": elicit_app.__version__,
-        **setting.model_dump(mode="json", exclude={"procedure", "family", "space", "person"}),
+        **setting.in_full().model_dump(mode="json", exclude={"procedure", "family", "space", "person"}),
         **experts,
     }
 

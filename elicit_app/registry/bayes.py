@@ -95,6 +95,15 @@ class BayesSetting(Setting):
             changes.update(questions=SITTING, stop=True)
         return self.model_copy(update=changes)
 
+    def in_full(self) -> Self:
+        """Return the setting with the numbers that bayes takes where it leaves them open."""
+        taken: dict[str, object] = {"questions": self.questions or DEFAULT_QUESTIONS, "answers": "choice"}
+        if self.space == "frontier":
+            taken["answers"] = "choice" if is_fraction(self.family) else self.answers or "mixed"
+            taken["max_cells"] = self.max_cells or DEFAULT_CELLS
+            taken["worst_error"] = WORST_ERROR if self.worst_error is None else self.worst_error
+        return self.model_copy(update=taken)
+
     def with_budget(self, questions: int | None, early_stop: bool) -> Self:
         """Return the setting after the expert asked for more questions, and whether it may stop before them."""
         if questions is None:
@@ -108,20 +117,21 @@ def _build(study: Study, setting: BayesSetting) -> Procedure:
     if is_fraction(setting.family) and study.wording.priced is not None:
         raise WrongOption("Prices of amounts are linear: the `family` of this study is dlpm.")
     sphere = sphere_for(study, setting) if setting.space == "sphere" else None
+    taken = setting.in_full()
     return Bayes(
         deciders(study, setting),
         family=setting.family,
         seed=setting.seed,
         population=study.population if setting.person or sphere is None else None,
-        questions=setting.questions or DEFAULT_QUESTIONS,
+        questions=taken.questions or DEFAULT_QUESTIONS,
         space=setting.space,
         sphere=None if sphere is None else (sphere.centre, sphere.radius),
         stop=setting.stop,
         checks=setting.checks,
         strength=setting.strength,
-        max_cells=setting.max_cells or DEFAULT_CELLS,
-        worst_error=WORST_ERROR if setting.worst_error is None else setting.worst_error,
-        answers="choice" if is_fraction(setting.family) else setting.answers or "mixed",
+        max_cells=taken.max_cells or DEFAULT_CELLS,
+        worst_error=WORST_ERROR if taken.worst_error is None else taken.worst_error,
+        answers=taken.answers or "choice",
         constraints=stated_orders(setting, study.classes),
         piles=piles_of(setting.piles or (), study.classes) if linear_family(setting.family).tells_apart else (),
         purpose=setting.purpose,

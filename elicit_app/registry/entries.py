@@ -80,6 +80,10 @@ class Setting(BaseModel):
         """Return the setting in whole cases of real decisions, in sittings of a bearable length."""
         return self.model_copy(update={"person": True})
 
+    def in_full(self) -> Self:
+        """Return the setting with the numbers that the procedure takes where it leaves them open."""
+        return self
+
     def with_budget(self, questions: int | None, early_stop: bool) -> Self:
         """Return the setting after the expert asked for more questions (None: as it is)."""
         del early_stop  # only matters where a procedure may stop before its number

@@ -79,6 +79,12 @@ class SphereSetting(SearchSetting):
             raise WrongOption("`cycles` must be at least 1, or auto.")
         return self
 
+    def in_full(self) -> Self:
+        """Return the setting with the passes that are made where it leaves them open."""
+        from elicit_app.elicitation.procedures.lpm import usual_cycles
+
+        return self.model_copy(update={"cycles": self.cycles or usual_cycles(self.ask)})
+
 
 class DlpmSetting(FrontierSetting):
     """Algorithm 1 of Hiranandani et al. (NeurIPS 2019)."""

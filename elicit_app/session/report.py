@@ -21,8 +21,9 @@ from elicit_app.study.model import Study
 from elicit_app.study.writing import write_whole
 from metrics import ElicitedMetric
 from metrics.display.axes import LinearAxis
-from metrics.display.numbers import day, probability, total_cost, two_digits
-from metrics.elicited.exchange import exchange_rates, flow_of, headline_of
+from metrics.display.numbers import counted, day, probability, total_cost, two_digits
+from metrics.display.text import capitalised
+from metrics.elicited.exchange import beside_name, exchange_rates, flow_of, headline_of
 from metrics.elicited.metric_parts import ANSWERS_FOR
 from metrics.exports.drawings import Picture, difference_mark, difference_numbers
 from metrics.exports.html_page import page_as_html
@@ -185,7 +186,7 @@ def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | No
     who = metric.provenance.expert or "one person"
     by = "a program, not a person" if quality.simulated else who
     cases = "" if judgement is None else f"{judgement.n_cases:,} {judgement.words.cases}"
-    left = [("Asked", f"{by}, {_plural(number, 'answer')}"), ("About", asked.about if asked else cases)]
+    left = [("Asked", f"{by}, {counted(number, 'answer')}"), ("About", asked.about if asked else cases)]
     right = [("On", asked.day if asked else day(metric.created))]
     if quality.purpose is not None:
         right.append(("For", ANSWERS_FOR[quality.purpose]))
@@ -241,12 +242,12 @@ def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
     found, words = judgement.information, judgement.words
     assert found is not None
     head = headline_of(exchange_rates(judgement.metric))
-    answers = _plural(judgement.metric.provenance.questions, "answer")
+    answers = counted(judgement.metric.provenance.questions, "answer")
     if head.rate.ninety is None:
         first = "The metric has no ranges: what the answers leave open was not counted."
     else:
         first = (
-            f"{answers[:1].upper()}{answers[1:]} leave {head.rate.columns()[1]} {head.yardstick.mistake.many} for one "
+            f"{capitalised(answers)} leave {head.rate.columns()[1]} {head.yardstick.mistake.many} for one "
             f"{head.rate.mistake.one}."
         )
         if found.of_values <= 0.03 * max(found.expected_loss, 1e-12):
@@ -267,9 +268,9 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
     unasked = set(metric.quality.never_asked)
     names = []
     for rate in rates:
-        flow = flow_of(metric, rate.key)
+        flow = beside_name(rate.mistake.name, flow_of(metric, rate.key))
         mistake = metric.classes[rate.true], None if rate.predicted is None else metric.classes[rate.predicted]
-        beneath = [] if flow.casefold() in ("", rate.mistake.name.casefold()) else [flow]
+        beneath = [flow] if flow else []
         beneath += ["never asked about"] if mistake in unasked else []
         names.append((rate.mistake.name, ", ".join(beneath)))
     plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates))
@@ -334,7 +335,7 @@ def _again(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | N
     answers = f"{source.questions}, digest {_start(source.answers_digest)}" if source.answers_digest else "none"
     state = "in order" if quality.provisional is None else f"provisional: {quality.provisional}"
     if quality.never_asked:
-        state += f"; {_plural(len(quality.never_asked), 'mistake')} never asked about"
+        state += f"; {counted(len(quality.never_asked), 'mistake')} never asked about"
     rows = [
         ("Study", f"{study}, digest {_start(source.study_digest)}" if source.study_digest else study),
         ("Answers", answers),
@@ -393,14 +394,14 @@ def _about(study: Study) -> str:
     if study.wording.priced:
         return study.description
     cases = f"{study.n_cases:,} {study.wording.cases}"
-    return f"{cases}, {_plural(len(study.model_names), 'model')}"
+    return f"{cases}, {counted(len(study.model_names), 'model')}"
 
 
 def _how(answers: Sequence[AnsweredView], study: Study) -> str:
     moved = sum(one.moved is not None for one in answers)
     chosen = len(answers) - moved
     what = "batches of items" if study.wording.priced else f"{study.population:,} {study.wording.cases}"
-    text = f"{_plural(len(answers), 'pair')} of results for {what} were compared"
+    text = f"{counted(len(answers), 'pair')} of results for {what} were compared"
     if not moved:
         return f"{text} by choosing."
     mixed = "Choosing and matching are mixed because they differ (Tversky, Sattath and Slovic 1988)."
@@ -413,16 +414,12 @@ def _shown(session: Session) -> str:
     repeats = sum(pair.purpose is Purpose.REPEAT for pair in pairs)
     sentences = []
     if imagined:
-        of = f"{_plural(imagined, 'pair')} of {len(pairs)}"
+        of = f"{counted(imagined, 'pair')} of {len(pairs)}"
         sentences.append(f"{of} had a result that no model of the study gives; it was marked.")
     if repeats:
-        sentences.append(f"{_plural(repeats, 'pair')} came twice.")
+        sentences.append(f"{counted(repeats, 'pair')} came twice.")
     sentences.append("Sides, order and the start of each moved number were random; all are in the file of answers.")
     return " ".join(sentences)
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _start(digest: str | None) -> str:

@@ -18,6 +18,7 @@ from elicit_app.session.results.trusting import contradictions, misfit_numbers
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views.asked import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
 from elicit_app.session.words.sentences import last_words, progress_words, stated_words
+from metrics.display.numbers import counted
 
 _OVER = {
     "budget": "{answers} answers, all kept. That is a sitting: see the result, or go on.",
@@ -218,7 +219,7 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
         parts.append("one pair has two different answers" if doubled == 1 else f"{doubled} pairs have two answers")
     if odd:
         parts.append("one answer does not fit the rest" if odd == 1 else f"{odd} answers do not fit the rest")
-    total = f"{len(answers)} answer{'' if len(answers) == 1 else 's'}."
+    total = f"{counted(len(answers), 'answer')}."
     found = f" {', and '.join(parts).capitalize()}." if parts else ""
     missing = FEWEST_TO_EXPORT - len(session.state.informative)
     if missing > 0:

@@ -22,6 +22,8 @@ from elicit_app.study.packs import pack_bytes, pack_name, parse_pack
 from elicit_app.study.tables import PROBABILITY, TRUTH
 from metrics import ElicitedMetric
 from metrics.classification.relevance import OutcomeFrequencies
+from metrics.display.numbers import counted
+from metrics.display.text import capitalised
 from metrics.elicited.kinds import PRICED, multilabel_amounts
 
 Floats = NDArray[np.float64]
@@ -54,7 +56,7 @@ class ReadAmounts(NamedTuple):
 
 
 def is_of_amounts(path: Path) -> bool:
-    """Tell whether a file of predictions is about several labels, or about outcomes in contexts."""
+    """Return whether a file of predictions is about several labels, or about outcomes in contexts."""
     return _kind(CaseColumns(path)) is not None
 
 
@@ -132,7 +134,7 @@ def study_of_amounts(read: ReadAmounts, *, title: str, noun: tuple[str, str], po
     wording = _words(read, noun)
     setting: dict[str, object] = {"procedure": "bayes", "family": "dlpm", "purpose": "costs", **_ASKED}
     items = len(read.models[0].amounts)
-    models = f"{len(read.models)} model{'' if len(read.models) == 1 else 's'}"
+    models = counted(len(read.models), "model")
     what = "several labels" if read.kind == "multilabel" else "outcomes in contexts"
     study = Study(
         name=pack_name(title),
@@ -199,7 +201,7 @@ def _words(read: ReadAmounts, noun: tuple[str, str]) -> Wording:
         several = ("unusual suggestions", "suggestions off the mark")
         consequences = (f"{points} fewer do so than the usual.", f"{points} apart from what then happened.")
     amounts = tuple(
-        Mistake(plural[:1].upper() + plural[1:], single, plural, consequence)
+        Mistake(capitalised(plural), single, plural, consequence)
         for single, plural, consequence in zip(names, several, consequences, strict=True)
     )
     m = len(amounts)

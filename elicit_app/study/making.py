@@ -31,6 +31,7 @@ from elicit_app.study.synthetic import (
     synthetic_study,
     synthetic_title,
 )
+from metrics.display.numbers import counted
 from metrics.display.text import appearance
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import real_path
@@ -270,7 +271,7 @@ def _require_same_cases(first_file: Path, first: ReadPredictions, file: Path, ot
 
 def _description(classes: Sequence[str], n_models: int) -> str:
     what = " or ".join(classes) if len(classes) == 2 and len("".join(classes)) <= 30 else f"{len(classes)} classes"
-    return f"{what}, {n_models} model{'' if n_models == 1 else 's'}"
+    return f"{what}, {counted(n_models, 'model')}"
 
 
 BUNDLED = ("breast-cancer", "wine", "traffic-light", "digits")

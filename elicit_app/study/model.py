@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
+from metrics.display.text import capitalised
 from metrics.elicited.metric_parts import AnswersFor, CaseWords, Consequence
 
 LONGEST_TEXT = 2_000
@@ -286,7 +287,7 @@ class Study:
 
     @property
     def answered_elsewhere(self) -> bool:
-        """Tell whether the answers go back to a coordinator, who alone has the cases."""
+        """Return whether the answers go back to a coordinator, who alone has the cases."""
         return self.pack is not None and self.wording.priced is None
 
     @property
@@ -390,9 +391,7 @@ def default_wording(classes: Sequence[str], case: str = "case", cases: str = "ca
 
     def mistake(true: int, called: str) -> Mistake:
         name = f"{names[true]} called {called}"
-        return Mistake(
-            name[:1].upper() + name[1:], f"{names[true]} {case} called {called}", f"{many[true]} called {called}"
-        )
+        return Mistake(capitalised(name), f"{names[true]} {case} called {called}", f"{many[true]} called {called}")
 
     return Wording(
         case=case,

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from elicit_app.problem import Finding, Problem, counted, file_problem, listed, shortened
+from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import Batch, RowCheck, require_comparable
 from elicit_app.study.mapping import MappedTable
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions
 from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
+from metrics.display.numbers import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,7 +73,7 @@ class PredictionsFile:
         return self.table.frames(self.positions, self.start, self.stop)
 
     def has_numbers_for(self, classes: Sequence[str]) -> bool:
-        """Tell whether the file has the numbers 0..k-1 for these classes: an NPZ file need not name them."""
+        """Return whether the file has the numbers 0..k-1 for these classes: an NPZ file need not name them."""
         return len(classes) == len(self.classes) and set(self.classes) == set(_numbered(len(classes)))
 
     def by_number(self) -> PredictionsFile:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, Problem, file_problem, listed
 from elicit_app.study import parquet
 from elicit_app.study.parquet import BATCH_ROWS
+from metrics.display.numbers import counted
 from metrics.extras import require
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
@@ -197,7 +198,7 @@ class CsvTable:
                 yield Finding(self._shape(row, found), "Every row needs one field for each column of the header.")
 
     def _shape(self, row: int, found: int) -> str:
-        fields = f"{found} field{'' if found == 1 else 's'}"
+        fields = counted(found, "field")
         return f"Row {row} has {fields}, but the header names {len(self.columns)} columns"
 
     def _field_counts(self) -> Iterator[tuple[int, int]]:
@@ -386,7 +387,7 @@ def _shape_fault(truth: NDArray[Any], proba: NDArray[Any]) -> str | None:
 
 
 def _are_positions(truth: NDArray[Any], names: list[str]) -> bool:
-    """Tell whether integers 0..k-1 stand for classes that have names of their own."""
+    """Return whether integers 0..k-1 stand for classes that have names of their own."""
     if truth.dtype.kind not in "iu" or len(truth) == 0 or truth.min() < 0 or truth.max() >= len(names):
         return False
     if len(set(names)) < len(names):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.model import Mistake, Study
 from elicit_app.study.writing import write_whole
+from metrics.display.numbers import counted
 from metrics.errors import InputError
 from metrics.files import cell_text, csv_cell, read_regular_file
 from metrics.policies.cases import Practice
@@ -172,7 +173,7 @@ def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
     table = np.zeros((len(classes), len(classes)))
     for line in lines[1:]:
         if len(line) != len(lines[0]):
-            said = f"{len(line) - 1} number{'' if len(line) == 2 else 's'}"
+            said = counted(len(line) - 1, "number")
             raise Problem(f"{path}: the row of “{line[0]}” has {said}, {len(classes)} were expected.")
         for name, cell in zip(lines[0][1:], line[1:], strict=True):
             try:

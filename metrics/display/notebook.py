@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from numpy.typing import NDArray
 
 from metrics.display.numbers import amount, cost_text, percent
+from metrics.display.text import html_text
 
 _MOST = 12
 _LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right; white-space:pre-line"'
@@ -33,15 +33,19 @@ def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
     str
         HTML, without a script or style sheet of its own.
     """
-    head = "".join(f"<th {_LEFT if place == 0 else _RIGHT}>{escape(name)}</th>" for place, name in enumerate(columns))
+    head = "".join(
+        f"<th {_LEFT if place == 0 else _RIGHT}>{html_text(name)}</th>" for place, name in enumerate(columns)
+    )
     body = "".join(
-        f"<tr><th {_LEFT}>{escape(row[0])}</th>"
-        + "".join(f"<td {_RIGHT}>{escape(cell)}</td>" for cell in row[1:])
+        f"<tr><th {_LEFT}>{html_text(row[0])}</th>"
+        + "".join(f"<td {_RIGHT}>{html_text(cell)}</td>" for cell in row[1:])
         + "</tr>"
         for row in rows
     )
-    below = "".join(f"<div>{escape(note)}</div>" for note in notes if note)
-    return f"<div><b>{escape(title)}</b><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
+    below = "".join(f"<div>{html_text(note)}</div>" for note in notes if note)
+    return (
+        f"<div><b>{html_text(title)}</b><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
+    )
 
 
 def costs_html(

@@ -124,3 +124,12 @@ def day(moment: datetime) -> str:
     '20 November 2026'
     """
     return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "row"), counted(1512, "row"), counted(2, "case of flu", "cases of flu")
+    ('1 row', '1,512 rows', '2 cases of flu')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

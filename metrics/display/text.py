@@ -45,6 +45,11 @@ def appearance(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", drawn).translate(_TWINS).split())
 
 
+def capitalised(text: str) -> str:
+    """Return `text` with its first letter as a capital, all else as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def html_text(text: str) -> str:
     """Return `text` for a page in HTML: escaped, and as `isolated` has it."""
     return html.escape(isolated(text))

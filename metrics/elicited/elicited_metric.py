@@ -17,7 +17,7 @@ from metrics.elicited.family import family_of
 from metrics.elicited.kinds import KindName, check_kind
 from metrics.elicited.metric_parts import CaseWords, Consequence, MetricDetails, Provenance, Quality
 from metrics.elicited.scoring import CostsOfCases
-from metrics.errors import InputError
+from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import matrix_by_name, number_array, square_matrix, whole_number
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
@@ -120,7 +120,7 @@ class ElicitedMetric(CostsOfCases):
             object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two metrics say the same: every field but the time they were made, labels compared as text."""
+        """Return whether two metrics say the same: every field but the time they were made, labels compared as text."""
         if not isinstance(other, ElicitedMetric):
             return NotImplemented
         return self.class_index == other.class_index and all(
@@ -224,7 +224,7 @@ class ElicitedMetric(CostsOfCases):
         unknown = set(details) - MetricDetails.__optional_keys__
         if unknown:
             known = ", ".join(sorted(MetricDetails.__optional_keys__))
-            raise TypeError(f"{min(unknown)}: is no detail of a metric; there are {known}")
+            raise ArgumentTypeError(f"{min(unknown)}: is no detail of a metric; there are {known}")
         if yardstick is not None and (isinstance(yardstick, str) or len(yardstick) != 2):
             raise InputError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
         return cls(
@@ -346,7 +346,7 @@ class ElicitedMetric(CostsOfCases):
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two values of a field are equal; arrays are so where all their numbers are."""
+    """Return whether two values of a field are equal; arrays are so where all their numbers are."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return type(one) is type(other) and bool(one == other)

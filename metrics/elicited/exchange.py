@@ -289,6 +289,15 @@ def flow_of(metric: ElicitedMetric, key: MistakeKey) -> str:
     return called(metric.classes, key) if metric.kind == "confusion" else ""
 
 
+def beside_name(name: str, flow: str) -> str:
+    """Return what stands beside the name of a mistake: truth and prediction, empty where the name says them already.
+
+    >>> beside_name("Missed cancer", "malignant called benign"), beside_name("Ill called well", "ill called well")
+    ('malignant called benign', '')
+    """
+    return "" if flow.casefold() == name.casefold() else flow
+
+
 def yardstick_of(metric: ElicitedMetric) -> MistakeKey:
     """Return the mistake in whose units others are said: the named one, else the cheapest that costs anything."""
     family = family_of(metric.family)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.family import checked_cost_matrix, family_of
 from metrics.elicited.kinds import KindName
-from metrics.errors import InputError
+from metrics.errors import ArgumentTypeError, InputError
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict
@@ -383,6 +383,6 @@ def check_words(words: CaseWords | None, classes: Sequence[str]) -> None:
 def check_name_and_time(name: object, created: object) -> None:
     """Refuse a name that is no text, and a time without a time zone."""
     if not isinstance(name, str):
-        raise TypeError(f"name: a text was expected, found {name!r}")
+        raise ArgumentTypeError(f"name: a text was expected, found {name!r}")
     if not isinstance(created, datetime) or created.tzinfo is None:
         raise InputError("created: a time with a time zone was expected, such as datetime.now(UTC)")

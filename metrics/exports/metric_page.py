@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metrics.display.numbers import cost_text, day, span, two_digits
-from metrics.elicited.exchange import ExchangeRate, exchange_rates, flow_of, headline, rates_question
+from metrics.elicited.exchange import ExchangeRate, beside_name, exchange_rates, flow_of, headline, rates_question
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import ANSWERS_FOR, Floats
 from metrics.elicited.release import factors_within_rows, ranges_of_draws
@@ -90,8 +90,8 @@ def _about_costs(metric: ElicitedMetric) -> tuple[Section, ...]:
 
 
 def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
-    name, flow = one_line(rate.mistake.name), one_line(flow_of(metric, rate.key))
-    return name, "" if name.casefold() == flow.casefold() else flow
+    name = one_line(rate.mistake.name)
+    return name, beside_name(name, one_line(flow_of(metric, rate.key)))
 
 
 def _cost_texts(metric: ElicitedMetric) -> Cells:

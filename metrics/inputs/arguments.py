@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.errors import InputError
+from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import Probabilities, few, probability_array, unmasked
 
@@ -312,7 +312,7 @@ def real_number(value: object, name: str, lowest: float, highest: float = math.i
             raise TypeError
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: {expected} was expected, found {value!r}.") from None
+        raise ArgumentTypeError(f"{name}: {expected} was expected, found {value!r}.") from None
     if not (lowest <= number <= highest if ends else lowest < number < highest) or abs(number) > LARGEST:
         size = f", at most {LARGEST:g}," if LARGEST < abs(number) < math.inf else ""
         raise InputError(f"{name}: {expected}{size} was expected, found {value!r}.")
@@ -332,7 +332,7 @@ def whole_number(value: object, name: str, lowest: int, highest: int | None = No
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"{name}: a whole number was expected, found {value!r}.") from None
+        raise ArgumentTypeError(f"{name}: a whole number was expected, found {value!r}.") from None
     if number < lowest or (highest is not None and number > highest):
         limits = f"at least {lowest}" if highest is None else f"{lowest} to {highest}"
         raise InputError(f"{name}: {limits} was expected, found {number}.")

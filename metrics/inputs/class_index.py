@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.errors import InputError
+from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.labels import LARGEST_INTEGER, distinct, few, is_missing, is_text, label_array, label_text, unmasked
 
 # Integer labels that span fewer values than this are counted directly, without sorting them first.
@@ -64,7 +64,7 @@ class ClassIndex:
     def __init__(self, labels: ArrayLike | int, name: str = "labels") -> None:
         self.labels = np.arange(int(labels)) if isinstance(labels, int | np.integer) else _as_given(labels, name)
         if self.labels.ndim != 1:
-            raise TypeError(f"{name}: a sequence of labels was expected, found {labels!r}.")
+            raise ArgumentTypeError(f"{name}: a sequence of labels was expected, found {labels!r}.")
         if self.labels.size == 0:
             raise InputError(f"{name}: at least one label was expected, found none.")
         for position, label in enumerate(self.labels.tolist()):
@@ -241,7 +241,7 @@ def class_names(labels: Iterable[object]) -> tuple[str, ...]:
         Where there are fewer than two, or two read alike, or one is empty or missing.
     """
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-        raise TypeError(f"classes: a sequence of labels was expected, found {labels!r}.")
+        raise ArgumentTypeError(f"classes: a sequence of labels was expected, found {labels!r}.")
     given = list(labels)
     if len(given) < 2:
         raise InputError(f"classes: at least two classes were expected, {len(given)} given.")
@@ -264,7 +264,7 @@ def passed_labels(labels: ArrayLike | ClassIndex) -> ClassIndex:
     if isinstance(labels, ClassIndex):
         return labels
     if isinstance(labels, int | np.integer):
-        raise TypeError(f"labels: a sequence of labels was expected, found {labels!r}.")
+        raise ArgumentTypeError(f"labels: a sequence of labels was expected, found {labels!r}.")
     return ClassIndex(labels)
 
 
@@ -372,7 +372,7 @@ def _first_of_consecutive(names: Sequence[str]) -> int | None:
 def _as_given(labels: ArrayLike, name: str) -> NDArray[Any]:
     """Return the labels as an array whose elements are the caller's own; a list of mixed types stays so."""
     if isinstance(labels, str):
-        raise TypeError(f"{name}: a sequence of labels was expected, not the single text {labels!r}.")
+        raise ArgumentTypeError(f"{name}: a sequence of labels was expected, not the single text {labels!r}.")
     array = np.asarray(unmasked(labels))
     if not isinstance(labels, Sequence) or array.ndim != 1:
         return array

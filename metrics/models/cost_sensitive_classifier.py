@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from metrics.classification.costs import cost_sensitive_decisions, misclassification_cost
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.family import checked_cost_matrix
-from metrics.errors import CostsCountTwice, InputError
+from metrics.errors import ArgumentTypeError, CostsCountTwice, InputError
 from metrics.inputs.arguments import matrix_by_name
 from metrics.inputs.class_index import ClassIndex, class_names
 
@@ -127,15 +127,16 @@ class CostSensitiveClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator
                 CostsCountTwice,
                 stacklevel=2,
             )
-        if not hasattr(self.estimator, "predict_proba"):
-            name = type(self.estimator).__name__
-            raise TypeError(f"estimator: {name} has no predict_proba; wrap it in CalibratedClassifierCV.")
         y = column_or_1d(y, warn=True)
         if sample_weight is not None:
             fit_params["sample_weight"] = sample_weight
         if get_config()["enable_metadata_routing"]:
             fit_params = process_routing(self, "fit", **fit_params).estimator.fit
         self.estimator_ = clone(self.estimator).fit(X, y, **fit_params)
+        # Not before: a StackingClassifier knows only once it is fitted whether it has probabilities.
+        if not hasattr(self.estimator_, "predict_proba"):
+            name = type(self.estimator).__name__
+            raise ArgumentTypeError(f"estimator: {name} has no predict_proba; wrap it in CalibratedClassifierCV.")
         self.classes_ = self.estimator_.classes_
         self.cost_matrix_ = self._costs()
         for name in ("n_features_in_", "feature_names_in_"):

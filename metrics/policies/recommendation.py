@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metrics.display.numbers import percent, probability, total_cost, two_digits
+from metrics.display.text import capitalised
 from metrics.elicited.exchange import exchange_rates, headline_of
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import CaseWords
@@ -69,12 +70,12 @@ def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> 
         return "Present practice", "as typed in"
     if policy.decides == "always":
         assert policy.predicted is not None
-        return _capital(words.rule(policy.predicted)), "no model"
+        return capitalised(words.rule(policy.predicted)), "no model"
     name = f"{policy.model}, recalibrated" if policy.recalibrated else str(policy.model)
     if policy.decides == "as-is":
         return name, "as it decides now"
     if one.threshold is None or positive is None:
-        return name, "by least expected cost"
+        return name, "with these costs"
     low, high = two_digits(100 * one.threshold.low), two_digits(100 * one.threshold.high)
     range_ = f" ({low} to {high})" if low != high else ""
     return name, f"{words.action(positive) or words.classes[positive]} from {_percent(one.threshold.value)}{range_}"
@@ -94,13 +95,13 @@ def _pieces(judgement: Judgement) -> tuple[Piece, ...]:
         return Piece("Keep to "), Piece("present practice", True), Piece(_no_model(judgement))
     if policy.decides == "always":
         assert policy.predicted is not None
-        return Piece(_capital(words.rule(policy.predicted)), True), Piece(_no_model(judgement))
+        return Piece(capitalised(words.rule(policy.predicted)), True), Piece(_no_model(judgement))
     recalibrated = ", recalibrated" if policy.recalibrated else ""
     if best.threshold is not None and judgement.positive is not None:
         action = words.action(judgement.positive) or f"call it {words.classes[judgement.positive]}"
         cut = Piece(f"{_percent(best.threshold.value)} or more", True)
         says = f"{recalibrated}, says " if recalibrated else " says "
-        return Piece(f"{_capital(action)} where "), name, Piece(says), cut, Piece(".")
+        return Piece(f"{capitalised(action)} where "), name, Piece(says), cut, Piece(".")
     as_it_is = " as it decides now" if policy.decides == "as-is" else recalibrated
     which = "most probable answer" if policy.decides == "as-is" else "answer with the least expected cost"
     return Piece("Use "), name, Piece(f"{as_it_is}: each {words.case} gets the {which}.")
@@ -197,10 +198,6 @@ def _percent(share: float) -> str:
 
 def _sure(share: float) -> str:
     return probability(share).replace("> ", "more than ").replace("< ", "less than ").capitalize()
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
 
 
 _FURTHEST = 1_000.0  # a value so many times off is nobody's

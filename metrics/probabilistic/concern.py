@@ -41,7 +41,7 @@ from metrics.batches import (
     total_weight,
     weighted_sum,
 )
-from metrics.errors import InputError
+from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import (
     case_weights,
     class_weights,
@@ -396,10 +396,10 @@ def release_matrix(releases: Sequence[Sequence[int]], factor: float, n_classes: 
     concern = real_number(factor, "factor", 0, 1)
     factors = np.ones((k, k))
     if not isinstance(releases, Iterable):
-        raise TypeError(f"releases: a list of (true, released, ...) was expected, found {releases!r}.")
+        raise ArgumentTypeError(f"releases: a list of (true, released, ...) was expected, found {releases!r}.")
     for number, entry in enumerate(releases):
         if not isinstance(entry, Iterable):
-            raise TypeError(f"releases, entry {number}: (true, released, ...) was expected, found {entry!r}.")
+            raise ArgumentTypeError(f"releases, entry {number}: (true, released, ...) was expected, found {entry!r}.")
         true, *released = (whole_number(label, f"releases, entry {number}", 0, k - 1) for label in entry)
         if not released:
             raise InputError(f"releases, entry {number}: a true class and at least one released class were expected.")

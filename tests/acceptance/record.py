@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import difflib
+import functools
 import io
 import os
 import re
@@ -16,9 +17,11 @@ import shutil
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from unittest import mock
+
+import typer.main
 
 HERE = Path(__file__).parent
 EXPECTED, INPUTS, DATASETS = HERE / "expected", HERE / "inputs", HERE.parents[1] / "datasets"
@@ -123,6 +126,7 @@ def run_here(arguments: list[str], typed: str) -> tuple[int, str, str]:
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
     with (
         mock.patch("sys.argv", ["elicit", *arguments]),
+        mock.patch("typer.main.get_command", _kept_command()),
         mock.patch("sys.stdin", io.StringIO(typed)),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
@@ -140,6 +144,12 @@ def run_here(arguments: list[str], typed: str) -> tuple[int, str, str]:
         stream.flush()
         texts.append(stream.buffer.getvalue().decode())
     return code, *texts
+
+
+@functools.cache
+def _kept_command() -> Callable[[typer.Typer], Callable[..., object]]:
+    """Return what makes the program of its functions, as typer does, but once: that takes longer than most commands."""
+    return functools.cache(typer.main.get_command)
 
 
 def _content(path: Path, folder: Path) -> str:

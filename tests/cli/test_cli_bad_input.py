@@ -152,3 +152,22 @@ def test_a_reader_that_goes_away_is_no_error(desk):
     )
     assert done.stdout == "#"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("collect", "breast-cancer", "none.jsonl"), "There is no session file none.jsonl"),
+        (("change", "breast-cancer", "--remove", "Cell outline"), "has no folder of its own"),
+    ],
+)
+def test_a_bundled_name_is_a_study_to_every_command(elicit, tmp_path, arguments, says):
+    found = elicit("study", *arguments, cwd=tmp_path)
+    assert found.returncode == 1
+    assert says in found.stderr
+
+
+def test_a_command_that_is_shown_can_be_typed(elicit, tmp_path):
+    (tmp_path / "p.csv").write_text("y_true,proba_a,proba_b\na,0.9,0.1\nb,0.2,0.8\n", encoding="utf-8")
+    made = elicit("study", "new", "my study", "--predictions", "p.csv", cwd=tmp_path)
+    assert made.stdout.endswith("Next: elicit open 'my study'\n")

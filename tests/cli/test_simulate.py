@@ -187,3 +187,10 @@ def test_orders_that_make_no_sense_are_wrong_usage(arguments, says):
     result = run("breast-cancer", *arguments)
     assert result.exit_code == 2
     assert says in " ".join(result.output.replace("│", " ").split())
+
+
+def test_a_sweep_of_one_run_has_a_mean_and_no_error(elicit, tmp_path):
+    (tmp_path / "one.toml").write_text('study = "wine"\nprocedure = "dlpm"\nquestions = 2\n', encoding="utf-8")
+    found = elicit("sweep", "one.toml", "--out", "one.parquet", "--jobs", "1", cwd=tmp_path)
+    assert "nan" not in found.stdout
+    assert "1 run of 1 combination." in found.stderr

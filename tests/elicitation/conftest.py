@@ -11,17 +11,23 @@ from elicit_app.elicitation.oracles import run
 
 
 @pytest.fixture(scope="session")
-def answers_of():
-    """Return what somebody answers, without the result, which costs as much as twenty questions."""
+def ending_of():
+    """Return why a sitting ended and what was answered, without the result, which costs as much as ten questions."""
 
     def of(procedure, oracle):
-        procedure.conclude = lambda *_: None
+        procedure.conclude = lambda history, reason: reason
         try:
-            return run(procedure, oracle)[1]
+            return run(procedure, oracle)
         finally:
             del procedure.conclude
 
     return of
+
+
+@pytest.fixture(scope="session")
+def answers_of(ending_of):
+    """Return what somebody answers, without the result."""
+    return lambda procedure, oracle: ending_of(procedure, oracle)[1]
 
 
 @cache

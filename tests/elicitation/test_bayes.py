@@ -111,15 +111,16 @@ class TestKinds:
         assert outcome.sensitivity > 0
         assert 0 < outcome.lapse < 1
 
-    def test_a_person_who_uses_all_of_them_is_understood(self):
+    def test_a_person_who_uses_all_of_them_is_understood(self, answers_of):
         procedure = bayes(questions=20, strength=True, checks=True)
         person = Taking(-COSTS, tie=0.004, silent=7)
-        outcome, asked = run(procedure, person)
+        asked = answers_of(procedure, person)
         used = {(answer.choice, answer.strength) for _, answer in asked}
         assert used >= {(answer.choice, answer.strength) for name, answer in KINDS.items() if " " in name}
         gains = procedure.source.random_gains(500, np.random.default_rng(1))
         truth = COSTS[~np.eye(3, dtype=bool)]
-        assert ((gains @ np.abs(outcome.weights) > 0) == (gains @ truth > 0)).mean() > 0.9
+        weights = np.abs(procedure.shown_belief(asked).estimate)
+        assert ((gains @ weights > 0) == (gains @ truth > 0)).mean() > 0.9
 
     def test_clearly_says_more_than_slightly(self):
         question = first(bayes(strength=True), [])
@@ -141,8 +142,8 @@ class TestSaysNothing:
         assert width(outcome) > 9
 
     def test_more_answers_narrow_what_is_told(self):
-        procedure, _, asked = truthful(questions=18)
-        widths = [width(procedure.conclude(asked[:n])) for n in (0, 7, 18)]
+        procedure, outcome, asked = truthful(questions=18)
+        widths = [*(width(procedure.conclude(asked[:n])) for n in (0, 7)), width(outcome)]
         assert widths == sorted(widths, reverse=True)
         assert widths[2] < widths[0] / 4
 
@@ -168,25 +169,26 @@ class TestTruth:
         assert ((gains @ np.abs(outcome.weights) > 0) == (gains @ truth > 0)).mean() > 0.9
 
     @pytest.mark.parametrize(("family", "k"), [("dlpm", 2), ("dlpm", 3), ("lpm", 2)])
-    def test_it_is_found_by_true_answers(self, family, k):
+    def test_it_is_found_by_true_answers(self, answers_of, family, k):
         procedure = bayes(k, family=family, questions=8)
         rng = np.random.default_rng(k)
         truth = procedure.prior.normalised(
             np.exp(procedure.prior.log_weights(rng.standard_normal(procedure.prior.size)))
         )
-        outcome, _ = run(procedure, LinearOracle(family_of(family).weight_matrix(truth)))
+        asked = answers_of(procedure, LinearOracle(family_of(family).weight_matrix(truth)))
+        weights = np.abs(procedure.shown_belief(asked).estimate)
         gains = procedure.source.random_gains(1000, rng)
-        agreement = ((gains @ np.abs(outcome.weights) > 0) == (gains @ np.abs(truth) > 0)).mean()
+        agreement = ((gains @ weights > 0) == (gains @ np.abs(truth) > 0)).mean()
         assert agreement > 0.97
 
-    def test_one_wrong_answer_in_ten_does_not_ruin_it(self):
+    def test_one_wrong_answer_in_ten_does_not_ruin_it(self, answers_of):
         agreed = []
         for seed in range(3):
             procedure = bayes(2, questions=12, seed=seed)
             expert = FlipOracle(LinearOracle(-COSTS[:2, :2]), 0.1, np.random.default_rng(seed))
-            outcome, _ = run(procedure, expert)
+            weights = np.abs(procedure.shown_belief(answers_of(procedure, expert)).estimate)
             gains = procedure.source.random_gains(1000, np.random.default_rng(1))
-            agreed.append(((gains @ np.abs(outcome.weights) > 0) == (gains @ [1.0, 0.2] > 0)).mean())
+            agreed.append(((gains @ weights > 0) == (gains @ [1.0, 0.2] > 0)).mean())
         assert np.median(agreed) > 0.9
 
     def test_rare_mistakes_of_the_person_show_in_the_sensitivity(self):

@@ -167,21 +167,21 @@ class TestSittings:
         assert ratio_factors(procedure.belief(asked)).max() <= KNOWN_FACTOR
         assert ratio_factors(procedure.belief(asked[:-1])).max() > KNOWN_FACTOR or len(asked) == FEWEST_ANSWERS
 
-    def test_a_model_that_is_better_for_nearly_everybody_is_decided_first(self):
+    def test_a_model_that_is_better_for_nearly_everybody_is_decided_first(self, ending_of):
         rng = np.random.default_rng(3)
         good = counted(3)
         mixed = good.eta[rng.permutation(len(good.eta))]
         poor = Cases(0.5 * good.eta + 0.5 * mixed, good.outcome, good.weight)
         procedure = Bayes([good, poor], family="lpm", seed=1, population=1000, questions=60, stop=True)
-        outcome, asked = run(procedure, LinearOracle(-COSTS))
-        assert outcome.stopped == "best-model"
+        reason, asked = ending_of(procedure, LinearOracle(-COSTS))
+        assert reason == "best-model"
         assert FEWEST_ANSWERS <= len(asked) < 60
 
-    def test_who_errs_often_uses_up_the_budget(self):
+    def test_who_errs_often_uses_up_the_budget(self, ending_of):
         procedure = Bayes([counted(3)], family="lpm", seed=1, population=1000, questions=FEWEST_ANSWERS + 1, stop=True)
         erring = FlipOracle(LinearOracle(-COSTS), 0.3, np.random.default_rng(1))
-        outcome, asked = run(procedure, erring)
-        assert (outcome.stopped, len(asked)) == ("budget", FEWEST_ANSWERS + 1)
+        reason, asked = ending_of(procedure, erring)
+        assert (reason, len(asked)) == ("budget", FEWEST_ANSWERS + 1)
 
     def test_cannot_say_is_no_answer_to_stop_by(self):
         class Silent:
@@ -192,11 +192,11 @@ class TestSittings:
         outcome, asked = run(procedure, Silent())
         assert (outcome.stopped, len(asked)) == ("budget", FEWEST_ANSWERS + 1)
 
-    def test_without_leave_to_stop_every_question_is_asked(self):
+    def test_without_leave_to_stop_every_question_is_asked(self, ending_of):
         most = len(known_two_classes()[2]) + 1
         procedure = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=most)
-        outcome, asked = run(procedure, LinearOracle(-COSTS[:2, :2]))
-        assert (outcome.stopped, len(asked)) == ("budget", most)
+        reason, asked = ending_of(procedure, LinearOracle(-COSTS[:2, :2]))
+        assert (reason, len(asked)) == ("budget", most)
         assert all(one.question.purpose is Purpose.INFORMATIVE for one in asked)
 
     def test_progress_is_honest_about_what_may_still_come(self, answers_of):
@@ -209,12 +209,12 @@ class TestSittings:
             assert 0 <= progress.share < 1
             assert n + progress.fewest <= len(asked) + 3
 
-    def test_what_is_known_at_the_last_question_is_said_to_be_known(self):
+    def test_what_is_known_at_the_last_question_is_said_to_be_known(self, ending_of):
         _, _, asked = known_two_classes()
         exact = Bayes([counted(2)], family="lpm", seed=1, population=1000, questions=len(asked), stop=True)
-        outcome, same = run(exact, LinearOracle(-COSTS[:2, :2]))
+        reason, same = ending_of(exact, LinearOracle(-COSTS[:2, :2]))
         assert len(same) == len(asked)
-        assert outcome.stopped == "known"
+        assert reason == "known"
 
 
 class TestPurpose:
@@ -249,7 +249,7 @@ class TestPurpose:
         fewest, likely = still_to_settle(np.array([share, 1 - share]), answers, most)
         assert 1 <= fewest <= likely <= most
 
-    def test_for_a_choice_it_counts_what_one_could_do_at_these_costs(self):
+    def test_for_a_choice_it_counts_what_one_could_do_at_these_costs(self, ending_of):
         rng = np.random.default_rng(5)
         y_true = np.arange(300) % 2
         scores = y_true + 0.7 * rng.standard_normal(300)
@@ -259,8 +259,8 @@ class TestPurpose:
         about = {"family": "lpm", "seed": 1, "population": 1000, "questions": FEWEST_ANSWERS + 1}
         procedure = Bayes(cases, **about, stop=True, purpose="choose")
         costs = np.array([[0.0, 1.0], [12.0, 0.0]])
-        outcome, asked = run(procedure, LinearOracle(-costs))
-        assert outcome.stopped in ("best-model", "known", "budget")
+        reason, asked = ending_of(procedure, LinearOracle(-costs))
+        assert reason in ("best-model", "known", "budget")
         assert len(asked) >= FEWEST_ANSWERS
 
     def test_where_it_stops_the_draws_of_the_values_choose_the_same_policy(self):
@@ -286,7 +286,7 @@ class TestPurpose:
         same = np.mean([chosen(weights) == chosen(outcome.weights) for weights in draws[::4]])
         assert same > 0.9  # another sample of the belief than the one that stopped it
 
-    def test_for_a_choice_questions_are_about_what_can_be_chosen(self):
+    def test_for_a_choice_questions_are_about_what_can_be_chosen(self, answers_of):
         rng = np.random.default_rng(5)
         y_true = np.arange(300) % 3
         proba = rng.dirichlet(np.ones(3), 300) + np.eye(3)[y_true]
@@ -301,7 +301,7 @@ class TestPurpose:
                 return best_pair(belief, pairs, goal, targets, graded)
 
             procedure.asker.choose = seeing
-            run(procedure, LinearOracle(COSTS - 1))
+            answers_of(procedure, LinearOracle(COSTS - 1))
         everybody = np.eye(3)[:, None, :] * cases[0].prevalence[None, :, None]
         between = procedure.prior.gain(everybody[0], everybody[1])
         assert len(seen["choose"][0]) < len(seen["costs"][0])

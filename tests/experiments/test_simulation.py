@@ -8,7 +8,7 @@ import pytest
 
 from elicit_app.elicitation.oracles import Matching
 from elicit_app.experiments.noise import Noise, Voters
-from elicit_app.experiments.simulated import MEASURES, metric_of, transcript_line
+from elicit_app.experiments.simulated import MEASURES, metric_of, settings_used, transcript_line
 from elicit_app.experiments.simulation import Experts, simulate
 from elicit_app.experiments.truths import Person
 from elicit_app.problem import Problem, WrongOption
@@ -111,6 +111,20 @@ def test_votes_are_counted_and_help():
     assert {run.questions for run in once.runs} == {56}
     assert {run.questions for run in five.runs} == {280}
     assert five.values("error_linf").mean() < once.values("error_linf").mean()
+
+
+@pytest.mark.parametrize(
+    ("procedure", "options", "used"),
+    [
+        ("bayes", {}, {"questions": 20, "answers": "mixed", "max_cells": 6, "worst_error": 0.5}),
+        ("bayes", {"space": "sphere"}, {"questions": 20, "answers": "choice", "max_cells": None}),
+        ("lpm", {"ask": "all"}, {"cycles": 2, "questions": None, "epsilon": 0.01}),
+        ("lpm", {}, {"cycles": "auto"}),
+    ],
+)
+def test_what_nobody_stated_is_reported_as_it_was_used(procedure, options, used):
+    told_ = settings_used(WINE, setting_of(procedure, **options), {})
+    assert {name: told_[name] for name in used} == used
 
 
 def test_the_json_has_the_stated_fields_and_no_infinity():

@@ -1,8 +1,6 @@
 """Sweeps: every combination once, the same rows whatever the engine, taken up again after a kill."""
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -104,23 +102,6 @@ def test_a_killed_sweep_goes_on_in_two_processes_and_loses_none(tmp_path):
     seconds = found.select("combination", "run", "seconds").rows()
     kept_seconds = {(entry["row"]["run"], entry["row"]["seconds"]) for entry in kept}
     assert kept_seconds <= {(number, spent) for _, number, spent in seconds}
-
-
-@pytest.mark.long
-def test_a_cluster_that_loses_a_worker_finds_the_same(specification, tmp_path, two_workers):
-    sweep = read_sweep(specification)
-    run_sweep(sweep, tmp_path / "here.parquet")
-    victim, done = next(iter(two_workers.workers.values())).pid, []
-
-    def advance(amount):
-        done.append(amount)
-        if len(done) == 2:
-            os.kill(victim, signal.SIGKILL)
-
-    address = two_workers.scheduler_address
-    run_sweep(sweep, tmp_path / "there.parquet", engine="dask", scheduler=address, advance=advance)
-    assert sum(done) == sweep.n_runs
-    assert_frame_equal(table(tmp_path / "here.parquet"), table(tmp_path / "there.parquet"))
 
 
 @pytest.mark.parametrize(

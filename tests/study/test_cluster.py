@@ -1,4 +1,4 @@
-"""Scoring on a Dask cluster: the same figures as here, also when a worker is killed in the middle."""
+"""On a Dask cluster: the same figures as here, also when a worker is killed in the middle."""
 
 import os
 import pickle
@@ -8,7 +8,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
+from elicit_app.experiments.sweep import read_sweep, run_sweep
 from elicit_app.problem import Problem
 from elicit_app.study.cluster import parts_of, tally_on_cluster, tally_part
 from elicit_app.study.parquet import BATCH_ROWS
@@ -18,6 +20,15 @@ from metrics import ElicitedMetric
 
 CLASSES = ("a", "b", "c")
 COSTS = np.array([[0, 0.2, 1], [0.3, 0, 0.1], [0.05, 0.4, 0]])
+
+
+@pytest.fixture(scope="module")
+def two_workers():
+    """A Dask cluster of two processes, which take seconds to start and work on while nothing is asked of them."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster:
+        yield cluster
 
 
 @pytest.fixture
@@ -65,6 +76,27 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric, two_wor
         np.testing.assert_array_equal(one.counts, other.counts)
         assert figures(one) == pytest.approx(figures(other), rel=1e-12)
     np.testing.assert_array_equal(there.judgement.drawn.both, local.judgement.drawn.both)
+
+
+@pytest.mark.long
+def test_a_sweep_on_a_cluster_that_loses_a_worker_finds_the_same(tmp_path, two_workers):
+    (tmp_path / "sweep.toml").write_text(
+        'runs = 3\njudge = false\nstudy = "softmax-3"\nprocedure = "dlpm"\nseed = [5, 6, 7, 8]'
+    )
+    sweep = read_sweep(tmp_path / "sweep.toml")
+    run_sweep(sweep, tmp_path / "here.parquet")
+    victim, done = next(iter(two_workers.workers.values())).pid, []
+
+    def advance(amount):
+        done.append(amount)
+        if len(done) == 2:
+            os.kill(victim, signal.SIGKILL)
+
+    address = two_workers.scheduler_address
+    run_sweep(sweep, tmp_path / "there.parquet", engine="dask", scheduler=address, advance=advance)
+    assert sum(done) == sweep.n_runs
+    here, there = (pl.read_parquet(tmp_path / f"{name}.parquet").drop("seconds") for name in ("here", "there"))
+    assert_frame_equal(here, there)
 
 
 def test_parts_cover_every_row_once_and_are_cut_alike(tmp_path):

@@ -64,11 +64,16 @@ class Lpm(Published):
             population = raised(population, sphere, rules)
         super().__init__(self.family_name, questions, population, hypothetical=True)
         self.sphere, self.rules = sphere, rules
-        self.cycles = cycles if cycles is not None else CYCLES if ask == "all" else "auto"
+        self.cycles = cycles if cycles is not None else usual_cycles(ask)
 
     def run(self) -> Run:
         """Return a fresh run of algorithm 2."""
         return _Directions(self)
+
+
+def usual_cycles(ask: Ask) -> int | Literal["auto"]:
+    """Return how many passes over the angles are made where nobody says: the published two with all its questions."""
+    return CYCLES if ask == "all" else "auto"
 
 
 class Angles:

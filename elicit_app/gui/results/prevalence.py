@@ -23,6 +23,7 @@ from elicit_app.session.views.result import ResultView, Scenarios
 from elicit_app.session.words import sentences as words
 from elicit_app.session.words.comparison import counted
 from elicit_app.study.model import Study
+from metrics.display.text import capitalised
 from metrics.models.cost_curves import Segment
 
 STEPS = 1000
@@ -132,7 +133,7 @@ class ShareTrack(IgnoresWheel, QSlider):
         said = self._scale.said
         parts = [f"{s.name} is cheapest from {said(s.low)} to {said(s.high)}." for s in self._segments]
         note = self._note()
-        return " ".join([*parts, f"{note[:1].upper()}{note[1:]}."])
+        return " ".join([*parts, f"{capitalised(note)}."])
 
     def _note(self) -> str:
         """Return what stands below the numbers: where the study is."""

@@ -17,7 +17,7 @@ from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.study.model import Wording
 from metrics.display.axes import LogAxis
 from metrics.display.numbers import two_digits
-from metrics.elicited.exchange import ExchangeRate, called
+from metrics.elicited.exchange import ExchangeRate, beside_name, called
 from metrics.elicited.family import MistakeKey
 
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.TextFlag.TextWrapAnywhere
@@ -51,7 +51,8 @@ class PlotRow:
     def sentence(self) -> str:
         """Return the row as a sentence for a screen reader."""
         guess = f", first guess {two_digits(self.guess)}" if self.guess is not None else ""
-        return f"{self.name}, {self.flow}: {self.ratio.in_words()}, {self.below}{guess}."
+        what = f"{self.name}, {self.flow}" if self.flow else self.name
+        return f"{what}: {self.ratio.in_words()}, {self.below}{guess}."
 
 
 def rows_of(
@@ -65,7 +66,7 @@ def rows_of(
         PlotRow(
             rate,
             rate.mistake.name,
-            "" if wording.priced else called(wording.class_one, rate.key),
+            "" if wording.priced else beside_name(rate.mistake.name, called(wording.class_one, rate.key)),
             guesses.get(rate.key),
             rate.is_yardstick or rate.key not in never_asked,
         )

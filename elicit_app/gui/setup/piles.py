@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.session.journal.events import Guess
 from elicit_app.study.model import Study
+from metrics.display.text import capitalised
 
 FEWEST, MOST = 3, 5
 NAMES = {
@@ -62,7 +63,7 @@ def cards_of(study: Study) -> tuple[PileCard, ...]:
             called = wording.class_one[own[0][1]] if len(own) == 1 else _listed(study, own)
             title = first.name if len(own) == 1 else f"{wording.class_one[true]} called {called}"
             detail = f"of {shown[true]:,} {wording.class_many[true]} → called {called}"
-            cards.append(PileCard(tuple(own), title[:1].upper() + title[1:], detail, first.consequence))
+            cards.append(PileCard(tuple(own), capitalised(title), detail, first.consequence))
     return tuple(cards)
 
 
@@ -123,7 +124,7 @@ class Piles:
 
     @property
     def can_undo(self) -> bool:
-        """Tell whether there is a step to take back."""
+        """Return whether there is a step to take back."""
         return bool(self._before)
 
     def in_pile(self, pile: int) -> list[int]:

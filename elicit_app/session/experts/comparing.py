@@ -18,7 +18,7 @@ from elicit_app.session.results.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study.model import Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
-from metrics.display.numbers import day, two_digits
+from metrics.display.numbers import counted, day, two_digits
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import in_short
@@ -141,7 +141,7 @@ def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wordin
 
 def _made_of(name: str, metric: ElicitedMetric) -> str:
     questions = metric.provenance.questions
-    answers = f"{questions} answer{'' if questions == 1 else 's'}, " if questions else ""
+    answers = f"{counted(questions, 'answer')}, " if questions else ""
     return f"{name} ({answers}{day(metric.created.astimezone())})"
 
 
@@ -247,7 +247,7 @@ class MistakeRates:
 
     @property
     def apart(self) -> bool | None:
-        """Tell whether the ranges of those two do not meet; None where there is no range."""
+        """Return whether the ranges of those two do not meet; None where there is no range."""
         most, least = (self.rates[place] for place in self.ends)
         if most.low is None or least.high is None:
             return None

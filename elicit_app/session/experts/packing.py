@@ -31,7 +31,7 @@ from elicit_app.session.session import Session
 from elicit_app.study.model import Mistake, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.packs import ENDING, pack_bytes, with_pack
 from elicit_app.study.writing import write_whole
-from metrics.display.numbers import two_digits
+from metrics.display.numbers import counted, two_digits
 
 ANSWERS_ENDING = f"-answers{SUFFIX}"
 _UNSAID = ("seed", "person", "space")
@@ -98,7 +98,7 @@ def save_answers(session: Session, path: Path) -> Path:
     """
     if not session.state.entries:
         raise Problem("There is no answer to send yet: answer at least one question first.")
-    path = path if path.name.endswith(SUFFIX) else path.with_name(path.name + SUFFIX)
+    path = path if path.name.endswith(SUFFIX) else path.with_name(path.name.removesuffix(".metric.json") + SUFFIX)
     content = read_bytes(session.path)
     if path.is_file() and content.startswith(path.read_bytes()):
         # An earlier copy of these very answers, with nothing else in it.
@@ -135,7 +135,7 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
     Parameters
     ----------
     study : Study
-        A study folder.
+        One with predictions; where its sessions lie, see `sessions_folder`.
     files : sequence of Path
         What the experts saved.
 
@@ -144,8 +144,8 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
     Problem
         A file is damaged, no session, or about another study; nothing is filed then.
     """
-    if study.kind != "folder" or study.folder is None:
-        raise Problem(f"“{study.title}” has no folder of its own to keep answers in: make one with `elicit study new`.")
+    if study.kind in ("synthetic", "pack"):
+        raise Problem(f"Answers about “{study.title}” are collected by the study that it was made from: name that one.")
     found = [(file, _sound(study, file)) for file in files]
     folder = sessions_folder(study)
     filed = []
@@ -187,7 +187,7 @@ def _filed_already(folder: Path) -> list[tuple[Path, Contents]]:
 def _file(study: Study, file: Path, contents: Contents, before: Path | None) -> Filed:
     begun, data = contents.begun, read_bytes(file)[: contents.length].removesuffix(b"\n") + b"\n"
     who = begun.expert or "an expert without a name"
-    answers = f"{contents.sound_answers} answer{'' if contents.sound_answers == 1 else 's'} of {who}"
+    answers = f"{counted(contents.sound_answers, 'answer')} of {who}"
     answers += ", given by a program and never counted among people" if begun.simulated else ""
     if before is None:
         path = new_session_path(study, begun.at, expert=begun.expert)

@@ -11,6 +11,7 @@ import numpy as np
 from elicit_app.session.views.result import Band, CurveLine, CurveSet, CurvesView, Floats, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
 from metrics.display.numbers import probability, total_cost, two_digits
+from metrics.display.text import capitalised
 from metrics.elicited.metric_parts import CaseWords
 from metrics.policies.cases import Policy
 from metrics.policies.curves import PolicyCurves, policy_curves
@@ -174,8 +175,8 @@ def benefit_text(view: CurvesView, wording: Wording, positive: int, per: str) ->
     action = wording.of_cases.action(positive) or f"called {wording.class_one[positive]}"
     return CurveText(
         "Is a model worth using, and from which risk?",
-        f"{cases[:1].upper()}{cases[1:]} found per {per}, less the price of {alarms}. Higher is better.",
-        f"{action[:1].upper()}{action[1:]} from this risk on",
+        f"{capitalised(cases)} found per {per}, less the price of {alarms}. Higher is better.",
+        f"{capitalised(action)} from this risk on",
     )
 
 

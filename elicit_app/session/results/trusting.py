@@ -14,7 +14,8 @@ from elicit_app.session.session import Session
 from elicit_app.session.views.result import HeldOutView, TrustView
 from elicit_app.study.model import Study
 from metrics import Quality, Tally
-from metrics.display.numbers import probability, span
+from metrics.display.numbers import counted, probability, span
+from metrics.display.text import capitalised
 from metrics.elicited.exchange import ExchangeRate, called
 from metrics.elicited.metric_parts import CHOICE_SETTLED, UNTRUSTED
 
@@ -112,14 +113,14 @@ def why_provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers:
     if untrusted:
         return UNTRUSTED
     if answers < FEWEST_ANSWERS and outcome.stopped in ("best-model", "budget", "expert"):
-        return f"they rest on {_plural(answers, 'answer')} only"
+        return f"they rest on {counted(answers, 'answer')} only"
     if outcome.stopped not in ("best-model", "expert") or all(map(_known, ratios)):
         return None
     return CHOICE_SETTLED if outcome.stopped == "best-model" else "the questions ended before the costs were known"
 
 
 def _known(rate: ExchangeRate) -> bool:
-    """Tell whether a ratio is known as closely as questions aim at: half of its range is no more than a factor."""
+    """Return whether a ratio is known as closely as questions aim at: half of its range is no more than a factor."""
     if rate.is_yardstick or rate.ninety is None:
         return True
     low, high = rate.ninety
@@ -171,12 +172,13 @@ def _repeats_found(report: TrustReport, failed: Sequence[int]) -> list[TrustView
     plain = f"The plainly better side, shown {'once' if chosen == 1 else f'{chosen} times'}, was chosen"
     found = []
     if repeated:
-        headline = f"{same} of {_plural(repeated, 'repeat')}: same answer"
+        headline = f"{same} of {counted(repeated, 'repeat')}: same answer"
         found.append(TrustView(2 * same > repeated, headline, f"{plain}." if chosen else ""))
     elif chosen:
         found.append(TrustView(True, plain))
     detail = "One side had fewer mistakes of some kinds and no more of any other."
-    return [*found, *(TrustView(False, "The plainly better side was not chosen", detail, number) for number in failed)]
+    said = "the plainly better side was not chosen"
+    return [*found, *(TrustView(False, f"Answer {number}: {said}", detail, number) for number in failed)]
 
 
 def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> list[TrustView]:
@@ -194,7 +196,7 @@ def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> li
 
 
 def _fit(explained: Tally) -> str:
-    return f"{explained.agreed} of {_plural(explained.of, 'answer')} fit these numbers"
+    return f"{explained.agreed} of {counted(explained.of, 'answer')} fit these numbers"
 
 
 def _fits_well(explained: Tally) -> bool:
@@ -249,7 +251,7 @@ def _side_found(state: SessionState) -> TrustView:
     ]
     side, most = ("A", sum(left)) if 2 * sum(left) > len(left) else ("B", len(left) - sum(left))
     detail = "Sides are random, so about half of them would be expected."
-    return TrustView(False, f"{most} of {_plural(len(left), 'preference')} went to side {side}", detail)
+    return TrustView(False, f"{most} of {counted(len(left), 'preference')} went to side {side}", detail)
 
 
 def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tolerance | None) -> list[TrustView]:
@@ -262,7 +264,7 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
     if not bounded:
         return []
     sentences = [
-        f"{rate.mistake.name if study.wording.priced else _capital(called(study.wording.class_one, rate.key))}: "
+        f"{rate.mistake.name if study.wording.priced else capitalised(called(study.wording.class_one, rate.key))}: "
         f"{span(*rate.ninety)}."
         for rate in bounded[:3]
         if rate.ninety is not None
@@ -273,10 +275,6 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
     return [TrustView(False, headline, " ".join([*sentences, *more, "No question could tell more."]))]
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _sentence(findings: Sequence[TrustView], *, tested: bool, hardly: bool) -> str:
     bad = sum(not finding.good for finding in findings)
     if bad == 0:
@@ -284,8 +282,4 @@ def _sentence(findings: Sequence[TrustView], *, tested: bool, hardly: bool) -> s
     if hardly or 2 * bad > len(findings) + 1:
         return "Hardly: see the reservations below."
     number = _NUMBERS[bad] if bad < len(_NUMBERS) else str(bad)
-    return f"Mostly, with {number} reservation{'' if bad == 1 else 's'}."
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"Mostly, with {number} {'reservation' if bad == 1 else 'reservations'}."

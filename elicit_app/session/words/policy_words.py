@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metrics.display.numbers import amount, probability, total_cost
+from metrics.display.text import capitalised
 from metrics.policies.information import More
 from metrics.policies.recommendation import what_one_does
 
@@ -163,7 +164,7 @@ def _counts(judgement: Judgement, one: JudgedPolicy) -> tuple[int, ...]:
 
 def _two_lines(head: str) -> tuple[str, str]:
     first, _, rest = head.partition(" ")
-    return first[:1].upper() + first[1:], rest
+    return capitalised(first), rest
 
 
 def _shared_note(judgement: Judgement) -> str:
@@ -188,7 +189,7 @@ def _width(range_: Range | None) -> float:
 
 
 def chooses(view: ResultView) -> bool:
-    """Tell whether the answers are for choosing and nothing else: then a report is what is due."""
+    """Return whether the answers are for choosing and nothing else: then a report is what is due."""
     return view.metric.quality.purpose == "choose"
 
 

@@ -25,6 +25,7 @@ from elicit_app.session.words.comparison import (
 )
 from elicit_app.study.model import Study, Wording
 from metrics.display.numbers import amount, two_digits
+from metrics.display.text import capitalised
 from metrics.elicited.family import linear_family
 
 USUAL: AnswersFor = "choose"
@@ -217,7 +218,7 @@ def last_words(last: AnsweredView, wording: Wording, family: Family) -> str:
     """Say an answer and what was forgone: "You preferred 12 fewer missed melanomas rather than 85 fewer ..."."""
     said = preference_of(last, wording, family)
     rather = f" rather than {said.rather_than}" if said.rather_than else ""
-    return f"{said.sentence[:1].upper()}{said.sentence[1:]}{rather}."
+    return f"{capitalised(said.sentence)}{rather}."
 
 
 class ProgressWords(NamedTuple):
@@ -351,7 +352,7 @@ def moved_comparison(
 
 def move_name(row: Row, letter: Letter, count: int, least: int, most: int) -> str:
     """Return the name of the number that is moved: "Needless biopsies in B, 161 of 627, to move from 41 to 313"."""
-    many = row.mistake.many[:1].upper() + row.mistake.many[1:]
+    many = capitalised(row.mistake.many)
     return f"{many} in {letter}, {count:,} of {row.total:,}, to move from {least:,} to {most:,}"
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import metrics
 from metrics import ElicitedMetric, negative_log_likelihood
 from metrics.classification.confusion import confusion_matrix
 from metrics.classification.costs import (
@@ -203,3 +204,18 @@ def test_weights_of_booleans_by_label():
     stored = ElicitedMetric.from_cost_matrix(["False", "True"], [[0, 1], [2, 0]]).class_weight
     for weights in ({True: 2, False: 1}, {0: 1, 1: 2}, stored):
         assert negative_log_likelihood(y, proba, class_weight=weights) == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: metrics.calibration_curve([0, 1], [0.1, 0.9], n_bins=2.5),
+        lambda: metrics.release_matrix({0: [1]}, 0.5, 3),
+        lambda: metrics.net_benefit([0, 1], [0.1, 0.9], threshold=[0.1, 0.2]),
+        lambda: metrics.confusion_matrix([0, 1], [0, 1], labels="01"),
+    ],
+)
+def test_an_argument_of_the_wrong_kind_is_one_of_the_errors_of_the_library_too(wrong):
+    for kind in (metrics.InputError, TypeError):
+        with pytest.raises(kind):
+            wrong()

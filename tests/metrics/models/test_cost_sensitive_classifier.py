@@ -7,6 +7,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.ensemble import StackingClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
@@ -148,6 +149,13 @@ def test_a_clone_has_the_same_costs():
     metric = ElicitedMetric.from_cost_matrix([0, 1, 2], COSTS)
     copied = clone(CostSensitiveClassifier(GaussianNB(), metric))
     np.testing.assert_array_equal(copied.metric.cost_matrix, metric.cost_matrix)
+
+
+def test_an_estimator_that_has_probabilities_only_once_it_is_fitted():
+    X, y = WINE
+    stacked = StackingClassifier([("a", GaussianNB())], cv=2)
+    assert not hasattr(stacked, "predict_proba")
+    assert CostSensitiveClassifier(stacked, COSTS).fit(X, y).predict_proba(X).shape == (len(X), 3)
 
 
 def test_what_does_not_fit_is_said_in_words():

@@ -164,7 +164,8 @@ def test_who_went_on_answering_is_filed_as_the_same_session(folder, pack, tmp_pa
     home = tmp_path / "home"
     home.mkdir()
     path = answer(pack, home / "a.session.jsonl", 3.0, most=3)
-    early = save_answers(Session.look(path), home / "early")
+    early = save_answers(Session.look(path), home / "early.metric.json")
+    assert early.name == "early.session.jsonl"
     with Session.open(path) as session:
         session.more()
         session.answer("left")
@@ -269,3 +270,11 @@ def parts_of(content):
         except zlib.error:
             continue
     return parts
+
+
+def test_answers_about_a_bundled_study_lie_where_its_sessions_lie(wine, pack, experts, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert collect(wine, experts[:1])[0].new
+    assert len(sessions_of(sessions_folder(wine), wine.digests)) == 1
+    with pytest.raises(Problem, match="collected by the study that it was made from"):
+        collect(read_pack(write_pack(pack, tmp_path / "wine")), experts[:1])
