@@ -61,7 +61,7 @@ class WrongOption(Problem):
         return _OPTION.sub(lambda found: name(found[1]), self._marked)
 
 
-_TOLD = 3
+_MOST_FINDINGS = 3
 _ROW = re.compile(r"\b[Rr]ow \d")
 
 
@@ -75,9 +75,11 @@ def file_problem(path: Path, *findings: Finding) -> Problem:
     *findings : Finding
         What has to be put right; the first three are told in the sentence.
     """
-    parts = [f"{found.what} ({_clause(found.remedy)})" if found.remedy else found.what for found in findings[:_TOLD]]
-    if len(findings) > _TOLD:
-        parts.append(f"and {len(findings) - _TOLD} more")
+    parts = [
+        f"{found.what} ({_clause(found.remedy)})" if found.remedy else found.what for found in findings[:_MOST_FINDINGS]
+    ]
+    if len(findings) > _MOST_FINDINGS:
+        parts.append(f"and {len(findings) - _MOST_FINDINGS} more")
     if any(_ROW.search(found.what) for found in findings):
         parts.append(
             "row 1 is the first below the header" if path.suffix.lower() == ".csv" else "the first row is row 1"

@@ -54,7 +54,7 @@ def _indented(value: Any, margin: str) -> str:
 
 
 def _is_row(value: Any) -> bool:
-    """Tell whether a list fits a line: plain values, or pairs of them such as intervals."""
+    """Return whether a list fits a line: plain values, or pairs of them such as intervals."""
     if not isinstance(value, list):
         return False
     return all(not isinstance(x, dict | list) or (isinstance(x, list) and len(x) == 2 and _is_row(x)) for x in value)

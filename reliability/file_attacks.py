@@ -70,11 +70,11 @@ class Sound:
             return None
 
     def silent(self, found: Contents | None) -> bool:
-        """Tell whether a change went unnoticed: nothing is said, and something is not as it was."""
+        """Return whether a change went unnoticed: nothing is said, and something is not as it was."""
         return found is not None and not found.damage and found.events != self.events
 
     def altered(self, found: Contents | None) -> bool:
-        """Tell whether any event that is shown is another one than was written."""
+        """Return whether any event that is shown is another one than was written."""
         return found is not None and found.events != self.events[: len(found.events)]
 
 
@@ -115,7 +115,7 @@ def flips(sound: Sound, step: int) -> Iterator[Row]:
 
 
 def _recovered(sound: Sound, data: bytes) -> bool:
-    """Tell whether every answer comes back from changed bytes, by the digests alone."""
+    """Return whether every answer comes back from changed bytes, by the digests alone."""
     folder = sound.path.parent / "recovering"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()

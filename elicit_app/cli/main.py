@@ -116,7 +116,7 @@ def _prepare_streams() -> None:
 
 
 def _is_text(argument: str) -> bool:
-    """Tell whether an argument can be written to a file; names of files may be any bytes."""
+    """Return whether an argument can be written to a file; names of files may be any bytes."""
     try:
         argument.encode()
     except UnicodeEncodeError:

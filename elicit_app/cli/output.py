@@ -7,6 +7,7 @@ the streams themselves replace them, whatever is printed, and tables go through 
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 
 _PIPE_WIDTH = 160
+
+
+def typed(argument: object) -> str:
+    """Return an argument as it has to be typed in a command that is shown: a folder may have a space in its name."""
+    return shlex.quote(str(argument))
 
 
 class SafeStream:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elicit_app.cli.output import typed
 from elicit_app.problem import Problem
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def check(
         kept = f" Its last backup is {found.backups[-1]}." if found.backups else ""
         raise Problem(
             f"{file} {found.damage}: {found.answers} of {_answers(found.all_answers)} can be read. "
-            f"`elicit session recover {file} --out NEW` saves them.{kept}"
+            f"`elicit session recover {typed(file)} --out NEW` saves them.{kept}"
         )
     print(f"{file} is sound: {_answers(found.answers)} in {found.lines} lines. {_protection(found)}")
     if found.unfinished:

@@ -118,7 +118,7 @@ def new(
     for note in made.notes:
         print(note, file=sys.stderr)
     print(f"Made the study “{made.title}” in {folder}: {made.description}, shown per {made.population:,} cases.")
-    print(f"Next: elicit open {folder}")
+    print(f"Next: elicit open {output.typed(folder)}")
 
 
 class ColumnOptions(NamedTuple):
@@ -208,7 +208,7 @@ def _new_of_amounts(
         folder, files, name=name, noun=None if words is None else (words[0], words[1]), population=population
     )
     print(f"Made the study “{made.title}” in {folder}: {made.description}.")
-    print(f"Next: elicit ask {folder}")
+    print(f"Next: elicit ask {output.typed(folder)}")
 
 
 def show_list(
@@ -322,7 +322,7 @@ def pack(
     others = ", and where the experts stand, without their names" if round == 2 else ""
     print(f"Wrote {path}: the words of “{opened.title}” and counts of decisions, no case{others}.")
     print("Send it. Who gets it opens it with elicit (or: elicit ask), answers, and sends the saved answers back.")
-    print(f"Then: elicit study collect {study} FILE...")
+    print(f"Then: elicit study collect {output.typed(study)} FILE...")
 
 
 def _setting(
@@ -361,7 +361,7 @@ def collect(
     who = f"1 {simulated}expert has" if len(finished) == 1 else f"{len(finished)} {simulated}experts have"
     print(f"{who} finished “{opened.title}”.")
     if len(finished) > 1:
-        print(f"Next: elicit study report {study} {opened.name}.pdf")
+        print(f"Next: elicit study report {output.typed(study)} {output.typed(opened.name + '.pdf')}")
 
 
 def report(

@@ -44,7 +44,7 @@ def open_ref(
     _demand(study)
     why = no_window()
     if why:
-        raise Problem(f"{why} Answer in the terminal with: elicit ask {study}")
+        raise Problem(f"{why} Answer in the terminal with: elicit ask {output.typed(study)}")
     _run(study)
 
 
@@ -88,7 +88,7 @@ def no_window() -> str:
 
 
 def _x_display() -> bool:
-    """Tell whether the X server that DISPLAY names answers."""
+    """Return whether the X server that DISPLAY names answers."""
     import socket
 
     name = os.environ.get("DISPLAY", "")

@@ -57,7 +57,7 @@ class Settings:
 
 
 def _valid(name: str, value: Any) -> bool:
-    """Tell whether `value` may stand in field `name` of a settings file."""
+    """Return whether `value` may stand in field `name` of a settings file."""
     if name == "appearance":
         return value in get_args(Appearance)
     if name == "font_percent":
@@ -70,7 +70,7 @@ def _valid(name: str, value: Any) -> bool:
 
 
 def _is_text(value: Any) -> bool:
-    """Tell whether a value is text that the system can take: no half of a letter, no NUL."""
+    """Return whether a value is text that the system can take: no half of a letter, no NUL."""
     return isinstance(value, str) and "\0" not in value and value.encode(errors="replace").decode() == value
 
 

@@ -209,7 +209,7 @@ class Session:
 
     @property
     def can_export(self) -> bool:
-        """Tell whether there are enough answers for a metric file."""
+        """Return whether there are enough answers for a metric file."""
         return len(self.state.informative) >= FEWEST_TO_EXPORT
 
     def close(self) -> None:

@@ -56,7 +56,7 @@ class ReadAmounts(NamedTuple):
 
 
 def is_of_amounts(path: Path) -> bool:
-    """Tell whether a file of predictions is about several labels, or about outcomes in contexts."""
+    """Return whether a file of predictions is about several labels, or about outcomes in contexts."""
     return _kind(CaseColumns(path)) is not None
 
 

@@ -77,7 +77,7 @@ class FirstRows:
         return _guess_with(truth, self.columns, self.filled, self.values) if truth in self.values else None
 
     def holds(self, columns: ColumnMap) -> bool:
-        """Tell whether the file has the columns that a map names."""
+        """Return whether the file has the columns that a map names."""
         return {columns.truth, *columns.columns} <= set(self.columns)
 
 

@@ -287,7 +287,7 @@ class Study:
 
     @property
     def answered_elsewhere(self) -> bool:
-        """Tell whether the answers go back to a coordinator, who alone has the cases."""
+        """Return whether the answers go back to a coordinator, who alone has the cases."""
         return self.pack is not None and self.wording.priced is None
 
     @property

@@ -165,7 +165,7 @@ class _Child:
 
     @property
     def _usable(self) -> bool:
-        """Tell whether it lives, and belongs to this process rather than to one that this one was forked from."""
+        """Return whether it lives, and belongs to this process rather than to one that this one was forked from."""
         return self._process_id == os.getpid() and self._process.poll() is None
 
     @classmethod

@@ -73,7 +73,7 @@ class PredictionsFile:
         return self.table.frames(self.positions, self.start, self.stop)
 
     def has_numbers_for(self, classes: Sequence[str]) -> bool:
-        """Tell whether the file has the numbers 0..k-1 for these classes: an NPZ file need not name them."""
+        """Return whether the file has the numbers 0..k-1 for these classes: an NPZ file need not name them."""
         return len(classes) == len(self.classes) and set(self.classes) == set(_numbered(len(classes)))
 
     def by_number(self) -> PredictionsFile:

@@ -36,7 +36,7 @@ Probabilities = NDArray[np.float64]
 
 
 def is_synthetic(name: str) -> bool:
-    """Tell whether a name is that of a synthetic study: `paper-K` or `softmax-K`, or `eta:FILE`."""
+    """Return whether a name is that of a synthetic study: `paper-K` or `softmax-K`, or `eta:FILE`."""
     return _NAME.fullmatch(name) is not None or name.startswith(ETA)
 
 

@@ -387,7 +387,7 @@ def _shape_fault(truth: NDArray[Any], proba: NDArray[Any]) -> str | None:
 
 
 def _are_positions(truth: NDArray[Any], names: list[str]) -> bool:
-    """Tell whether integers 0..k-1 stand for classes that have names of their own."""
+    """Return whether integers 0..k-1 stand for classes that have names of their own."""
     if truth.dtype.kind not in "iu" or len(truth) == 0 or truth.min() < 0 or truth.max() >= len(names):
         return False
     if len(set(names)) < len(names):

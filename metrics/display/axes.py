@@ -193,7 +193,7 @@ class LinearAxis:
         return self.low + min(max(share, 0.0), 1.0) * (self.high - self.low)
 
     def holds(self, range_: tuple[float, float]) -> bool:
-        """Tell whether some of a range lies on the axis."""
+        """Return whether some of a range lies on the axis."""
         return range_[0] <= self.high and range_[1] >= self.low
 
     def ticks(self, most: int = 5) -> tuple[float, ...]:

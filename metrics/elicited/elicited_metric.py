@@ -120,7 +120,7 @@ class ElicitedMetric(CostsOfCases):
             object.__setattr__(self, name, value)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two metrics say the same: every field but the time they were made, labels compared as text."""
+        """Return whether two metrics say the same: every field but the time they were made, labels compared as text."""
         if not isinstance(other, ElicitedMetric):
             return NotImplemented
         return self.class_index == other.class_index and all(
@@ -346,7 +346,7 @@ class ElicitedMetric(CostsOfCases):
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two values of a field are equal; arrays are so where all their numbers are."""
+    """Return whether two values of a field are equal; arrays are so where all their numbers are."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other)
     return type(one) is type(other) and bool(one == other)

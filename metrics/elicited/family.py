@@ -424,7 +424,7 @@ def linear_family(name: str) -> Family:
 
 
 def is_fraction(name: str) -> bool:
-    """Tell whether a family's metrics are quotients of linear ones, which have no cost matrix.
+    """Return whether a family's metrics are quotients of linear ones, which have no cost matrix.
 
     >>> is_fraction("dlfpm"), is_fraction("dlpm")
     (True, False)

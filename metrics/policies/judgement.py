@@ -279,7 +279,7 @@ def _by_cost(estimate: Floats) -> list[int]:
 
 
 def _may_be_no_dearer(drawn: Drawn, place: int, first: int) -> bool:
-    """Tell whether the difference to the first may be 0; without draws, whether it is."""
+    """Return whether the difference to the first may be 0; without draws, whether it is."""
     slack = _slack(drawn.estimate)
     if not len(drawn.both):
         return bool(drawn.estimate[place] - drawn.estimate[first] <= slack)

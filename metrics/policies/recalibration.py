@@ -52,7 +52,7 @@ class Recalibration:
 
     @property
     def needed(self) -> bool:
-        """Tell whether the model is badly calibrated: what is gained is beyond chance, and is worth it."""
+        """Return whether the model is badly calibrated: what is gained is beyond chance, and is worth it."""
         return self.gain > max(_WORTH_IT, _STANDARD_ERRORS * self.gain_error)
 
     def probabilities(self, y_proba: NDArray[Any], first_row: int) -> Floats:

@@ -281,6 +281,26 @@ def test_the_command_itself(tmp_path, elicit):
 ORDER = "benign:malignant<=malignant:benign"
 
 
+def test_a_fraction_is_asked_about_and_its_costs_near_the_models_are_kept(typed, tmp_path, capsys):
+    out = tmp_path / "metric.json"
+    view = typed([], tmp_path, family="lfpm", simulate="random", denominator="random", questions=6, out=out)
+    said = capsys.readouterr()
+    assert "in the numerator of a fraction" in " ".join(said.err.split())
+    assert "no cost matrix, and no metric file holds it" in " ".join(said.out.split())
+    metric = ElicitedMetric.load(out)
+    assert (metric.family, metric.provenance.parameters["family"]) == ("lpm", "lfpm")
+    assert metric.intervals is not None
+    assert all(rate.low <= rate.ratio <= rate.high for rate in view.ratios if not rate.is_yardstick)
+    assert not any("=" in line for line in said.err.splitlines() if line.startswith("> "))  # sides only
+
+
+def test_a_denominator_is_of_a_simulated_expert_and_orders_say_nothing_of_a_fraction(typed, tmp_path):
+    with pytest.raises(WrongOption, match="it goes with simulate"):
+        typed([], tmp_path, denominator="random")
+    with pytest.raises(WrongOption, match="elicited by choices alone"):
+        typed([], tmp_path, family="lfpm", never_worse=(ORDER,), simulate="random")
+
+
 def test_stated_orders_are_said_kept_and_held_to_by_the_simulated_expert(typed, tmp_path, capsys):
     path = tmp_path / "one.session.jsonl"
     view = typed([], tmp_path, never_worse=(ORDER,), simulate="random", questions=5, session=path)

@@ -165,3 +165,9 @@ def test_a_bundled_name_is_a_study_to_every_command(elicit, tmp_path, arguments,
     found = elicit("study", *arguments, cwd=tmp_path)
     assert found.returncode == 1
     assert says in found.stderr
+
+
+def test_a_command_that_is_shown_can_be_typed(elicit, tmp_path):
+    (tmp_path / "p.csv").write_text("y_true,proba_a,proba_b\na,0.9,0.1\nb,0.2,0.8\n", encoding="utf-8")
+    made = elicit("study", "new", "my study", "--predictions", "p.csv", cwd=tmp_path)
+    assert made.stdout.endswith("Next: elicit open 'my study'\n")

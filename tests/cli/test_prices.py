@@ -6,11 +6,12 @@ import json
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.questions import Question
+from elicit_app.elicitation.questions import Outcome, Question
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import procedure_for, setting_of
 from elicit_app.registry.entries import as_packed
 from elicit_app.session.questions import first_step
+from elicit_app.session.results.result import models_under_prices
 from elicit_app.session.words.comparison import compare_pair, outcome_words
 from elicit_app.session.words.sentences import preference
 from elicit_app.study import open_study
@@ -102,6 +103,17 @@ def test_what_is_found_is_never_moved_and_values_follow_the_prices(folder):
     question: Question = step.question
     assert question.proposal is not None
     assert question.proposal.true in (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("prices", "best", "other"), [((0.05, 0.9, 0.05), "eager", "cautious"), ((0.05, 0.05, 0.9), "cautious", "eager")]
+)
+def test_the_result_says_which_model_does_better_under_the_prices(folder, prices, best, other):
+    weights = np.array(prices)
+    outcome = Outcome("dlpm", weights, (None,) * 3, "budget", 12, samples=np.stack([weights, weights, weights[::-1]]))
+    (note,) = models_under_prices(labels_study(folder), outcome)
+    assert note.startswith(f"Under these prices {best} does better than {other}, as both were counted: probability ")
+    assert models_under_prices(open_study("wine"), outcome) == ()
 
 
 def test_only_bayes_asks_about_amounts(folder):

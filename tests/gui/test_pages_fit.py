@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QFontMetricsF, QImage
 from PySide6.QtWidgets import QAbstractButton, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit, QTableView
 
 from elicit_app.gui import theme
@@ -17,7 +17,7 @@ from elicit_app.gui.settings import Settings
 from elicit_app.gui.setup.begin_page import BeginPage
 from elicit_app.gui.setup.study_page import StudyPage
 from elicit_app.gui.start.page import StartPage, StartView
-from elicit_app.gui.start.rows import ContinueView, RowView
+from elicit_app.gui.start.rows import ContinueView, RowButton, RowView
 from elicit_app.problem import Finding
 from elicit_app.registry.bayes import BayesSetting
 from elicit_app.session.results.result import result_view
@@ -226,3 +226,16 @@ def test_the_two_lists_of_the_start_page_begin_on_one_line(qtbot, appearance, sc
     page.resize(2400, 1600)
     page.show()
     qtbot.waitUntil(lambda: page.examples.y() == page.recent.y() > 0)
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_rows_of_the_start_page_show_their_letters_whole(qtbot, compact):
+    row = RowButton(RowView("gjpqy", "", "", ""))
+    qtbot.addWidget(row)
+    row.set_compact(compact)
+    row.resize(200, row.sizeHint().height())
+    image = row.grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8)
+    words = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())[:, :100]
+    inked = np.flatnonzero((words < 150).any(axis=1))
+    tall = QFontMetricsF(theme.font(theme.Role.STRONG)).tightBoundingRect("gjpqy").height()
+    assert inked[-1] - inked[0] + 1 >= tall

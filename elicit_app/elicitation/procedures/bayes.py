@@ -63,6 +63,7 @@ MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere
 _FEW_WEIGHTS = 4  # so many weights can be pinned down in a sitting
 _POLICIES_TO_OTHERS = 4  # pairs of what can be chosen for one random pair, where the answers are for a choice
 _VALUES_TRIED = 100  # draws under which policies are made anew, to see whether the same one is chosen
+_SPREAD_OF_PRICES = 0.6  # of log sensitivity, a narrower one: two amounts a side are read alike by everybody
 _TARGETS = 300  # random pairs that stand for what the metric will be used for
 _REMEMBERED = 160  # beliefs kept for undo and looking ahead, fewer where they are large
 _REMEMBERED_NUMBERS, _FEWEST_REMEMBERED = 12_000_000, 12
@@ -127,6 +128,7 @@ class Bayes:
                 f"A fraction of {linear.size} weights cannot be followed, only of up to {MOST_WEIGHTS_OF_PARTICLES}: "
                 "ask for the family dlpm or lpm."
             )
+        self._purpose, self._cases = purpose, cases
         self._models = as_they_are(cases, population)
         self._goal: Goal
         self.source: SpherePairs | FrontierPairs | PlausiblePairs | FractionPairs
@@ -150,7 +152,6 @@ class Bayes:
         self._newest: Posterior | None = None
         self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
-        self._purpose, self._cases = purpose, cases
         self._choices: LRUCache[Matrix] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
@@ -221,8 +222,7 @@ class Bayes:
         None on the sphere, of a fraction, where more than twenty weights are asked about, where amounts are priced
         instead of mistakes, and under eight answers.
         """
-        first = self._cases[0]
-        if isinstance(first, Tally) and first.good is not None:
+        if self._asks_prices:
             return None
         if isinstance(self.source, SpherePairs | FractionPairs) or n_answered(history) < FEWEST_ANSWERS:
             return None
@@ -250,7 +250,14 @@ class Bayes:
         if not self._by_particles:
             return ResponseModel.of_ratios()
         kind = ResponseModel.of_an_oracle if space == "sphere" else ResponseModel.of_people
-        return kind(self.prior, self._targets, _of_the_study(_SCALE))
+        expected = kind(self.prior, self._targets, _of_the_study(_SCALE))
+        return replace(expected, spread=_SPREAD_OF_PRICES) if self._asks_prices else expected
+
+    @property
+    def _asks_prices(self) -> bool:
+        """Tell whether amounts are priced, in place of mistakes."""
+        first = self._cases[0]
+        return isinstance(first, Tally) and first.good is not None
 
     def _widest(self, history: Sequence[Asked]) -> float:
         """Return the largest exchange rate, so many of one mistake for one of another, that could be asked about."""

@@ -74,7 +74,7 @@ class Background(QObject):
 
     @property
     def busy(self) -> bool:
-        """Tell whether an answer is still to come."""
+        """Return whether an answer is still to come."""
         return self._waiting is not None
 
     def run(

@@ -66,7 +66,7 @@ class SessionFlow(QObject):
 
     @property
     def running(self) -> bool:
-        """Tell whether a session is open."""
+        """Return whether a session is open."""
         return self._session is not None
 
     @property

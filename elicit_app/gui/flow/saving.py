@@ -70,7 +70,7 @@ def proposed_name(view: ResultView, ending: str) -> str:
 
 
 def is_provisional(view: ResultView, ending: str) -> bool:
-    """Tell whether a file is a metric whose costs are not known well enough to be relied on."""
+    """Return whether a file is a metric whose costs are not known well enough to be relied on."""
     return ending == METRIC_ENDING and bool(view.metric.quality.provisional)
 
 

@@ -183,7 +183,7 @@ class ComparisonCard(QGroupBox):
 
     @property
     def is_full(self) -> bool:
-        """Tell whether the full picture is shown."""
+        """Return whether the full picture is shown."""
         return self._full
 
     @property
@@ -255,7 +255,7 @@ class ComparisonCard(QGroupBox):
 
     @property
     def all_shown(self) -> bool:
-        """Tell whether the rows are all there is: amounts have no classes that a full picture could show."""
+        """Return whether the rows are all there is: amounts have no classes that a full picture could show."""
         return self._view is not None and any(row.amount for row in self._view.rows)
 
     def show_full(self, full: bool) -> None:

@@ -102,7 +102,7 @@ class MoveField(IgnoresWheel, QLineEdit):
 
     @property
     def valid(self) -> bool:
-        """Tell whether what is typed lies on the scale."""
+        """Return whether what is typed lies on the scale."""
         moving, text = self._moving, self.text()
         return moving is not None and text.isdigit() and moving.least <= int(text) <= moving.most
 

@@ -308,12 +308,12 @@ class QuestionPage(PairPage):
 
     @property
     def on_screen(self) -> bool:
-        """Tell whether the question has been painted."""
+        """Return whether the question has been painted."""
         return self._since_painted.isValid()
 
     @property
     def locked(self) -> bool:
-        """Tell whether an answer would be ignored now."""
+        """Return whether an answer would be ignored now."""
         waiting = not self.on_screen or self._since_painted.elapsed() < self._lock_ms
         return self._question is None or self._answered or waiting or not self.break_card.isHidden()
 

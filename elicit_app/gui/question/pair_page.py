@@ -201,7 +201,7 @@ class PairPage(Page):
 
     @property
     def moving(self) -> bool:
-        """Tell whether a number is being moved."""
+        """Return whether a number is being moved."""
         return self._moving is not None
 
     @property
@@ -211,7 +211,7 @@ class PairPage(Page):
 
     @property
     def answerable(self) -> bool:
-        """Tell whether answers are taken now."""
+        """Return whether answers are taken now."""
         return True
 
     def begin_move(self) -> None:
@@ -423,7 +423,7 @@ class PairPage(Page):
 
     @property
     def answers_scroll(self) -> bool:
-        """Tell whether the answers take so much of the height that they scroll with the rest."""
+        """Return whether the answers take so much of the height that they scroll with the rest."""
         high = self.bottom_height(theme.content_width(self.width()))
         return self.room.large and high > _ANSWERS_AT_MOST * self.height()
 

@@ -99,7 +99,7 @@ class CountBar(QLabel):
 
     @property
     def is_moving(self) -> bool:
-        """Tell whether its number is being moved."""
+        """Return whether its number is being moved."""
         return self._moving is not None
 
     def set_moving(self, moving: Moving | None) -> None:

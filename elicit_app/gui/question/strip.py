@@ -134,7 +134,7 @@ def _parts(strip: DifferenceSentence) -> list[Part]:
 
 
 def _is(glyph: Glyph, change: str) -> bool:
-    """Tell whether a change is in the direction of a sign: what is good of an amount is better where there is more."""
+    """Return whether a change is in the direction of a sign: of what is good of an amount, more is better."""
     return (" fewer " in f" {change} ") == (glyph is Glyph.FEWER)
 
 

@@ -174,7 +174,7 @@ TABS = (
     ("Other prevalence", "Prevalence"),
     ("Costs and files", "Costs"),
 )
-_TO_DO, _TOLD, _SEEN, _PREVALENCE = 0, 1, 2, 3
+_TO_DO, _RATES, _SEEN, _PREVALENCE = 0, 1, 2, 3
 _ROC, _TABLES = "ROC curve", "What each model does, as tables"
 _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 
@@ -340,7 +340,7 @@ class ResultsPage(ScrolledPage):
         judging = (_TO_DO, _SEEN, _PREVALENCE)
         self.tabs.hide_tabs(judging if elsewhere else ())
         if elsewhere and self.tabs.currentIndex() in judging:
-            self.tabs.setCurrentIndex(_TOLD)
+            self.tabs.setCurrentIndex(_RATES)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         super().arrange(breakpoint_)

@@ -203,7 +203,7 @@ class PolicyTable(QLabel):
         return max((max(pair) if stacked else sum(pair) + em(12) for pair in widths), default=0.0) + 4
 
     def _notes_beside(self, width: int) -> bool:
-        """Tell whether the notes fit left of the axis and of the legend."""
+        """Return whether the notes fit left of the axis and of the legend."""
         if self._compact(width) or len(self._texts.notes) > 2:
             return False
         metrics, room = QFontMetricsF(font(Role.CAPTION)), self._columns(width).plot - em(20)

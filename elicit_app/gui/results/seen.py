@@ -187,7 +187,7 @@ class SeenPane(QWidget):
 
     @property
     def has_roc(self) -> bool:
-        """Tell whether there are ROC curves to show."""
+        """Return whether there are ROC curves to show."""
         return self._view is not None and bool(self._view.roc)
 
     @property

@@ -174,7 +174,7 @@ class AskingSection(Part):
 
     @property
     def as_fraction(self) -> bool:
-        """Tell whether a linear-fractional metric is to be elicited."""
+        """Return whether a linear-fractional metric is to be elicited."""
         return self.fraction.box.isChecked() and self._knows_fractions
 
     @property

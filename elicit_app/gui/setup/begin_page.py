@@ -160,7 +160,7 @@ class Beginning(NamedTuple):
 
     @property
     def may_pile(self) -> bool:
-        """Tell whether there are so many mistakes, told apart, that piles of them help."""
+        """Return whether there are so many mistakes, told apart, that piles of them help."""
         return (
             self.study.n_classes >= PILES_FROM
             and linear_family(self.setting.family).tells_apart
@@ -355,7 +355,7 @@ class BeginPage(ScrolledPage):
 
     @property
     def _takes_orders(self) -> bool:
-        """Tell whether mistakes may be stated to be never worse than others: not to a search, nor of a fraction."""
+        """Return whether mistakes may be stated to be never worse than others: not to a search, nor of a fraction."""
         return self.asking.entry.offers("never_worse") and not self.asking.as_fraction
 
     def _family_changed(self) -> None:

@@ -108,12 +108,12 @@ class Grid(QAbstractTableModel):
         return tuple(self._cells[at])
 
     def starts(self, row: int) -> bool:
-        """Tell whether a stronger line stands above a row."""
+        """Return whether a stronger line stands above a row."""
         return row in self._starts
 
     @property
     def can_undo(self) -> bool:
-        """Tell whether there is something to take back."""
+        """Return whether there is something to take back."""
         return bool(self._undone)
 
     def put(self, texts: Mapping[Cell, str], *, fresh: bool = False) -> int:
@@ -327,7 +327,7 @@ class GridView(QTableView):
 
     @property
     def several_chosen(self) -> bool:
-        """Tell whether more than the current cell is selected."""
+        """Return whether more than the current cell is selected."""
         return len(self.selectionModel().selectedIndexes()) > 1
 
     def sizeHint(self) -> QSize:

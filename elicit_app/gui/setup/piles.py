@@ -124,7 +124,7 @@ class Piles:
 
     @property
     def can_undo(self) -> bool:
-        """Tell whether there is a step to take back."""
+        """Return whether there is a step to take back."""
         return bool(self._before)
 
     def in_pile(self, pile: int) -> list[int]:

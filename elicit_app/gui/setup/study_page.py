@@ -54,7 +54,7 @@ class PopulationSection(Section):
 
     @property
     def complete(self) -> bool:
-        """Tell whether the stated shares add up to 100 %."""
+        """Return whether the stated shares add up to 100 %."""
         return self.data.radio.isChecked() or abs(sum(box.value() for box in self.boxes) - 100) <= _TOLERANCE
 
     def show_study(self, study: Study) -> None:

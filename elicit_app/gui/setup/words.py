@@ -75,7 +75,7 @@ def flow(study: Study, key: Key) -> str:
 
 
 def matches(study: Study, key: Key, typed: str) -> bool:
-    """Tell whether a mistake is found by what was typed: every word somewhere in its words."""
+    """Return whether a mistake is found by what was typed: every word somewhere in its words."""
     mistake = mistake_at(study.wording, key)
     text = " ".join((flow(study, key), mistake.name, mistake.one, mistake.many, mistake.consequence)).lower()
     return all(word in text for word in typed.lower().split())

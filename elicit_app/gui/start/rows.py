@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -136,6 +137,7 @@ class DropCard(Card):
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _PAD = 16
+_ROLES = (theme.Role.STRONG, theme.Role.NOTE)  # of the two lines of a row
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,8 @@ class RowButton(QPushButton):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        return QSize(theme.em(260), theme.em(42 if self._compact else 58))
+        height = max(theme.em(42 if self._compact else 58), math.ceil(sum(self._heights())) + 2)
+        return QSize(theme.em(260), height)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(theme.em(120), self.sizeHint().height())
@@ -212,18 +215,21 @@ class RowButton(QPushButton):
         aside = QFontMetricsF(painter.font()).horizontalAdvance(self._view.aside) + 2
         right = chevron.left() - theme.S
         painter.drawText(QRectF(right - aside, room.top(), aside, room.height()), _RIGHT, self._view.aside)
-        words = QRectF(room.left(), room.top(), right - aside - theme.M - room.left(), room.height())
-        middle = room.center().y()
-        painter.drawText(
-            words.adjusted(0, middle - room.top(), 0, -theme.em(6)), _LEFT, self._fit(painter, self._view.line, words)
-        )
-        painter.setFont(theme.font(theme.Role.STRONG))
-        painter.setPen(colours.ink)
-        painter.drawText(
-            words.adjusted(0, theme.em(6), 0, middle - room.bottom()),
-            _LEFT,
-            self._fit(painter, self._view.title, words),
-        )
+        width = right - aside - theme.M - room.left()
+        top = room.center().y() - sum(self._heights()) / 2
+        for text, role, ink, height in zip(
+            (self._view.title, self._view.line), _ROLES, (colours.ink, colours.ink2), self._heights(), strict=True
+        ):
+            painter.setFont(theme.font(role))
+            painter.setPen(ink)
+            words = QRectF(room.left(), top, width, height)
+            painter.drawText(words, _LEFT, self._fit(painter, text, words))
+            top += height
+
+    def _heights(self) -> list[float]:
+        """Return the heights of both lines: never less than their letters, tails included, need."""
+        least = 0 if self._compact else theme.em(23)
+        return [max(least, QFontMetricsF(theme.font(role)).height()) for role in _ROLES]
 
     @staticmethod
     def _fit(painter: QPainter, text: str, room: QRectF) -> str:

@@ -247,7 +247,7 @@ class MistakeRates:
 
     @property
     def apart(self) -> bool | None:
-        """Tell whether the ranges of those two do not meet; None where there is no range."""
+        """Return whether the ranges of those two do not meet; None where there is no range."""
         most, least = (self.rates[place] for place in self.ends)
         if most.low is None or least.high is None:
             return None

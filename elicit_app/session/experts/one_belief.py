@@ -129,12 +129,12 @@ def _matters_most(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tu
 
 
 def untrusted(metric: ElicitedMetric) -> bool:
-    """Tell whether the answers behind a metric were found not to hang together."""
+    """Return whether the answers behind a metric were found not to hang together."""
     return metric.quality.provisional == UNTRUSTED
 
 
 def _opposed(one: ElicitedMetric, other: ElicitedMetric) -> bool:
-    """Tell whether one expert minds most what the other minds least, as far as both are known."""
+    """Return whether one expert minds most what the other minds least, as far as both are known."""
     first, second = (_centred_logs(metric) for metric in (one, other))
     if first is None or second is None:
         return False

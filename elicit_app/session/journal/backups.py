@@ -40,7 +40,7 @@ def backups(path: Path) -> tuple[Path, ...]:
 
 
 def _is_own(path: Path) -> bool:
-    """Tell whether the folder of backups is one of ours; a link would lead to files that are none, to be replaced."""
+    """Return whether the folder of backups is one of ours; a link would lead to files that are none, to be replaced."""
     folder = backup_folder(path)
     return not (folder.is_symlink() or folder.parent.is_symlink())
 

@@ -81,7 +81,7 @@ class SessionSummary:
 
     @property
     def finished(self) -> bool:
-        """Tell whether the expert has asked for the result."""
+        """Return whether the expert has asked for the result."""
         return self.phase == "finished"
 
 
@@ -198,7 +198,7 @@ def _damaged(path: Path, problem: DamagedProblem) -> SessionSummary:
 
 
 def can_go_on(one: SessionSummary) -> bool:
-    """Tell whether a session is begun, sound and not finished."""
+    """Return whether a session is begun, sound and not finished."""
     return not one.finished and not one.problem and one.answers > 0
 
 

@@ -218,7 +218,7 @@ def _sealed(data: bytes, path: Path) -> _Found:
 
 
 def _follows(line: bytes, digest: str) -> bool:
-    """Tell whether a line is, bit for bit, one that was written after the line with this digest."""
+    """Return whether a line is, bit for bit, one that was written after the line with this digest."""
     try:
         payload, own = unsealed(line)
     except ValueError:

@@ -66,7 +66,7 @@ class Entry:
 
     @property
     def says(self) -> bool:
-        """Tell whether it counts and says something: not taken out, not "cannot say"."""
+        """Return whether it counts and says something: not taken out, not "cannot say"."""
         return not self.taken_out and self.answer.choice is not Choice.UNSURE
 
 
@@ -74,7 +74,7 @@ Entries = tuple[Entry, ...]
 
 
 def differ(one: Entry, other: Entry, first: Answer, second: Answer) -> bool:
-    """Tell whether `first` and `second`, answers to these two entries, say different things about the same pair.
+    """Return whether `first` and `second`, answers to these two entries, say different things about the same pair.
 
     A count that was moved makes it another pair.
     """
@@ -85,7 +85,7 @@ def differ(one: Entry, other: Entry, first: Answer, second: Answer) -> bool:
 
 
 def said_already(entries: Sequence[Entry], number: int, joined: Numbers) -> bool:
-    """Tell whether answer `number` is a repeat that was made one with its original, which says it already."""
+    """Return whether answer `number` is a repeat that was made one with its original, which says it already."""
     entry = entries[number - 1]
     first = entry.event.pair.repeat_of
     if first is None or not {(first, number), (number, first)} & joined:

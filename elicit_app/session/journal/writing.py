@@ -246,7 +246,7 @@ class Journal:
         self._stamp = os.fstat(self._descriptor).st_mtime_ns
 
     def _untouched(self) -> bool:
-        """Tell whether the file still is the one that this journal wrote, byte for byte."""
+        """Return whether the file still is the one that this journal wrote, byte for byte."""
         ours = os.fstat(self._descriptor)
         try:
             there = self.path.stat()

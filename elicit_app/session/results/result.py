@@ -25,7 +25,7 @@ from elicit_app.session.words.sentences import stated_words
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
-from metrics.display.numbers import day
+from metrics.display.numbers import day, probability
 from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, family_of, linear_family
 from metrics.elicited.metric_parts import intervals_around
@@ -66,13 +66,34 @@ def result_view(session: Session) -> ResultView:
         date=_day(state),
         can_export=session.can_export,
         journal=session.path,
-        notes=(*_stated(session, outcome), *outcome.notes, *state.notes),
+        notes=(*models_under_prices(study, outcome), *_stated(session, outcome), *outcome.notes, *state.notes),
         stopped=outcome.stopped,
         can_continue=session.continuation() is not None,
         scenarios=scenarios,
         guesses=_guesses(state, study, outcome.family),
         practice=practice,
     )
+
+
+def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
+    """Return which of the models that were counted does best under elicited prices; nothing where mistakes were asked.
+
+    Parameters
+    ----------
+    study : Study
+        Of prices: its models are counts of amounts, for the same number of items.
+    outcome : Outcome
+        What was learned.
+    """
+    if study.wording.priced is None or study.pack is None or len(study.pack.models) < 2:
+        return ()
+    names = [model.name for model in study.pack.models]
+    worth = np.array([np.diagonal(model.usual) for model in study.pack.models], dtype=np.float64)
+    best = int((worth @ outcome.weights).argmax())
+    draws = outcome.weights[None] if outcome.samples is None else outcome.samples
+    said = probability(float(((draws @ worth.T).argmax(axis=1) == best).mean()))
+    rivals = f"{names[1 - best]}, as both" if len(names) == 2 else f"the other {len(names) - 1} models, as they"
+    return (f"Under these prices {names[best]} does better than {rivals} were counted: probability {said}.",)
 
 
 def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey, float]:

@@ -120,7 +120,7 @@ def why_provisional(outcome: Outcome, ratios: tuple[ExchangeRate, ...], answers:
 
 
 def _known(rate: ExchangeRate) -> bool:
-    """Tell whether a ratio is known as closely as questions aim at: half of its range is no more than a factor."""
+    """Return whether a ratio is known as closely as questions aim at: half of its range is no more than a factor."""
     if rate.is_yardstick or rate.ninety is None:
         return True
     low, high = rate.ninety

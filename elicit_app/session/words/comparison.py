@@ -419,7 +419,7 @@ class Leaf(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Tell whether this is a mistake whose number differs; the right answers merely follow."""
+        """Return whether this is a mistake whose number differs; the right answers merely follow."""
         return not self.correct and self.left != self.right
 
     @property

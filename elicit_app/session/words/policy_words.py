@@ -189,7 +189,7 @@ def _width(range_: Range | None) -> float:
 
 
 def chooses(view: ResultView) -> bool:
-    """Tell whether the answers are for choosing and nothing else: then a report is what is due."""
+    """Return whether the answers are for choosing and nothing else: then a report is what is due."""
     return view.metric.quality.purpose == "choose"
 
 

@@ -128,7 +128,7 @@ class CaseColumns:
                 self.refuse(f"There is no column {name}", f"The columns are {listed([*self.names], 8)}.")
 
     def has(self, *names: str) -> bool:
-        """Tell whether the file has all of some columns."""
+        """Return whether the file has all of some columns."""
         return set(names) <= set(self.names)
 
     def refuse(self, what: str, remedy: str) -> NoReturn:

@@ -115,6 +115,20 @@ def test_the_closed_settings_say_what_is_set(page):
     assert page.settings.button.accessibleDescription() == "all wrong answers equally bad; at most 30 questions"
 
 
+def test_a_fraction_is_asked_for_by_researchers_without_orders(page):
+    page.settings.open()
+    page.asking.researchers.click()
+    assert page.orders.isVisible()
+    page.asking.fraction.box.click()
+    assert not page.orders.isVisible()
+    page.begin.click()
+    assert page.begun[-1].setting.family == "lfpm"
+    page.asking.procedure.setCurrentIndex(1)
+    assert not page.asking.fraction.isVisible()
+    page.begin.click()
+    assert (page.begun[-1].setting.procedure, page.begun[-1].setting.family) == ("dlpm", "dlpm")
+
+
 def test_the_example_of_a_worse_answer_is_the_right_way_round(page):
     assert page.family.differ.button.accessibleDescription() == (
         "For example, red called green may be worse than red called yellow."
