@@ -68,7 +68,10 @@ def ask(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Where to write the metric file; by default beside the session.")
+        Path | None,
+        typer.Option(
+            help="Where to write the metric file, or the answers to a packed study; by default beside the session."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:

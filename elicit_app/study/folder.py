@@ -71,7 +71,10 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
         columns=columns_of(document),
         earlier=tuple(document.earlier),
     )
-    check_study(study)
+    try:
+        check_study(study)
+    except Problem as problem:
+        raise Problem(f"{path} cannot be used: {problem.sentence}") from None
     if study.digest != document.digest:
         raise Problem(f"The predictions in {folder} are not those the study was made from: make a new study of them.")
     return study

@@ -236,6 +236,7 @@ def test_what_is_no_json_is_refused_in_words(tmp_path, files, content, expected)
         ({"yardstick": ["a", "z"]}, "the yardstick “a” called “z” is not a mistake"),
         ({"yardstick": ["a", "a"]}, "the yardstick “a” called “a” is not a mistake"),
         ({"stated_prevalence": [0.5, 0.5, float("nan")]}, "study.json"),
+        ({"stated_prevalence": [0.5, 0.6, 0.1]}, r"study\.json cannot be used: .* must add up to 1, not to 1\.2"),
         ({"models": [{"name": "x", "file": "../secret.parquet"}]}, "field “models.0.file”"),
         ({"models": [{"name": "x", "file": "gone.parquet"}]}, "There is no file"),
         ({"wording": {"classes": {"z": {"one": "z", "many": "zs"}}}}, "has words for 'z'"),

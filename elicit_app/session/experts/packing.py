@@ -98,7 +98,7 @@ def save_answers(session: Session, path: Path) -> Path:
     """
     if not session.state.entries:
         raise Problem("There is no answer to send yet: answer at least one question first.")
-    path = path if path.name.endswith(SUFFIX) else path.with_name(path.name + SUFFIX)
+    path = path if path.name.endswith(SUFFIX) else path.with_name(path.name.removesuffix(".metric.json") + SUFFIX)
     content = read_bytes(session.path)
     if path.is_file() and content.startswith(path.read_bytes()):
         # An earlier copy of these very answers, with nothing else in it.

@@ -164,7 +164,8 @@ def test_who_went_on_answering_is_filed_as_the_same_session(folder, pack, tmp_pa
     home = tmp_path / "home"
     home.mkdir()
     path = answer(pack, home / "a.session.jsonl", 3.0, most=3)
-    early = save_answers(Session.look(path), home / "early")
+    early = save_answers(Session.look(path), home / "early.metric.json")
+    assert early.name == "early.session.jsonl"
     with Session.open(path) as session:
         session.more()
         session.answer("left")
