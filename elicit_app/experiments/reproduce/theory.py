@@ -362,8 +362,8 @@ def _fractional(options: Options, results: Mapping[str, Any]) -> Findings:
     for family, k in dict.fromkeys(tuple(key.split(", ")[:2]) for key in results if key != "pencil"):
         found = [results[f"{family}, {k}, {epsilon}"] for epsilon in _FINENESS]
         name = f"{family}, k = {k}"
-        rows += _family_rows(name, found[_FINENESS.index(_EPSILON)])
-        rows += _family_rows(f"{name}, by bisection", results[f"{family}, {k}, bisect"])
+        rows += _family_rows(name, found[_FINENESS.index(_EPSILON)], published=True)
+        rows += _family_rows(f"{name}, by bisection", results[f"{family}, {k}, bisect"], published=False)
         means, errors = zip(*(mean_and_error(one["agreements"]) for one in found), strict=True)
         curves.append(Curve(name, _FINENESS, [1 - mean for mean in means], "series", spread=errors))
     return Findings(
@@ -381,15 +381,22 @@ def _fractional(options: Options, results: Mapping[str, Any]) -> Findings:
     )
 
 
-def _family_rows(name: str, fine: Mapping[str, Any]) -> list[Row]:
+def _questions_by_bisection(name: str, questions: float, linear: float) -> Row:
+    """Return the mean numbers of questions of a fraction by bisection and of its linear metric, as needed."""
+    why = f"Twice those that the linear search needs are {2 * linear:.1f} on average."
+    return Row(f"{name}: questions", None, questions, why, 0)
+
+
+def _family_rows(name: str, fine: Mapping[str, Any], *, published: bool) -> list[Row]:
     """Return questions, agreement and error of one family at the tolerance .01."""
     mean, error = mean_and_error(fine["agreements"])
     off, off_error = mean_and_error(fine["off"])
-    twice = f"{name}: questions, twice those of the linear metric"
     of_runs = f"Standard error {error:.5f}, {len(fine['agreements'])} metrics, tolerance .01."
     convention = f"Unique only by the convention p0 = 0. Standard error {off_error:.4f}."
     return [
-        Row(twice, 2 * fine["linear"], fine["questions"], digits=0),
+        Row(f"{name}: questions, twice those of the linear metric", 2 * fine["linear"], fine["questions"], digits=0)
+        if published
+        else _questions_by_bisection(name, fine["questions"], fine["linear"]),
         Row(f"{name}: agreement with the true fraction on random pairs", None, mean, of_runs, 4),
         Row(f"{name}: largest error of the numerator", None, off, convention, 4),
     ]
