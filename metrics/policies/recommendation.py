@@ -75,7 +75,7 @@ def what_one_does(one: JudgedPolicy, words: CaseWords, positive: int | None) -> 
     if policy.decides == "as-is":
         return name, "as it decides now"
     if one.threshold is None or positive is None:
-        return name, "by least expected cost"
+        return name, "with these costs"
     low, high = two_digits(100 * one.threshold.low), two_digits(100 * one.threshold.high)
     range_ = f" ({low} to {high})" if low != high else ""
     return name, f"{words.action(positive) or words.classes[positive]} from {_percent(one.threshold.value)}{range_}"

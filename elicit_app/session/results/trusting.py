@@ -177,7 +177,8 @@ def _repeats_found(report: TrustReport, failed: Sequence[int]) -> list[TrustView
     elif chosen:
         found.append(TrustView(True, plain))
     detail = "One side had fewer mistakes of some kinds and no more of any other."
-    return [*found, *(TrustView(False, "The plainly better side was not chosen", detail, number) for number in failed)]
+    said = "the plainly better side was not chosen"
+    return [*found, *(TrustView(False, f"Answer {number}: {said}", detail, number) for number in failed)]
 
 
 def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> list[TrustView]:

@@ -89,8 +89,8 @@ def test_half_of_the_repeats_answered_alike_is_no_good_sign(honestly, monkeypatc
 
 def test_always_the_same_side_is_said_and_not_called_the_worse_one_after_the_review(sitting):
     session = sitting(lambda _: "left")
-    view = result_view(session)
-    assert "22 of 22 preferences went to side A" in headlines(view, good=False)
+    view, answers = result_view(session), len(session.state.entries)
+    assert f"{answers} of {answers} preferences went to side A" in headlines(view, good=False)
     assert "0 of 1 repeat: same answer" in headlines(view, good=False)
     assert view.trust_sentence.startswith("Hardly")
     while pairs := review_view(session).contradictions:
@@ -102,7 +102,7 @@ def test_always_the_same_side_is_said_and_not_called_the_worse_one_after_the_rev
 def test_about_equal_throughout_is_no_choice_of_the_worse_side(sitting):
     view = result_view(sitting(lambda _: "equal"))
     found = headlines(view, good=False)
-    assert "The plainly better side was not chosen" in found
+    assert any(headline.endswith(": the plainly better side was not chosen") for headline in found)
     assert "The answers do not hang together" in found
     assert not any("fit these numbers" in headline for headline in headlines(view, good=True))
     random = next(one for one in view.trust if one.headline == "The answers do not hang together")
@@ -116,7 +116,7 @@ def test_who_takes_the_worse_side_is_asked_whether_it_was_meant(sitting):
     view = result_view(session)
     assert "The worse side seems to have been chosen throughout" in headlines(view, good=False)
     assert view.trust_sentence.startswith("Hardly")
-    failed = [finding for finding in view.trust if finding.headline == "The plainly better side was not chosen"]
+    failed = [finding for finding in view.trust if "plainly better side was not" in finding.headline]
     assert len(failed) == 2, "a failed check is asked again"
     for one in failed:
         assert session.state.entries[one.question - 1].event.pair.purpose is Purpose.CHECK
