@@ -230,7 +230,7 @@ def disks(sound: Sound, _: int) -> Iterator[Row]:
 
 
 def _full(path: Path) -> Callable[[], None]:
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before, sys.dont_write_bytecode = resource.getrlimit(resource.RLIMIT_FSIZE), True  # it would be cut as well
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 40, before[1]))
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, before)

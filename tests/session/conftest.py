@@ -1,4 +1,5 @@
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -111,3 +112,13 @@ def session(study: Study, journal_path: Path) -> Iterator[Session]:
 @pytest.fixture
 def journal_path(tmp_path: Path) -> Path:
     return tmp_path / "sessions" / "first.session.jsonl"
+
+
+@pytest.fixture
+def file_limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
+    """Lets files grow no further than a number of bytes: a real write that stops halfway, as on a full disk."""
+    resource = pytest.importorskip("resource", reason="Windows has no limit of this kind")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it would be cut as well
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -167,25 +167,21 @@ def test_a_break_is_offered_once_after_twelve_answers(study, journal_path):
     window.runner.close()
 
 
-def test_an_answer_that_cannot_be_written_is_not_given_and_can_be_tried_again(window, session):
+def test_an_answer_that_cannot_be_written_is_not_given_and_can_be_tried_again(window, session, file_limit):
     view = answered(window, ["left", "right"])
-    resource = pytest.importorskip("resource", reason="Windows has no limit of this kind")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     before = session.path.read_bytes()
-    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 50, hard))
-    try:
-        window.answer(view, "equal", seconds=8.0)
-        unsaved = window.next(UnsavedView)
-        assert "the disk is full" in unsaved.sentence
-        assert unsaved.question is view
-        window.runner.retry()
-        assert window.next(UnsavedView).question is view
-        window.runner.undo()
-        assert window.next(UnsavedView).question is view
-        window.answer(view, "equal", seconds=8.0)
-        window.next(UnsavedView)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    file_limit(len(before) + 50)
+    window.answer(view, "equal", seconds=8.0)
+    unsaved = window.next(UnsavedView)
+    assert "the disk is full" in unsaved.sentence
+    assert unsaved.question is view
+    window.runner.retry()
+    assert window.next(UnsavedView).question is view
+    window.runner.undo()
+    assert window.next(UnsavedView).question is view
+    window.answer(view, "equal", seconds=8.0)
+    window.next(UnsavedView)
+    file_limit(-1)
     assert session.path.read_bytes() == before
     window.runner.retry()
     assert window.next().number == 4
@@ -193,18 +189,14 @@ def test_an_answer_that_cannot_be_written_is_not_given_and_can_be_tried_again(wi
     assert read(session.path).events[-1].seconds == 8.0
 
 
-def test_a_change_that_cannot_be_written_leaves_the_review_standing(window, session):
+def test_a_change_that_cannot_be_written_leaves_the_review_standing(window, session, file_limit):
     answered(window, ["left"] * 3)
     window.runner.stop()
     window.next(ReviewView)
-    resource = pytest.importorskip("resource", reason="Windows has no limit of this kind")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (session.path.stat().st_size, hard))
-    try:
-        window.runner.take_out(1)
-        view = window.next(ReviewView)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    file_limit(session.path.stat().st_size)
+    window.runner.take_out(1)
+    view = window.next(ReviewView)
+    file_limit(-1)
     assert "could not be written" in view.unsaved
     assert view.answers[0].fit != "taken out"
     window.runner.retry()

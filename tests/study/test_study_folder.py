@@ -185,7 +185,8 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, files):
         "except Problem as problem: print(problem.sentence); sys.exit(7)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "s"), *map(str, files)],
+        # -B: bytecode would be cut at the limit too, for whoever imports it next
+        [sys.executable, "-B", "-c", script, str(tmp_path / "s"), *map(str, files)],
         capture_output=True,
         text=True,
         check=False,

@@ -135,15 +135,6 @@ def test_the_lock_goes_when_its_process_is_killed(journal_path, a_session):
     Journal.open(journal_path)[0].close()
 
 
-@pytest.fixture
-def file_limit():
-    """Lets files grow no further than a number of bytes: a real write that stops halfway, as on a full disk."""
-    resource = pytest.importorskip("resource", reason="Windows has no limit of this kind")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
 @pytest.mark.parametrize("room", [0, 1, 40])
 def test_a_full_disk_loses_nothing_and_trying_again_works(journal_path, a_session, file_limit, room):
     with create(journal_path, a_session[:2]) as journal:
