@@ -48,7 +48,7 @@ def kendall_w(scores: NDArray[np.float64]) -> float:
 
 
 def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    from scipy.stats import rankdata  # two seconds, and asking does without
+    from scipy.stats import rankdata  # slow to import, and asking does without
 
     return np.asarray(rankdata(scores, axis=1))
 

@@ -125,7 +125,7 @@ def _together(policies: Sequence[Policy]) -> str:
 
 
 def _roc(model: Predictions, judgement: Judgement) -> RocLine:
-    from sklearn.metrics import roc_curve  # two seconds, and asking does without
+    from sklearn.metrics import roc_curve  # slow to import, and asking does without
 
     p = judgement.positive
     assert p is not None
