@@ -35,7 +35,7 @@ from elicit_app.study.folder import write_folder
 Progress = Callable[[int, int], None]
 _PATIENCE = 600.0
 _SEED = 3
-_WOBBLE = 0.3
+_WOBBLE = 0.2
 _CLEARLY = 0.05
 _COME_BACK = 5
 _COMMON_REDS = 40
@@ -221,6 +221,7 @@ class Script:
         pages = self._pages
         truth = np.array([[0, 4.0, 9.0], [0.6, 0, 2.0], [1.0, 0.3, 0]])
         pages.begin.expert.setText("road safety")
+        pages.begin.purpose.choose("both")  # a choice alone is settled before there is a break to show
         for (true, predicted), field in pages.begin.guesses.fields.items():
             if predicted is not None:
                 field.setText(f"{truth[true, predicted] / truth[2, 0] * np.exp(self._rng.normal(0.4, 0.5)):.1g}")

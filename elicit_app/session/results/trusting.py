@@ -279,7 +279,7 @@ def _sentence(findings: Sequence[TrustView], *, tested: bool, hardly: bool) -> s
     bad = sum(not finding.good for finding in findings)
     if bad == 0:
         return "Yes, as far as the answers can tell." if tested else "There are too few answers to tell."
-    if hardly or 2 * bad > len(findings) + 1:
+    if hardly:
         return "Hardly: see the reservations below."
     number = _NUMBERS[bad] if bad < len(_NUMBERS) else str(bad)
     return f"Mostly, with {number} {'reservation' if bad == 1 else 'reservations'}."
