@@ -79,15 +79,23 @@ def test_an_answer_to_a_question_that_no_longer_stands_is_dropped(window):
     assert [entry.answer.choice == "equal" for entry in window.runner._session.state.entries] == [False, True]
 
 
+def looked_ahead(window):
+    """Wait until everything is ready that is computed ahead.
+
+    What showed the question may still be at work; it queues what looks ahead, which queues what looks at counts.
+    """
+    for _ in range(3):
+        done = threading.Event()
+        window.runner._later(done.set)
+        assert done.wait(PATIENCE)
+
+
 def test_the_next_question_is_ready_for_every_reply_before_the_click(window):
     window.runner.start()
     view = window.next()
     session = window.runner._session
     for reply in ("left", "right", "equal", "unsure"):
-        done = threading.Event()
-        # What was looked ahead was queued before this.
-        window.runner._later(done.set)
-        assert done.wait(PATIENCE)
+        looked_ahead(window)
         known = dict(session._steps._steps)
         window.answer(view, reply)
         view = window.next()
@@ -106,10 +114,7 @@ def test_the_next_question_is_ready_for_likely_counts_and_for_the_one_that_stand
     assert odd.count not in [moved.count for moved in likely]
     window.runner.consider(view.request, odd)
     for moved in (likely[0], odd):
-        for _ in range(2):  # what is looked ahead is queued by what was queued before this
-            done = threading.Event()
-            window.runner._later(done.set)
-            assert done.wait(PATIENCE)
+        looked_ahead(window)
         known = dict(session._steps._steps)
         window.answer(view, "equal", moved=moved, seconds=20.0)
         window.next()
