@@ -41,7 +41,7 @@ fi
 
 export UV_PYTHON_DOWNLOADS=never
 case "$purpose" in
-test) "$uv" sync --locked --quiet --extra app ;;
+test) "$uv" sync --locked --quiet --compile-bytecode --extra app ;; # its many processes would each compile anew
 docs) "$uv" sync --locked --quiet --inexact --extra docs ;;
 *) "$uv" sync --locked --quiet --no-dev --inexact --extra app ;;
 esac
