@@ -5,21 +5,12 @@ The examples are the same every time; `pytest --hypothesis-profile=long` tries m
 
 import contextlib
 import importlib.util
-import os
-import sys
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
-
-if sys.dont_write_bytecode:
-    # Dozens of processes would each compile the same thousand modules, for seconds: it is kept, though not beside them.
-    sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
-    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    sys.dont_write_bytecode = False
 
 settings.register_profile("suite", max_examples=40, deadline=None, derandomize=True)
 settings.register_profile("long", max_examples=500, deadline=None)
