@@ -100,7 +100,8 @@ def main() -> None:
     parser.add_argument("--extras", nargs="+", default=["", "sklearn", "cli", "app"], help='"" is the library alone')
     parser.add_argument("--repeats", type=int, default=7)
     asked = parser.parse_args()
-    os.environ.pop("PYTHONPATH", None)
+    for variable in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"):  # users' programs are compiled once, not at each start
+        os.environ.pop(variable, None)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run(uv(), "build", "--quiet", "--wheel", "--out-dir", folder / "dist", ROOT)
