@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Generic, Literal, TypeVar
 
@@ -153,6 +153,7 @@ class Bayes:
         self._shown: LRUCache[Posterior] = LRUCache(_RESULTS_REMEMBERED)
         self._linearities: LRUCache[Linearity] = LRUCache(_RESULTS_REMEMBERED)
         self._choices: LRUCache[Matrix] = LRUCache(_RESULTS_REMEMBERED)
+        self._stay: LRUCache[float] = LRUCache(_RESULTS_REMEMBERED)
 
     def begin(self, history: Sequence[Asked] = ()) -> Elicitation:
         """Start, or go on after answers already given; see `Procedure.begin`."""
@@ -208,13 +209,12 @@ class Bayes:
 
     def shown_belief(self, history: Sequence[Asked]) -> Posterior:
         """Return the posterior after `history` by as many draws as a shown result needs."""
-        key = prefix_digests(history)[-1]
-        belief = self._shown.get(key)
-        if belief is None:
+
+        def refined() -> Posterior:
             answers = evidence(history, self.prior)
-            belief = self.belief(history).refined(answers, self._rng(answers.n_answers, _RESULT)).condensed(KEPT)
-            self._shown.put(key, belief)
-        return belief
+            return self.belief(history).refined(answers, self._rng(answers.n_answers, _RESULT)).condensed(KEPT)
+
+        return self._shown.recall(history, refined)
 
     def linearity(self, history: Sequence[Asked]) -> Linearity | None:
         """Return how well rivals of linear costs explain the answers.
@@ -224,19 +224,19 @@ class Bayes:
         """
         if self._asks_prices:
             return None
-        if isinstance(self.source, SpherePairs | FractionPairs) or n_answered(history) < FEWEST_ANSWERS:
+        source = self.source
+        if isinstance(source, SpherePairs | FractionPairs) or n_answered(history) < FEWEST_ANSWERS:
             return None
         belief = self.belief(history)
         if not isinstance(belief, ParticlePosterior):
             return None
-        key = prefix_digests(history)[-1]
-        found = self._linearities.get(key)
-        if found is None:
+
+        def checked() -> Linearity:
             log_evidence = float(foretold(history, lambda n: self.belief(history[:n])).log_probability.sum())
-            typical, rng = self.source.pool.typical, self._rng(len(history), _RIVALS)
-            found = check_linearity(history, belief, log_evidence, typical, self._choice(history), rng)
-            self._linearities.put(key, found)
-        return found
+            typical, rng = source.pool.typical, self._rng(len(history), _RIVALS)
+            return check_linearity(history, belief, log_evidence, typical, self._choice(history), rng)
+
+        return self._linearities.recall(history, checked)
 
     def _from_prior(self) -> Posterior:
         rng = self._rng(0, _BELIEF)
@@ -288,7 +288,7 @@ class Bayes:
             n_answered(history),
             lambda: self.linearity(history),
             self._purpose,
-            lambda: self._stays(history),
+            lambda: self._stay.recall(history, lambda: self._stays(history)),
         )
 
     def _choice(self, history: Sequence[Asked]) -> Matrix:
@@ -303,14 +303,13 @@ class Bayes:
 
     def _policies(self, history: Sequence[Asked]) -> Matrix:
         """Return the matrices, shape (n, k, k), of what is judged at the end: policies of models, a class for all."""
-        key = prefix_digests(history)[-1]
-        found = self._choices.get(key)
-        if found is None:
-            decided = self._decided_by(linear_family(self.family).costs(self._weights_now(history)[0]))
+
+        def decided() -> Matrix:
+            found = self._decided_by(linear_family(self.family).costs(self._weights_now(history)[0]))
             # What decides alike is one choice: two of the same would share the probability of being the best.
-            found = np.unique(np.round(decided, 12), axis=0)
-            self._choices.put(key, found)
-        return found
+            return np.asarray(np.unique(np.round(found, 12), axis=0))
+
+        return self._choices.recall(history, decided)
 
     def _decided_by(self, costs: Matrix) -> Matrix:
         """Return the matrices, shape (n, k, k), of the policies of all models under these costs, and of each class."""
@@ -331,7 +330,7 @@ class Bayes:
             return np.asarray((self._decided_by(costs) * costs).sum(axis=(1, 2)))
 
         chosen = int(costs_by(weights).argmin())
-        known = [costs_by(one) for one in draws]
+        known = (costs_by(one) for one in draws)
         return float(np.mean([costs[chosen] <= costs.min() + SAME for costs in known]))
 
     def _weights_now(self, history: Sequence[Asked]) -> tuple[Matrix, Matrix]:
@@ -408,7 +407,7 @@ def _of_the_study(stream: int) -> np.random.Generator:
 
 
 class LRUCache(Generic[Value]):
-    """Values by key, of which the least recently used are forgotten; may be used from several threads."""
+    """Values by digest of a history, the least recently used forgotten; may be used from several threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -421,6 +420,15 @@ class LRUCache(Generic[Value]):
             if key in self._values:
                 self._values.move_to_end(key)
             return self._values.get(key)
+
+    def recall(self, history: Sequence[Asked], make: Callable[[], Value]) -> Value:
+        """Return the value of a whole history, made where it is not known."""
+        key = prefix_digests(history)[-1]
+        found = self.get(key)
+        if found is None:
+            found = make()
+            self.put(key, found)
+        return found
 
     def put(self, key: bytes, value: Value) -> None:
         """Remember a value."""
