@@ -20,7 +20,7 @@ from elicit_app.session.results.trusting import contradictions, misfit_numbers
 from elicit_app.session.session import FEWEST_TO_EXPORT, Session
 from elicit_app.session.views import AnsweredView, Fit, QuestionView, RecapView, ReviewView, SittingOverView
 from elicit_app.session.words.sentences import last_words, progress_words, stated_words
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 
 _OVER = {
     "budget": "{answers} answers, all kept. That is a sitting: see the result, or go on.",

@@ -21,7 +21,7 @@ from elicit_app.gui.results.plotting import LogPlot, PlotColumns
 from elicit_app.gui.theme import LEFT, RIGHT, Role, Tokens, em, font, tokens
 from elicit_app.session.experts.comparing import ComparisonView, MistakeRates
 from metrics.display.axes import LogAxis
-from metrics.display.numbers import series, two_digits
+from metrics.display.text import series, two_digits
 from metrics.elicited.exchange import ExchangeRate, RateMark
 
 _EVERYBODY = "all pooled"

@@ -31,7 +31,7 @@ from elicit_app.session.journal.events import Kept
 from elicit_app.session.views import AnsweredView, ReviewView
 from elicit_app.session.words.sentences import undo_words
 from elicit_app.study.model import Wording
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 
 
 class Resolution(NamedTuple):

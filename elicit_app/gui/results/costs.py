@@ -16,7 +16,7 @@ from elicit_app.gui.results.matrices import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric
-from metrics.display.numbers import cost_text, series, two_digits
+from metrics.display.text import cost_text, series, two_digits
 from metrics.exports.metric_page import factor_texts, weight_texts
 
 

@@ -43,7 +43,7 @@ from elicit_app.gui.theme import LEFT
 from elicit_app.session.views import CurvesView, ResultView
 from elicit_app.session.words.policy_words import chooses
 from elicit_app.study.model import Study
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 from metrics.errors import InputError
 from metrics.policies.cases import Practice
 

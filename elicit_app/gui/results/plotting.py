@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from elicit_app.gui.theme import LEFT, RIGHT, Role, Tokens, em, font, tokens
 from metrics.display.axes import LogAxis
-from metrics.display.numbers import two_digits
+from metrics.display.text import two_digits
 from metrics.elicited.exchange import RateMark
 
 

@@ -25,7 +25,7 @@ from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.words.sentences import USUAL
 from elicit_app.study.model import Pack, Study
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 from metrics.elicited.family import is_fraction, linear_family
 
 _WIDTH = 344

@@ -50,8 +50,7 @@ from elicit_app.gui.elements.texts import tell, tooltip_text
 from elicit_app.gui.theme import LEFT
 from elicit_app.session.journal.events import Guess
 from elicit_app.study.model import Study
-from metrics.display.numbers import counted
-from metrics.display.text import capitalised
+from metrics.display.text import capitalised, counted
 
 FEWEST, MOST = 3, 5
 NAMES = {

@@ -10,7 +10,7 @@ from elicit_app.gui.start.page import ContinueView, RowView, StartView
 from elicit_app.session.journal.listing import SessionSummary, can_go_on, finished_experts, list_sessions
 from elicit_app.study import StudySummary, list_studies
 from elicit_app.study.folder import MOST_DOCUMENT_BYTES, STUDY_FILE
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 from metrics.files import read_regular_file, real_path, strict_json
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
