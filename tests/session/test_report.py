@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.report import report_of, report_page, save_report
 from elicit_app.session.results.result import result_view

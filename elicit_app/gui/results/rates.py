@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
-from elicit_app.gui.elements.layouts import in_column, in_row, turn
-from elicit_app.gui.elements.surfaces import Block, FoldedCard
+from elicit_app.gui.elements.surfaces import Block, FoldedCard, in_column, in_row, turn
 from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns

@@ -18,11 +18,10 @@ from PySide6.QtWidgets import (
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Label
-from elicit_app.gui.elements.layouts import in_column, in_row, turn
-from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.surfaces import Block, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, Stroke
-from elicit_app.gui.results.matrices import Cell, MatrixCard
+from elicit_app.gui.results.plotting import Cell, MatrixCard
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session.results import curves as words
 from elicit_app.session.views import CurveLine, CurveSet, CurvesView, ModelView, ResultView

@@ -44,8 +44,8 @@ from elicit_app.gui.elements import (
     elided,
 )
 from elicit_app.gui.elements.fields import Field
-from elicit_app.gui.elements.layouts import in_column, in_row
 from elicit_app.gui.elements.page import QuietScrollBar
+from elicit_app.gui.elements.surfaces import in_column, in_row
 from elicit_app.gui.elements.texts import tell, tooltip_text
 from elicit_app.gui.theme import LEFT
 from elicit_app.session.journal.events import Guess
