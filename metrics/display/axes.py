@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.extras import require
+from metrics.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

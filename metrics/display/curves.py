@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, tidy
-from metrics.display.numbers import two_digits
+from metrics.display.text import two_digits
 from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, number_array, same_length
 from metrics.inputs.labels import label_array, label_text

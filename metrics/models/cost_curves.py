@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.exchange import exchange_rates
-from metrics.errors import InputError
-from metrics.extras import require
+from metrics.errors import InputError, require
 from metrics.inputs.arguments import case_weights, matrix_by_name, number_array, same_length
 from metrics.inputs.class_index import ClassIndex
 

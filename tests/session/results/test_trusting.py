@@ -7,8 +7,7 @@ import pytest
 
 from elicit_app.elicitation import trust
 from elicit_app.elicitation.questions import Outcome, Purpose
-from elicit_app.registry.bayes import BayesSetting
-from elicit_app.registry.published import DlpmSetting
+from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session.results.result import result_view
 from elicit_app.session.results.trusting import why_provisional
 from elicit_app.session.session import Session
