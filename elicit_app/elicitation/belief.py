@@ -17,7 +17,7 @@ from elicit_app.elicitation.sampler import LogDensity, annealed, assimilated, ga
 from metrics.elicited.family import family_of
 
 LEVEL = 0.9  # of all intervals
-ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 3_600.0  # effective draws; ends of ranges take more than means
+ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 5_400.0  # effective draws; ends of ranges take more than means
 KEPT = 1_000  # draws behind a shown result: what is on screen, in a file and in its ranges are the same ones
 _GOES_A_STAGE = 2  # between the draws that a shown result keeps
 _STARTLING = 0.2  # probability of a choice below which the draws are made anew
@@ -25,7 +25,8 @@ _RENEWED = 0.6  # of what renewed draws are worth: copies were moved little
 _YARDSTICKS = 6  # tried for the estimate
 _SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
 _AT_ONCE = 100_000  # numbers, draws times answers: thousands of answers need no more memory than two hundred
-_COLUMNS_AT_ONCE = 400
+_BALANCED = 100  # ratios whose ranges fewer draws keep; with fifty classes all would take too long
+_PARTS = 20  # of which the levels of ranges are whole numbers
 _REFIT_PARTICLES = 240  # enough to predict one side or the other
 _REFIT_ROUNDS, _REFIT_SWEEPS = 3, 6  # the sampler adapts itself anew in every round
 _REFIT_WIDENED = 2.0  # fewer answers leave more open, and draws contract faster than they spread
@@ -92,13 +93,14 @@ class Posterior(ABC):
         return self.only(np.arange(0, len(self.log_weights), step), self.effective_draws / step)
 
     def condensed(self, most: int) -> Self:
-        """Return the belief by at most `most` of the draws, as many from everywhere, so that its ranges hardly move."""
+        """Return the belief by at most `most` of the draws, whose medians and ranges are those of all draws."""
         n = len(self.log_weights)
         if n <= most:
             return self
-        logs = self.log_weights - self.log_weights.mean(axis=1, keepdims=True)
-        places = ((np.arange(most) + 0.5) * n / most).astype(np.intp)
-        rows = np.sort(_neighbours_together(logs, np.arange(n), n // most)[places])
+        rows = ((np.arange(most) + 0.5) * n / most).astype(np.intp)
+        others = np.delete(np.arange(self.log_ratios.shape[1]), self.yardstick)
+        some = others[:: -(-len(others) // _BALANCED)]
+        rows = _balanced(self.log_ratios[:, some], rows)
         return self.only(rows, min(self.effective_draws, float(most)))
 
     def forget(self) -> None:
@@ -309,16 +311,24 @@ def middle_weights(log_weights: Matrix) -> Matrix:
     return np.asarray(np.exp(middle))
 
 
-def _neighbours_together(values: Matrix, rows: NDArray[np.intp], few: int) -> NDArray[np.intp]:
-    """Return rows of values (n, m) so ordered that neighbours are alike: halved along what varies most, down to few."""
-    if len(rows) <= few:
-        return np.sort(rows)
-    # Some columns at a time: with fifty classes a copy of all is 45 MiB.
-    parts = range(0, values.shape[1], _COLUMNS_AT_ONCE)
-    widest = int(np.argmax(np.concatenate([values[rows, at : at + _COLUMNS_AT_ONCE].std(axis=0) for at in parts])))
-    rows = rows[np.argsort(values[rows, widest], kind="stable")]
-    half = len(rows) // 2
-    return np.concatenate([_neighbours_together(values, part, few) for part in (rows[:half], rows[half:])])
+def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Exchange rows of values (n, m) for others until the rows have the medians and the 90 % ranges of all values."""
+    levels = np.array([(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2])
+    below = log_ratios[:, None, :] < np.quantile(log_ratios, levels, axis=0)
+    # Whole numbers, whose sums are the same on every machine.
+    excess = (_PARTS * below - np.rint(_PARTS * levels)[:, None]).reshape(len(below), -1)
+    inside = np.zeros(len(excess), dtype=bool)
+    inside[rows] = True
+    total, size = excess[inside].sum(axis=0), (excess**2).sum(axis=1)
+    for _ in rows:
+        out = int(np.where(inside, size - 2 * excess @ total, np.inf).argmin())
+        without = total - excess[out]
+        new = int(np.where(inside, np.inf, size + 2 * excess @ without).argmin())
+        if float(((without + excess[new]) ** 2).sum()) >= float((total**2).sum()):
+            break
+        inside[out], inside[new] = False, True
+        total = without + excess[new]
+    return np.flatnonzero(inside)
 
 
 def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:
