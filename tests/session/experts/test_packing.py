@@ -42,7 +42,9 @@ def answer(study, path, worst, *, expert="Ada", seed=1, simulated=False, most=99
     """Let somebody answer who minds one true class `worst` times as much as the others, and return the session file."""
     costs = np.ones((study.n_classes, study.n_classes))
     costs[0] = worst
-    with Session.create(study, BayesSetting(seed=seed, questions=8), path, expert=expert, simulated=simulated) as session:
+    with Session.create(
+        study, BayesSetting(seed=seed, questions=8), path, expert=expert, simulated=simulated
+    ) as session:
         for _ in range(most):
             asking = session.asking()
             if asking is None:
