@@ -1,4 +1,4 @@
-"""From the start page to a metric file that loads: set-up, practice, answers by keys beyond the break, undo, review, result."""
+"""From the start page to a metric file that loads: set-up, practice, answers by keys, undo, review, result."""
 
 import json
 from pathlib import Path
