@@ -136,8 +136,8 @@ def test_who_changes_their_mind_or_clicks_without_looking_is_told_so(sitting):
     assert not turned.trust_sentence.startswith("Yes")
     assert "Later answers say something else than earlier ones" in headlines(turned, good=False)
     rng = np.random.default_rng(5)
-    clicked = [result_view(sitting(lambda _: ("left", "right")[rng.integers(2)], seed)) for seed in range(3)]
-    assert sum(view.trust_sentence.startswith("Hardly") for view in clicked) >= 2
+    clicked = result_view(sitting(lambda _: ("left", "right")[rng.integers(2)]))
+    assert clicked.trust_sentence.startswith("Hardly")
 
 
 def at_stake(pair):
