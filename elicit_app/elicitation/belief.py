@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -25,7 +26,7 @@ _RENEWED = 0.6  # of what renewed draws are worth: copies were moved little
 _YARDSTICKS = 6  # tried for the estimate
 _SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
 _AT_ONCE = 100_000  # numbers, draws times answers: thousands of answers need no more memory than two hundred
-_COLUMNS_AT_ONCE = 400
+_COPIED_AT_ONCE = 500_000  # numbers: with fifty classes a copy of all draws is 45 MiB
 _REFIT_PARTICLES = 240  # enough to predict one side or the other
 _REFIT_ROUNDS, _REFIT_SWEEPS = 3, 6  # the sampler adapts itself anew in every round
 _REFIT_WIDENED = 2.0  # fewer answers leave more open, and draws contract faster than they spread
@@ -96,9 +97,9 @@ class Posterior(ABC):
         n = len(self.log_weights)
         if n <= most:
             return self
-        logs = self.log_weights - self.log_weights.mean(axis=1, keepdims=True)
+        level = self.log_weights.mean(axis=1, keepdims=True)
         places = ((np.arange(most) + 0.5) * n / most).astype(np.intp)
-        rows = np.sort(_neighbours_together(logs, np.arange(n), n // most)[places])
+        rows = np.sort(_neighbours_together(self.log_weights, level, np.arange(n), n // most)[places])
         return self.only(rows, min(self.effective_draws, float(most)))
 
     def forget(self) -> None:
@@ -143,8 +144,18 @@ class Posterior(ABC):
     @cached_property
     def intervals(self) -> Matrix:
         """Return 90 % intervals of the cost matrix, shape (k, k, 2), relative to the largest entry of the estimate."""
-        tails = np.quantile(np.exp(self.log_ratios), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-        return self.on_mistakes(tails)
+        return self.on_mistakes(self.ratio_ends)
+
+    @cached_property
+    def ratio_ends(self) -> Matrix:
+        """Return the ends of 90 % intervals of weight over yardstick, shape (2, m)."""
+        logs, unit = self.log_weights, self.log_weights[:, [self.yardstick]]
+        levels = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+
+        def ends(some: slice) -> Matrix:
+            return np.asarray(np.quantile(np.sort(np.exp(logs[:, some] - unit), axis=0), levels, axis=0))
+
+        return by_columns(logs.shape, ends)
 
     def on_mistakes(self, ends: Matrix) -> Matrix:
         """Return ends of intervals, shape (2, m), in the cells of the cost matrix, shape (k, k, 2)."""
@@ -300,25 +311,45 @@ class ParticlePosterior(Posterior):
 
 def middle_weights(log_weights: Matrix) -> Matrix:
     """Return the weights, shape (m,), whose ratios to the largest of them are medians of the draws (n, m)."""
-    middle = np.median(log_weights - log_weights.mean(axis=1, keepdims=True), axis=0)
+
+    def middle_above(level: Matrix) -> Matrix:
+        # Sorted first, which is quicker than what looks for the middle.
+        return by_columns(
+            log_weights.shape, lambda some: np.median(np.sort(log_weights[:, some] - level, axis=0), axis=0)
+        )
+
+    middle = middle_above(log_weights.mean(axis=1, keepdims=True))
     for _ in range(_YARDSTICKS):  # medians need not be transitive: the largest may change with the yardstick
         top = int(np.argmax(middle))
-        middle = np.median(log_weights - log_weights[:, [top]], axis=0)
+        middle = middle_above(log_weights[:, [top]])
         if middle.max() <= 0.0:
             break
     return np.asarray(np.exp(middle))
 
 
-def _neighbours_together(values: Matrix, rows: NDArray[np.intp], few: int) -> NDArray[np.intp]:
-    """Return rows of values (n, m) so ordered that neighbours are alike: halved along what varies most, down to few."""
+def at_a_time(n: int, each: int) -> Iterator[slice]:
+    """Yield slices of n things of `each` numbers, so many at a time that a copy of them takes some megabytes."""
+    step = max(1, _COPIED_AT_ONCE // max(each, 1))
+    return (slice(start, start + step) for start in range(0, n, step))
+
+
+def by_columns(shape: tuple[int, ...], of: Callable[[slice], Matrix]) -> Matrix:
+    """Return what `of` makes of the columns of numbers of a shape (n, m), some columns at a time, side by side."""
+    return np.concatenate([of(some) for some in at_a_time(shape[1], shape[0])], axis=-1)
+
+
+def _neighbours_together(logs: Matrix, level: Matrix, rows: NDArray[np.intp], few: int) -> NDArray[np.intp]:
+    """Return rows so ordered that neighbours are alike: halved along what varies most, down to few.
+
+    What varies are logs (n, m) above a level (n, 1).
+    """
     if len(rows) <= few:
         return np.sort(rows)
-    # Some columns at a time: with fifty classes a copy of all is 45 MiB.
-    parts = range(0, values.shape[1], _COLUMNS_AT_ONCE)
-    widest = int(np.argmax(np.concatenate([values[rows, at : at + _COLUMNS_AT_ONCE].std(axis=0) for at in parts])))
-    rows = rows[np.argsort(values[rows, widest], kind="stable")]
+    size = len(rows), logs.shape[1]
+    widest = int(np.argmax(by_columns(size, lambda some: (logs[rows, some] - level[rows]).std(axis=0))))
+    rows = rows[np.argsort(logs[rows, widest] - level[rows, 0], kind="stable")]
     half = len(rows) // 2
-    return np.concatenate([_neighbours_together(values, part, few) for part in (rows[:half], rows[half:])])
+    return np.concatenate([_neighbours_together(logs, level, part, few) for part in (rows[:half], rows[half:])])
 
 
 def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:
@@ -338,7 +369,7 @@ def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[
     bounded : tuple
         Per weight None, or (low, high) where an end is open.
     """
-    low, high = np.quantile(np.exp(posterior.log_ratios), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    low, high = posterior.ratio_ends
     low = np.where(low < 1.0 / widest, 0.0, low)
     high = np.where(high > widest, np.inf, high)
     ends = np.stack([low, high])
