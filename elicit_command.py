@@ -26,7 +26,7 @@ def _sentence(error: ImportError) -> str:
     """Return what to do about an import that failed, or nothing where the fault is the program's own."""
     if error.name == "metrics":
         return str(error)
-    from metrics.extras import MissingPackage, explained
+    from metrics.errors import MissingPackage, explained
 
     found = explained(error) if isinstance(error, ModuleNotFoundError) else error
     return str(found) if isinstance(found, MissingPackage) else ""

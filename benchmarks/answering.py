@@ -37,7 +37,7 @@ from elicit_app.gui.flow.bridge import Bridge
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.question.page import QuestionPage
 from elicit_app.gui.setup.asking import AskingSection
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView, View

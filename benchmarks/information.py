@@ -21,7 +21,7 @@ from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.response import ResponseModel
 from elicit_app.experiments.noise import Noise
 from elicit_app.experiments.simulation import Experts, Laboratory
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 
 STUDIES = ("softmax-3", "softmax-4", "emotions", "news")
 FLOORS = {"none": 0.95, "flip:0.1": 0.5}

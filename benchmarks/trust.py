@@ -35,8 +35,8 @@ from elicit_app.experiments.noise import Noise
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.experiments.truths import Metric
 from elicit_app.experiments.truths import Person as Valuing
-from elicit_app.registry.bayes import BayesSetting
 from elicit_app.registry.entries import cases_of
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.questions import sides
 from elicit_app.study.model import Study
 

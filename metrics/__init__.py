@@ -140,7 +140,7 @@ if not TYPE_CHECKING:  # type checkers and editors see the imports above, and th
         try:
             value = getattr(import_module(_HOME[name]), name)
         except ModuleNotFoundError as error:
-            raise import_module("metrics.extras").explained(error) from None
+            raise import_module("metrics.errors").explained(error) from None
         globals()[name] = value
         return value
 

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.display.curves import plot_calibration, plot_cost_curve, plot_operating_point, plot_roc_curve
+from metrics.display.axes import tidy
 from metrics.display.matrices import plot_confusion, plot_cost_matrix, plot_difference
-from metrics.models.cost_curves import operating_point
+from metrics.errors import InputError
+from metrics.inputs.arguments import case_weights, number_array, same_length
+from metrics.inputs.labels import label_array, label_text
+from metrics.models.cost_curves import CostCurve, OperatingPoint, operating_point, roc_axes
+from metrics.probabilistic.calibration import CalibrationCurve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +32,21 @@ __all__ = [
     "plot_operating_point",
     "plot_roc",
 ]
+
+
+def plot_calibration(curve: CalibrationCurve, ax: Axes | None = None) -> Axes:
+    """Draw what came true against what was predicted; see `CalibrationCurve.plot`."""
+    return curve.plot(ax)
+
+
+def plot_cost_curve(curve: CostCurve, ax: Axes | None = None) -> Axes:
+    """Draw the cost of models over one exchange rate; see `CostCurve.plot`."""
+    return curve.plot(ax)
+
+
+def plot_operating_point(point: OperatingPoint, ax: Axes | None = None) -> Axes:
+    """Draw a ROC curve with its operating point of least cost; see `OperatingPoint.plot`."""
+    return point.plot(ax)
 
 
 def plot_roc(
@@ -54,7 +74,17 @@ def plot_roc(
     matplotlib Axes
         Where it was drawn; through the optimal point runs the line of equal cost.
     """
-    if metric is None:
-        return plot_roc_curve(y_true, y_score, ax, pos_label=pos_label, sample_weight=sample_weight)
-    point = operating_point(y_true, y_score, metric, pos_label=pos_label, sample_weight=sample_weight)
-    return point.plot(ax)
+    if metric is not None:
+        return operating_point(y_true, y_score, metric, pos_label=pos_label, sample_weight=sample_weight).plot(ax)
+    from sklearn.metrics import roc_curve
+
+    name = label_text(pos_label)
+    positive = np.array([label_text(label) == name for label in label_array(y_true, "y_true").tolist()])
+    score, weight = number_array(y_score, "y_score"), case_weights(sample_weight, len(positive))
+    same_length(len(positive), len(score), "y_score")
+    if positive.all() or not positive.any():
+        raise InputError(
+            f"y_true: cases of {name!r} and others were expected, found {int(positive.sum())} of the one and "
+            f"{int((~positive).sum())} of the others."
+        )
+    return tidy(roc_axes(roc_curve(positive, score, sample_weight=weight), ax, "others", name), "lower right")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from elicit_app.problem import Problem
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.backups import read_mark
 from elicit_app.session.journal.events import Answered, Event
 from elicit_app.session.journal.listing import list_sessions, summary

@@ -33,7 +33,7 @@ def transcript(name: str, answers: int, folder: Path) -> dict[str, object]:
     import numpy as np
 
     from elicit_app.elicitation.oracles import LinearOracle
-    from elicit_app.registry.bayes import BayesSetting
+    from elicit_app.registry.procedures import BayesSetting
     from elicit_app.session.journal.events import Answered
     from elicit_app.session.questions import on_screen, to_reply
     from elicit_app.session.results.result import result_view

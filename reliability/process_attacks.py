@@ -17,7 +17,7 @@ from pathlib import Path
 from file_attacks import REPLIES, Row, answers_of
 
 from elicit_app.problem import Problem
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import Answered
 from elicit_app.session.journal.reading import examine, read
 from elicit_app.session.session import Session

@@ -15,7 +15,7 @@ import polars as pl
 
 from elicit_app.gui.settings import Settings, load_settings
 from elicit_app.problem import Problem
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.experts.packing import packed
 from elicit_app.session.journal.events import digest_after, sealed, unsealed
 from elicit_app.session.journal.listing import summary

@@ -25,7 +25,7 @@ import numpy as np
 
 from elicit_app.elicitation.oracles import LinearOracle
 from elicit_app.elicitation.questions import Choice, Question
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView, SittingOverView

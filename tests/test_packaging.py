@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from metrics import ElicitedMetric, __version__
-from metrics.extras import EXTRAS, MissingPackage, explained
+from metrics.errors import EXTRAS, MissingPackage, explained
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -60,7 +60,7 @@ def test_a_missing_package_is_named_with_its_extra() -> None:
         "from elicit_app.elicitation import Bayes": "sklearn",
     }
     done = python(
-        without(*EXTRAS) + f"from metrics.extras import MissingPackage\n{METRIC}\nfor code in {[*needs]}:\n"
+        without(*EXTRAS) + f"from metrics.errors import MissingPackage\n{METRIC}\nfor code in {[*needs]}:\n"
         "    try: exec(code)\n    except MissingPackage as error: print(error)"
     )
     for said, extra in zip(done.stdout.splitlines(), needs.values(), strict=True):

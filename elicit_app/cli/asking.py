@@ -37,7 +37,7 @@ from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.session.words.sentences import USUAL, purpose_words, stated_words
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
-from metrics.display.numbers import counted, day
+from metrics.display.text import counted, day
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import real_path
 

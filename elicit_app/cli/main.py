@@ -140,7 +140,7 @@ def _missing_library(plugin: str) -> str:
     """Return which library of the system Qt misses for its window, or nothing."""
     import ctypes
 
-    from metrics.extras import MissingPackage, require
+    from metrics.errors import MissingPackage, require
 
     try:
         require("PySide6")

@@ -97,15 +97,16 @@ def export(
 
 
 def _content(metric: ElicitedMetric, format: str, predictions: list[Path]) -> str | bytes:
-    if not predictions:
-        from metrics.exports import export as render
+    from metrics.exports import export as render
+    from metrics.exports import rendered
 
+    if not predictions:
         return render(metric, format)
     from elicit_app.cli.score import scores_from_files
-    from elicit_app.session.report import render_report, report_page
+    from elicit_app.session.report import report_page
 
     judgement = scores_from_files(metric, predictions).judgement
-    return render_report(report_page(metric, judgement), metric, format)
+    return rendered(report_page(metric, judgement), format, metric.created)
 
 
 def require_new(path: Path, force: bool) -> None:
@@ -141,7 +142,7 @@ def require_picture(path: Path) -> None:
         No file can get the name.
     """
     from elicit_app.study.writing import PICTURES, require_writable
-    from metrics.display.numbers import series
+    from metrics.display.text import series
 
     if path.suffix.lower() not in PICTURES:
         said = f"{path}: a name that ends in {series(PICTURES, 'or')} was expected."

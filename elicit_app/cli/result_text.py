@@ -8,7 +8,7 @@ from elicit_app.cli import output
 from elicit_app.session.views import ResultView
 from elicit_app.session.words.policy_words import information_texts, policy_texts
 from elicit_app.study.model import Study
-from metrics.display.numbers import probability, total_cost, two_digits
+from metrics.display.text import probability, total_cost, two_digits
 from metrics.elicited.exchange import beside_name, called
 
 if TYPE_CHECKING:

@@ -117,7 +117,7 @@ def _score_priced(metric: ElicitedMetric, files: list[Path], draws: int, seed: i
 
     from elicit_app.study.amounts import priced_scores
     from elicit_app.study.making import distinct_names
-    from metrics.display.numbers import probability
+    from metrics.display.text import probability
 
     scores = priced_scores(metric, files, distinct_names(files), draws=draws, seed=seed)
     if as_json:
@@ -328,7 +328,7 @@ def _policy(one: JudgedPolicy, classes: Sequence[str]) -> dict[str, Any]:
 
 def _print(metric: ElicitedMetric, scores: Scores) -> None:
     from elicit_app.cli.result_text import print_judgement
-    from metrics.display.numbers import total_cost
+    from metrics.display.text import total_cost
 
     console = output.console()
     console.print(metric.name, style="dim")

@@ -10,7 +10,7 @@ import typer
 
 from elicit_app.cli.output import typed
 from elicit_app.problem import Problem
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 
 if TYPE_CHECKING:
     from elicit_app.session.journal.recovery import SessionCheck

@@ -325,7 +325,7 @@ def sweep(
     from elicit_app.experiments.sweep import read_sweep, run_sweep, unfinished
     from elicit_app.experiments.sweep_results import found_by, plot_found
     from elicit_app.study.writing import write_picture
-    from metrics.display.numbers import counted
+    from metrics.display.text import counted
 
     if scheduler is not None and engine != "dask":
         raise typer.BadParameter("it goes with --engine dask.", param_hint="--scheduler")

@@ -12,7 +12,7 @@ from elicit_app.cli import output
 from elicit_app.cli.ask import NeverWorseOption, flag
 from elicit_app.cli.metric import print_comparison, require_new
 from elicit_app.problem import Problem, WrongOption, listed
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 
 if TYPE_CHECKING:
     from elicit_app.registry import Setting

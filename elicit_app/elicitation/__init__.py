@@ -21,7 +21,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from metrics.extras import explained
+from metrics.errors import explained
 
 if TYPE_CHECKING:
     from elicit_app.elicitation.cases import Cases as Cases

@@ -18,7 +18,7 @@ from elicit_app.elicitation.sampler import LogDensity, annealed, assimilated, ga
 from metrics.elicited.family import family_of
 
 LEVEL = 0.9  # of all intervals
-ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 3_600.0  # effective draws; ends of ranges take more than means
+ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 5_400.0  # effective draws; ends of ranges take more than means
 KEPT = 1_000  # draws behind a shown result: what is on screen, in a file and in its ranges are the same ones
 _GOES_A_STAGE = 2  # between the draws that a shown result keeps
 _STARTLING = 0.2  # probability of a choice below which the draws are made anew
@@ -27,6 +27,8 @@ _YARDSTICKS = 6  # tried for the estimate
 _SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
 _AT_ONCE = 100_000  # numbers, draws times answers: thousands of answers need no more memory than two hundred
 _COPIED_AT_ONCE = 500_000  # numbers: with fifty classes a copy of all draws is 45 MiB
+_BALANCED = 100  # ratios whose ranges fewer draws keep; with fifty classes all would take too long
+_PARTS = 20  # of which the levels of ranges are whole numbers
 _REFIT_PARTICLES = 240  # enough to predict one side or the other
 _REFIT_ROUNDS, _REFIT_SWEEPS = 3, 6  # the sampler adapts itself anew in every round
 _REFIT_WIDENED = 2.0  # fewer answers leave more open, and draws contract faster than they spread
@@ -93,13 +95,15 @@ class Posterior(ABC):
         return self.only(np.arange(0, len(self.log_weights), step), self.effective_draws / step)
 
     def condensed(self, most: int) -> Self:
-        """Return the belief by at most `most` of the draws, as many from everywhere, so that its ranges hardly move."""
+        """Return the belief by at most `most` of the draws, whose medians and ranges are those of all draws."""
         n = len(self.log_weights)
         if n <= most:
             return self
-        level = self.log_weights.mean(axis=1, keepdims=True)
-        places = ((np.arange(most) + 0.5) * n / most).astype(np.intp)
-        rows = np.sort(_neighbours_together(self.log_weights, level, np.arange(n), n // most)[places])
+        rows = ((np.arange(most) + 0.5) * n / most).astype(np.intp)
+        logs = self.ratio_logs
+        others = np.delete(np.arange(logs.shape[1]), self.yardstick)
+        some = others[:: -(-len(others) // _BALANCED)]
+        rows = _balanced(logs[:, some] - logs[:, [self.yardstick]], rows)
         return self.only(rows, min(self.effective_draws, float(most)))
 
     def forget(self) -> None:
@@ -136,10 +140,15 @@ class Posterior(ABC):
         """Return the place of the largest weight of the estimate, to which the others are related."""
         return int(np.argmax(np.abs(self.estimate)))
 
+    @property
+    def ratio_logs(self) -> Matrix:
+        """Return the draws of the logarithms that ratios are of, shape (n, m): those of the weights."""
+        return self.log_weights
+
     @cached_property
     def log_ratios(self) -> Matrix:
         """Return the draws of log weight over log yardstick, shape (n, m)."""
-        return np.asarray(self.log_weights - self.log_weights[:, [self.yardstick]])
+        return np.asarray(self.ratio_logs - self.ratio_logs[:, [self.yardstick]])
 
     @cached_property
     def intervals(self) -> Matrix:
@@ -149,7 +158,7 @@ class Posterior(ABC):
     @cached_property
     def ratio_ends(self) -> Matrix:
         """Return the ends of 90 % intervals of weight over yardstick, shape (2, m)."""
-        logs, unit = self.log_weights, self.log_weights[:, [self.yardstick]]
+        logs, unit = self.ratio_logs, self.ratio_logs[:, [self.yardstick]]
         levels = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
 
         def ends(some: slice) -> Matrix:
@@ -338,18 +347,24 @@ def by_columns(shape: tuple[int, ...], of: Callable[[slice], Matrix]) -> Matrix:
     return np.concatenate([of(some) for some in at_a_time(shape[1], shape[0])], axis=-1)
 
 
-def _neighbours_together(logs: Matrix, level: Matrix, rows: NDArray[np.intp], few: int) -> NDArray[np.intp]:
-    """Return rows so ordered that neighbours are alike: halved along what varies most, down to few.
-
-    What varies are logs (n, m) above a level (n, 1).
-    """
-    if len(rows) <= few:
-        return np.sort(rows)
-    size = len(rows), logs.shape[1]
-    widest = int(np.argmax(by_columns(size, lambda some: (logs[rows, some] - level[rows]).std(axis=0))))
-    rows = rows[np.argsort(logs[rows, widest] - level[rows, 0], kind="stable")]
-    half = len(rows) // 2
-    return np.concatenate([_neighbours_together(logs, level, part, few) for part in (rows[:half], rows[half:])])
+def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Exchange rows of values (n, m) for others until the rows have the medians and the 90 % ranges of all values."""
+    levels = np.array([(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2])
+    below = log_ratios[:, None, :] < np.quantile(log_ratios, levels, axis=0)
+    # Whole numbers, whose sums are the same on every machine.
+    excess = (_PARTS * below - np.rint(_PARTS * levels)[:, None]).reshape(len(below), -1)
+    inside = np.zeros(len(excess), dtype=bool)
+    inside[rows] = True
+    total, size = excess[inside].sum(axis=0), (excess**2).sum(axis=1)
+    for _ in rows:
+        out = int(np.where(inside, size - 2 * excess @ total, np.inf).argmin())
+        without = total - excess[out]
+        new = int(np.where(inside, np.inf, size + 2 * excess @ without).argmin())
+        if float(((without + excess[new]) ** 2).sum()) >= float((total**2).sum()):
+            break
+        inside[out], inside[new] = False, True
+        total = without + excess[new]
+    return np.flatnonzero(inside)
 
 
 def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:

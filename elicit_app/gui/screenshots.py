@@ -25,7 +25,7 @@ from elicit_app.gui.flow.saving import save_pixels
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.setup.begin_page import PILES_FROM
 from elicit_app.problem import Problem
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.questions import to_reply
 from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView

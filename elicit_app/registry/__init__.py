@@ -1,7 +1,6 @@
 """The procedures there are: one entry each, bound to studies here; above it nobody tells procedures apart by name."""
 
-from elicit_app.registry import bayes as _bayes  # registers itself
-from elicit_app.registry import published as _published
+from elicit_app.registry import procedures as _procedures  # they register themselves
 from elicit_app.registry.entries import (
     Entry,
     Setting,
@@ -26,4 +25,4 @@ __all__ = [
     "setting_of",
 ]
 
-del _bayes, _published
+del _procedures

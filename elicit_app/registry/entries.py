@@ -17,7 +17,7 @@ from elicit_app.elicitation.questions import AnswersFor, Family, Procedure
 from elicit_app.elicitation.sphere import MeasuredSphere, Sphere, measure_sphere
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.model import Predictions, Study, TalliedModel
-from metrics.display.numbers import series
+from metrics.display.text import series
 from metrics.elicited.kinds import PRICED
 
 Space = Literal["frontier", "sphere"]

@@ -9,8 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from elicit_app.session.answers_table import answers_csv as answers_csv
-    from elicit_app.session.answers_table import export_answers as export_answers
     from elicit_app.session.journal.events import Guess as Guess
     from elicit_app.session.journal.listing import SessionSummary as SessionSummary
     from elicit_app.session.journal.listing import data_folder as data_folder
@@ -21,14 +19,16 @@ if TYPE_CHECKING:
     from elicit_app.session.results.result import result_view as result_view
     from elicit_app.session.runner import SessionRunner as SessionRunner
     from elicit_app.session.session import Session as Session
+    from elicit_app.session.view_builders import answers_csv as answers_csv
+    from elicit_app.session.view_builders import export_answers as export_answers
 
 _NAMES = {
-    "answers_table": ("answers_csv", "export_answers"),
     "journal.events": ("Guess",),
     "journal.listing": ("SessionSummary", "data_folder", "list_sessions", "new_session_path", "sessions_folder"),
     "results.result": ("export", "result_view"),
     "runner": ("SessionRunner",),
     "session": ("Session",),
+    "view_builders": ("answers_csv", "export_answers"),
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names}
 

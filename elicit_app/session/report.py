@@ -20,13 +20,11 @@ from elicit_app.study.model import Study
 from elicit_app.study.writing import write_whole
 from metrics import ElicitedMetric
 from metrics.display.axes import LinearAxis
-from metrics.display.numbers import counted, day, probability, total_cost, two_digits
-from metrics.display.text import capitalised
+from metrics.display.text import capitalised, counted, day, probability, total_cost, two_digits
 from metrics.elicited.exchange import beside_name, exchange_rates, flow_of, headline_of
 from metrics.elicited.metric_parts import ANSWERS_FOR
+from metrics.exports import rendered
 from metrics.exports.drawings import Picture, difference_mark, difference_numbers
-from metrics.exports.html_page import page_as_html
-from metrics.exports.markdown_page import page_as_markdown
 from metrics.exports.page import (
     Block,
     Bullets,
@@ -43,7 +41,6 @@ from metrics.exports.page import (
     Table,
     one_line,
 )
-from metrics.exports.typst_page import page_as_pdf
 from metrics.policies.recommendation import Piece, what_would_change
 
 if TYPE_CHECKING:
@@ -125,17 +122,8 @@ def save_report(page: Page, metric: ElicitedMetric, path: Path) -> Path:
     Problem
         Where the file cannot be written.
     """
-    format = FORMATS.get(path.suffix.lower(), "pdf")
-    content = render_report(page, metric, format)
-    write_whole(path, content)
+    write_whole(path, rendered(page, FORMATS.get(path.suffix.lower(), "pdf"), metric.created))
     return path
-
-
-def render_report(page: Page, metric: ElicitedMetric, format: str) -> str | bytes:
-    """Return a report in a format: "html", "markdown" or "pdf"."""
-    if format == "pdf":
-        return page_as_pdf(page, metric.created)
-    return page_as_html(page) if format == "html" else page_as_markdown(page)
 
 
 def report_page(

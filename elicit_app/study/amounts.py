@@ -22,8 +22,7 @@ from elicit_app.study.packs import pack_bytes, pack_name, parse_pack
 from elicit_app.study.tables import PROBABILITY, TRUTH
 from metrics import ElicitedMetric
 from metrics.classification.relevance import OutcomeFrequencies
-from metrics.display.numbers import counted
-from metrics.display.text import capitalised
+from metrics.display.text import capitalised, counted
 from metrics.elicited.kinds import PRICED, multilabel_amounts
 
 Floats = NDArray[np.float64]

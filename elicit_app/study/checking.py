@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, file_problem, listed, shortened
 from elicit_app.study.tables import PROBABILITY, TRUTH
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import ROW_SUM_TOLERANCE, label_text
 

@@ -27,7 +27,7 @@ from elicit_app.study.scoring import (
     tally_rows,
 )
 from metrics import ElicitedMetric
-from metrics.extras import require
+from metrics.errors import require
 from metrics.files import real_path
 
 PART_ROWS = 32 * BATCH_ROWS

@@ -18,8 +18,7 @@ from elicit_app.study.model import ColumnMap, Predictions, Study, Wording, defau
 from elicit_app.study.packs import AMOUNTS_FILE, pack_bytes
 from elicit_app.study.reading import ReadPredictions, open_predictions, read_predictions, require_askable
 from metrics.classification.confusion import confusion_matrix
-from metrics.display.numbers import counted
-from metrics.display.text import appearance
+from metrics.display.text import appearance, counted
 from metrics.elicited.metric_parts import AnswersFor
 from metrics.files import real_path
 

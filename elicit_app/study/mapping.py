@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
 from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
 

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem
-from metrics.display.numbers import counted
-from metrics.display.text import capitalised
+from metrics.display.text import capitalised, counted
 from metrics.elicited.metric_parts import AnswersFor, CaseWords, Consequence
 
 LONGEST_TEXT = 2_000

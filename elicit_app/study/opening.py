@@ -1,32 +1,36 @@
-"""Which study a name or a path stands for, and the list of those that come with the program."""
+"""Which study a name or a path stands for; the studies that come with the program, and the synthetic ones.
+
+Synthetic studies are finite distributions of class probabilities, on which the published results can be checked. Source
+of `paper-3` and `paper-4`: Hiranandani, Boodaghians, Mehta, Koyejo, *Multiclass Performance Metric Elicitation*,
+NeurIPS 2019, section 6.1; `paper-K` goes on with their slopes 1, 3, 6, 10 as 15, 21, ... `softmax-K` are our own, on
+which every ratio is identifiable. `eta:FILE` takes the probabilities of a file for a distribution.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 import elicit_app
-from elicit_app.problem import Problem
+from elicit_app.problem import Finding, Problem, file_problem
+from elicit_app.study.checking import RowCheck
+from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
 from elicit_app.study.folder import STUDY_FILE, read_folder
 from elicit_app.study.making import study_of
-from elicit_app.study.model import Study
+from elicit_app.study.model import Distribution, Study, default_wording, study_digest
 from elicit_app.study.packs import AMOUNTS_FILE, read_pack
 from elicit_app.study.packs import ENDING as PACK_ENDING
-from elicit_app.study.synthetic import (
-    ANY_SIZE,
-    ETA,
-    LISTED,
-    MOST_SYNTHETIC_CLASSES,
-    is_synthetic,
-    study_of_eta,
-    synthetic_description,
-    synthetic_study,
-    synthetic_title,
-)
+from elicit_app.study.reading import require_askable
+from elicit_app.study.tables import PROBABILITY, TRUTH, class_of_column, open_table
 from metrics.files import real_path
 
 BUNDLED = ("breast-cancer", "wine", "traffic-light", "digits")
@@ -133,3 +137,160 @@ def open_study(ref: str | Path) -> Study:
         hint = f"did you mean “{close[0]}”?" if close else "`elicit study list` names those that come with it."
         raise Problem(f"There is no study “{ref}”, and no folder or file of that name: {hint}")
     return study_of([path], kind="file", name=path.stem)
+
+
+LISTED = ("paper-3", "paper-4", "softmax-3", "softmax-4")
+"""The distributions that are named to users; K goes up to `MOST_SYNTHETIC_CLASSES`."""
+MOST_SYNTHETIC_CLASSES = 10
+ANY_SIZE = re.compile(r"(paper|softmax)-\d+")
+_NAME = re.compile(r"(paper|softmax)-([2-9]|10)")
+ETA = "eta:"
+_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_GRID = 20_001
+_PAPER_RADIUS_POINTS = 201
+_SOFTMAX_POINTS = 4_096
+_SOFTMAX_RADIUS_POINTS = 512
+
+Probabilities = NDArray[np.float64]
+
+
+def is_synthetic(name: str) -> bool:
+    """Return whether a name is that of a synthetic study: `paper-K` or `softmax-K`, or `eta:FILE`."""
+    return _NAME.fullmatch(name) is not None or name.startswith(ETA)
+
+
+def synthetic_title(name: str) -> str:
+    """Return the title of `paper-K` or `softmax-K`."""
+    kind, k = _parts(name)
+    number = _NUMBERS[k - 2]
+    return f"The paper's {number} classes" if kind == "paper" else f"{number.capitalize()} overlapping classes"
+
+
+def synthetic_description(name: str) -> str:
+    """Return one line about `paper-K` or `softmax-K`; nothing is computed for it."""
+    kind, k = _parts(name)
+    return f"{k} classes, {_GRID if kind == 'paper' else _SOFTMAX_POINTS:,} points, no data"
+
+
+def _parts(name: str) -> tuple[str, int]:
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise KeyError(name)
+    return found[1], int(found[2])
+
+
+def _slopes(n_classes: int) -> tuple[float, ...]:
+    """Return the slopes of the paper: 1, 3, 5 for three classes, else the triangular numbers, as for four."""
+    if n_classes == 3:
+        return 1.0, 3.0, 5.0
+    return tuple(n * (n + 1) / 2 for n in range(1, n_classes + 1))
+
+
+@cache
+def synthetic_study(name: str) -> Study:
+    """Return a synthetic study.
+
+    Parameters
+    ----------
+    name : str
+        `paper-K` or `softmax-K`, K from 2 to 10.
+
+    Returns
+    -------
+    Study
+        Without models: its distribution is the study, C_ij = mean of eta_i where class j is predicted.
+
+    Raises
+    ------
+    KeyError
+        There is no synthetic study of that name.
+    """
+    kind, k = _parts(name)
+    distribution = _paper_distribution(_slopes(k)) if kind == "paper" else _softmax_distribution(k)
+    classes = tuple(str(index + 1) for index in range(k))
+    return _study_of(distribution, classes, name, synthetic_title(name), synthetic_description(name))
+
+
+def study_of_eta(path: Path) -> Study:
+    """Return the study whose distribution is a file: every row is equally likely, and its probabilities are true.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or Parquet with a column `proba_<class>` a class; a column `y_true` is not needed, and not used.
+
+    Raises
+    ------
+    Problem
+        What is wrong with the file.
+    """
+    table = open_table(path)
+    found = {place: name for place, column in enumerate(table.columns) if (name := class_of_column(column.strip()))}
+    classes = tuple(found.values())
+    if len(classes) < 2 or len(set(classes)) < len(classes):
+        remedy = "A distribution needs one such column for each of at least two classes."
+        raise file_problem(path, Finding(f"There are {len(set(classes))} columns {PROBABILITY}<class>", remedy))
+    require_askable(path, len(classes))
+    import polars as pl
+
+    check = RowCheck(table, classes)
+    frames = (frame.insert_column(0, pl.lit(classes[0]).alias(TRUTH)) for frame in table.frames(tuple(found), 0, None))
+    eta = np.concatenate([batch.y_proba for batch in check.batches(frames)]).astype(np.float64)
+    if (eta.mean(axis=0) == 0).any():
+        never = classes[int(np.flatnonzero(eta.mean(axis=0) == 0)[0])]
+        raise file_problem(path, Finding(f"Class “{never}” has the probability 0 in every row", "Take it out."))
+    eta /= eta.sum(axis=1, keepdims=True)
+    described = f"{len(classes)} classes, {len(eta):,} points of a distribution"
+    return _study_of(Distribution(eta), classes, f"{ETA}{path}", path.stem, described)
+
+
+def _study_of(distribution: Distribution, classes: tuple[str, ...], name: str, title: str, description: str) -> Study:
+    k = len(classes)
+    return Study(
+        name=name,
+        title=title,
+        classes=classes,
+        models=(),
+        population=population_for(prevalence_of((), distribution, k)),
+        stated_prevalence=None,
+        wording=default_wording(classes),
+        yardstick=yardstick_for((), distribution),
+        kind="synthetic",
+        description=description,
+        distribution=distribution,
+        digest=study_digest(classes, (), distribution),
+    )
+
+
+def _paper_distribution(slopes: tuple[float, ...]) -> Distribution:
+    """Return eta_i proportional to 1/(1 + exp(p_i x)), x uniform on [-1, 1] (the stated eta do not add up to 1)."""
+    midpoints = (2 * np.arange(_GRID) + 1) / _GRID - 1
+    return Distribution(
+        _logistic(midpoints, slopes), radius_points=_logistic(np.linspace(-1, 1, _PAPER_RADIUS_POINTS), slopes)
+    )
+
+
+def _logistic(x: NDArray[np.float64], slopes: tuple[float, ...]) -> Probabilities:
+    raw = 1 / (1 + np.exp(np.outer(x, slopes)))
+    eta: Probabilities = raw / raw.sum(axis=1, keepdims=True)
+    return eta
+
+
+def _softmax_distribution(n_classes: int) -> Distribution:
+    """Return the softmax of the scores (0, 2 x_1, ..., 2 x_d), x standard normal on an additive recurrence."""
+    from scipy.special import ndtri, softmax
+
+    d = n_classes - 1
+    n = np.arange(1, _SOFTMAX_POINTS + 1)
+    u = np.modf(0.5 + np.outer(n, _generalised_golden_ratio(d) ** -np.arange(1.0, d + 1)))[0]
+    scores = np.column_stack([np.zeros(len(n)), 2 * ndtri(u)])
+    eta: Probabilities = softmax(scores, axis=1)
+    return Distribution(eta, radius_points=eta[:_SOFTMAX_RADIUS_POINTS])
+
+
+def _generalised_golden_ratio(d: int) -> float:
+    """Return the g > 0 with g^(d+1) = g + 1; iterating g = (1 + g)^(1/(d+1)) contracts to it."""
+    g = 2.0
+    for _ in range(100):
+        g = (1 + g) ** (1 / (d + 1))
+    return g

@@ -15,7 +15,7 @@ from elicit_app.study.checking import Batch, RowCheck, require_comparable
 from elicit_app.study.mapping import MappedTable
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions
 from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, Problem
 from elicit_app.study.model import Mistake, Study
 from elicit_app.study.writing import write_whole
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 from metrics.errors import InputError
 from metrics.files import cell_text, csv_cell, read_regular_file
 from metrics.policies.cases import Practice

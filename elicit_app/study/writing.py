@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elicit_app.problem import Problem
-from metrics.display.numbers import series
+from metrics.display.text import series
 from metrics.files import write_atomically
 
 if TYPE_CHECKING:

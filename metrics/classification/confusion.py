@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches import Accumulator, Codes, Floats, LabelAccumulator, Totals
+from metrics.display.text import counts_html
 from metrics.errors import InputError
 from metrics.inputs.arguments import (
     class_weights,
@@ -80,8 +81,6 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
 
     def _repr_html_(self) -> str:
         """Return the counts as a table for notebooks, with the rate of each row."""
-        from metrics.display.notebook import counts_html
-
         names = range(len(self)) if self.labels is None else self.labels
         return counts_html([*map(label_text, names)], np.asarray(self))
 

@@ -22,8 +22,7 @@ from metrics.batches import (
     total_weight,
 )
 from metrics.classification.confusion import CellCounts, ConfusionCounts
-from metrics.errors import InputError
-from metrics.extras import require
+from metrics.errors import InputError, require
 from metrics.inputs.arguments import (
     class_weights,
     cost_matrix_for,

@@ -1,1 +1,1 @@
-"""How numbers, matrices and curves are shown to people; knows the results it draws only by what it needs of them."""
+"""How numbers and matrices are shown to people, and what all plots share."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.extras import require
+from metrics.display.text import two_digits
+from metrics.errors import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 INK, QUIET, LINE = "#161A20", "#48505E", "#D8DCE3"
 FIRST, SECOND = "#2A62A6", "#984B0A"
+_HUES, _STYLES = (FIRST, SECOND, QUIET, INK), ("-", "--", ":", "-.")
 
 
 def axes_for(ax: Axes | None) -> Axes:
@@ -204,3 +206,25 @@ class LinearAxis:
         step = next(power * m for m in _STEPS if power * m >= rough * (1 - 1e-9))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return tuple(index * step for index in range(first, last + 1))
+
+
+def line_look(place: int) -> dict[str, Any]:
+    """Return how the line of a model or policy is drawn: the hues in turn, then again dashed."""
+    return {"color": _HUES[place % len(_HUES)], "ls": _STYLES[place // len(_HUES) % len(_STYLES)], "lw": 1.6}
+
+
+def over_ratio(
+    axes: Axes, scale: LogAxis, mistake: str, elicited: float, plausible: tuple[float, float] | None
+) -> None:
+    """Give a plot over the ratio of a mistake its axis, with the elicited ratio and the plausible range."""
+    if plausible is not None:
+        axes.axvspan(
+            max(plausible[0], scale.low), min(plausible[1], scale.high), color=LINE, alpha=0.5, lw=0, label="plausible"
+        )
+    if 0 < elicited < math.inf:
+        axes.axvline(elicited, color=INK, lw=1.2, ls=":", label=f"elicited: {two_digits(elicited)}")
+    axes.set_xscale("log")
+    axes.set_xticks(scale.ticks(), map(two_digits, scale.ticks()))
+    axes.set_xticks([], minor=True)
+    axes.set(xlim=(scale.low, scale.high))
+    axes.set_xlabel(f"{mistake}: counts as so many of the yardstick")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.display.axes import INK, axes_for, one_hue, two_hues
-from metrics.display.numbers import amount, cost_text, percent
+from metrics.display.text import amount, cost_text, percent
 from metrics.errors import InputError
 from metrics.inputs.arguments import square_matrix
 from metrics.inputs.labels import label_text

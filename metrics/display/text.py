@@ -1,15 +1,156 @@
-"""Text from a file as it may be shown: no control characters, names written right to left kept apart.
-
-A name may hold escape sequences that a terminal obeys, or marks that turn the direction of writing. And without
-isolation a name in Arabic or Hebrew turns the order of what stands around it, so that "X called Y" is read as "Y called
-X". Unicode's isolates keep a direction to itself (Unicode Standard Annex 9, section 2.4.2).
-"""
+"""Numbers, days and names as they are shown on pages, in tables and sentences, and the tables of a notebook."""
 
 from __future__ import annotations
 
 import html
+import math
 import re
 import unicodedata
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # the command prints before it loads numpy
+
+
+NOT_KNOWN = "not known"
+
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+
+
+def two_digits(value: float) -> str:
+    """Return a number with two significant digits: "7.5", "12", "1,200", "0.013".
+
+    >>> [two_digits(x) for x in (7.54, 12.3, 1234.0, 0.0999, 0.0)]
+    ['7.5', '12', '1,200', '0.1', '0']
+    """
+    return _significant(value, 2)
+
+
+def _significant(value: float, digits: int) -> str:
+    if value == 0 or math.isinf(value):
+        return "0" if value == 0 else "∞"
+    places = digits - 1 - math.floor(math.log10(float(f"{abs(value):.{digits - 1}e}")))
+    rounded = round(value, places)
+    return f"{rounded:,.{places}f}".rstrip("0").rstrip(".") if places > 0 else f"{rounded:,.0f}"
+
+
+def span(low: float, high: float) -> str:
+    """Return a range of numbers >= 0, with as many digits as tell its ends apart.
+
+    >>> span(5, 12), span(14, math.inf), span(0, 0.2), span(0, math.inf), span(1.01, 1.02)
+    ('5 to 12', 'at least 14', 'at most 0.2', 'not known', '1.01 to 1.02')
+    """
+    if math.isinf(high):
+        return f"at least {two_digits(low)}" if low > 0 else NOT_KNOWN
+    if low <= 0:
+        return f"at most {two_digits(high)}"
+    for digits in (2, 3, 4):
+        ends = _significant(low, digits), _significant(high, digits)
+        if ends[0] != ends[1]:
+            return f"{ends[0]} to {ends[1]}"
+    return f"about {_significant(low, 3)}"
+
+
+def cost_text(cost: float, interval: Sequence[float] | None) -> tuple[str, str]:
+    """Return a cost and its 90 % interval as a cell of a matrix shows them.
+
+    Parameters
+    ----------
+    cost : float
+        The cost, >= 0.
+    interval : sequence of two floats or None
+        Its ends; 0 and inf where the cost is not bounded on that side.
+
+    Returns
+    -------
+    tuple of two str
+        ("0.13", "0.08 to 0.2"); the second is empty where there is no interval.
+    """
+    if interval is None:
+        return two_digits(cost), ""
+    low, high = map(float, interval)
+    if low == 0 and math.isinf(high):
+        return two_digits(cost), NOT_KNOWN
+    if math.isinf(high):
+        return f"≥ {two_digits(low)}", "bounded"
+    if low == 0 < high:
+        return f"≤ {two_digits(high)}", "bounded"
+    return two_digits(cost), span(low, high) if low < high else ""
+
+
+def total_cost(value: float) -> str:
+    """Return a cost per population: whole numbers from 10 on, else two significant digits.
+
+    >>> total_cost(1441.7), total_cost(3.14159)
+    ('1,442', '3.1')
+    """
+    return f"{value:,.0f}" if abs(value) >= 9.95 else two_digits(value)
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage, with one decimal where it is below 10 %: "4.0 %", "33 %"."""
+    return f"{100 * share:.0f} %" if share == 0 or share >= 0.095 else f"{100 * share:.1f} %"
+
+
+def probability(share: float | None) -> str:
+    """Return a probability in percent; near the ends as less than 1 % and more than 99 %, and "–" for None.
+
+    >>> probability(0.001), probability(0.514), probability(None)
+    ('< 1 %', '51 %', '–')
+    """
+    if share is None:
+        return "–"
+    if share < 0.01:
+        return "< 1 %"
+    return "> 99 %" if share > 0.99 else f"{100 * share:.0f} %"
+
+
+def amount(value: float) -> str:
+    """Return a count with separated thousands, and what is no whole number with three digits: "1,600", "2.5"."""
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.3g}"
+
+
+def day(moment: datetime) -> str:
+    """Return a day in English whatever the system's language.
+
+    >>> day(datetime(2026, 11, 20))
+    '20 November 2026'
+    """
+    return f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun.
+
+    >>> counted(1, "row"), counted(1512, "row"), counted(2, "case of flu", "cases of flu")
+    ('1 row', '1,512 rows', '2 cases of flu')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def series(names: Sequence[str], last: str = "and") -> str:
+    """Return names one after another, the last one behind a word.
+
+    >>> series(["A"]), series(["A", "B", "C"]), series([".png", ".svg"], "or")
+    ('A', 'A, B and C', '.png or .svg')
+    """
+    return f" {last} ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
 
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 _LETTER = "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -23,6 +164,9 @@ _ESCAPED = {code: f"\\u{code:04x}" for code in (*_TURNING, *_CONTROL)}
 def isolated(text: str) -> str:
     """Return `text` as it may be shown: each name written right to left isolated, control characters replaced.
 
+    A name from a file may hold escape sequences that a terminal obeys, or marks that turn the direction of writing. And
+    without isolation a name in Arabic or Hebrew turns the order of what stands around it, so that "X called Y" is read
+    as "Y called X". Unicode's isolates keep a direction to itself (Unicode Standard Annex 9, section 2.4.2).
     Direction controls that the text brought along are dropped; line ends and tabs stay.
     """
     return _RUN.sub(lambda run: f"{FIRST_STRONG_ISOLATE}{run[0]}{POP_ISOLATE}", text.translate(_REPLACED))
@@ -62,3 +206,72 @@ def escaped_json(text: str) -> str:
     '["\\u202egpj"]'
     """
     return text.translate(_ESCAPED)
+
+
+_MOST_CLASSES = 12
+_LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right; white-space:pre-line"'
+
+
+def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], notes: Sequence[str] = ()) -> str:
+    """Return a table.
+
+    Parameters
+    ----------
+    title : str
+        What stands above it.
+    columns : sequence of m str
+        Heads; the first column names the rows.
+    rows : sequence of sequences of m str
+        Cells; a line feed in one stays.
+    notes : sequence of str
+        Lines below; empty ones are left out.
+
+    Returns
+    -------
+    str
+        HTML, without a script or style sheet of its own.
+    """
+    head = "".join(
+        f"<th {_LEFT if place == 0 else _RIGHT}>{html_text(name)}</th>" for place, name in enumerate(columns)
+    )
+    body = "".join(
+        f"<tr><th {_LEFT}>{html_text(row[0])}</th>"
+        + "".join(f"<td {_RIGHT}>{html_text(cell)}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    below = "".join(f"<div>{html_text(note)}</div>" for note in notes if note)
+    return (
+        f"<div><b>{html_text(title)}</b><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
+    )
+
+
+def costs_html(
+    title: str, classes: Sequence[str], costs: NDArray[Any], intervals: NDArray[Any] | None, notes: Sequence[str]
+) -> str:
+    """Return the table of a cost matrix, shape (k, k), with its 90 % intervals (k, k, 2) where there are any."""
+    cells = [
+        [
+            "\n".join(filter(None, cost_text(float(cost), None if intervals is None or i == j else intervals[i, j])))
+            for j, cost in enumerate(row)
+        ]
+        for i, row in enumerate(costs)
+    ]
+    return _matrix_html(title, classes, cells, notes)
+
+
+def counts_html(classes: Sequence[str], counts: NDArray[Any]) -> str:
+    """Return the table of a confusion matrix, shape (k, k), with the rate of each row beneath the counts."""
+    cells = []
+    for row in counts:
+        whole = float(row.sum())
+        cells.append([f"{amount(float(cell))}\n{percent(float(cell) / whole)}" if whole else "0" for cell in row])
+    return _matrix_html("Confusion matrix", classes, cells, ())
+
+
+def _matrix_html(title: str, classes: Sequence[str], cells: Sequence[Sequence[str]], notes: Sequence[str]) -> str:
+    shown = classes[:_MOST_CLASSES]
+    rows = [[name, *row[:_MOST_CLASSES]] for name, row in zip(shown, cells, strict=False)]
+    left = f"The first {_MOST_CLASSES} of {len(classes)} classes are shown." if len(classes) > _MOST_CLASSES else ""
+    heads = ["the truth is \N{DOWNWARDS ARROW}, the model says \N{RIGHTWARDS ARROW}", *shown]
+    return table_html(title, heads, rows, [*notes, left])

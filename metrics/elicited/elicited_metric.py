@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.display.text import costs_html
 from metrics.elicited import metric_parts as parts
 from metrics.elicited.family import family_of
 from metrics.elicited.kinds import KindName, check_kind
@@ -141,8 +142,6 @@ class ElicitedMetric(CostsOfCases):
 
     def _repr_html_(self) -> str:
         """Return the costs as a table for notebooks, with where they come from and what speaks against them."""
-        from metrics.display.notebook import costs_html
-
         source = self.provenance
         answers = f" from {source.questions} answers" if source.questions else ""
         simulated = "A program answered, not a person." if self.quality.simulated else ""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.display.numbers import NOT_KNOWN, span, two_digits
+from metrics.display.text import NOT_KNOWN, span, two_digits
 from metrics.elicited.family import MistakeKey, family_of
 from metrics.elicited.metric_parts import Consequence
 

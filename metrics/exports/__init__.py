@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from datetime import datetime
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from metrics.errors import InputError
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
+    from metrics.exports.page import Page
 
 FORMATS: Mapping[str, str] = {
     "sklearn": ".py",
@@ -22,15 +24,7 @@ FORMATS: Mapping[str, str] = {
 }
 """Name of each format -> suffix of its files."""
 
-_MAKERS = {
-    "sklearn": ("tools", "sklearn_code"),
-    "weka": ("tools", "weka_file"),
-    "mlr3": ("tools", "mlr3_code"),
-    "csv": ("tools", "csv_table"),
-    "markdown": ("markdown_page", "markdown_page"),
-    "html": ("html_page", "html_page"),
-    "pdf": ("typst_page", "pdf_page"),
-}
+_TOOLS = {"sklearn": "sklearn_code", "weka": "weka_file", "mlr3": "mlr3_code", "csv": "csv_table"}
 
 
 def export(metric: ElicitedMetric, format: str) -> str | bytes:
@@ -61,10 +55,27 @@ def export(metric: ElicitedMetric, format: str) -> str | bytes:
     >>> print(export(metric, 'csv').splitlines()[2])
     "ill","well",1.0,"","",1.0,1.8181818181818181,"ill called well"
     """
-    if format not in _MAKERS:
+    if format not in FORMATS:
         raise InputError(f"format is {format!r}; one of {', '.join(FORMATS)} was expected.")
-    module, name = _MAKERS[format]
-    if module == "tools":
+    if format in _TOOLS:
         metric.require_kind("confusion")
-    make: Callable[[ElicitedMetric], str | bytes] = getattr(import_module(f"metrics.exports.{module}"), name)
-    return make(metric)
+        code: str = getattr(import_module("metrics.exports.tools"), _TOOLS[format])(metric)
+        return code
+    from metrics.exports.metric_page import metric_page
+
+    return rendered(metric_page(metric), format, metric.created)
+
+
+def rendered(page: Page, format: str, created: datetime) -> str | bytes:
+    """Return a page in a format: "html", "markdown" or "pdf", whose properties say when it was `created`."""
+    if format == "pdf":
+        from metrics.exports.typst_page import page_as_pdf
+
+        return page_as_pdf(page, created)
+    if format == "html":
+        from metrics.exports.html_page import page_as_html
+
+        return page_as_html(page)
+    from metrics.exports.page import page_as_markdown
+
+    return page_as_markdown(page)

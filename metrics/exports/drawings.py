@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from metrics.display.axes import SECOND, LinearAxis, LogAxis
-from metrics.display.numbers import total_cost, two_digits
-from metrics.display.text import html_text
+from metrics.display.text import html_text, total_cost, two_digits
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.judgement import JudgedPolicy
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from importlib.resources import files
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from metrics.display.text import html_text
 from metrics.exports.drawings import Picture
-from metrics.exports.metric_page import metric_page
 from metrics.exports.page import (
     Block,
     Bullets,
@@ -26,9 +24,6 @@ from metrics.exports.page import (
     Text,
     pieces_of,
 )
-
-if TYPE_CHECKING:
-    from metrics.elicited.elicited_metric import ElicitedMetric
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -50,11 +45,6 @@ _PAGE = """<!DOCTYPE html>
 _MOST_FOLDED = 400
 _FEW_CLASSES = 5
 _WIDE = ' class="wide"'
-
-
-def html_page(metric: ElicitedMetric) -> str:
-    """Return the page; it loads nothing from anywhere."""
-    return page_as_html(metric_page(metric))
 
 
 def page_as_html(page: Page) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metrics.display.numbers import cost_text, day, span, two_digits
+from metrics.display.text import cost_text, day, span, two_digits
 from metrics.elicited.exchange import ExchangeRate, beside_name, exchange_rates, flow_of, headline, rates_question
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import ANSWERS_FOR, Floats

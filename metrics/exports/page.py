@@ -1,11 +1,14 @@
-"""A page as a document: sections of paragraphs, tables and plots, which HTML, Markdown and Typst only render."""
+"""A page as a document: sections of paragraphs, tables and plots, which HTML and Typst only render; and as Markdown."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from metrics.display.axes import LogAxis
+from metrics.display.text import isolated
 from metrics.elicited.exchange import ExchangeRate
 from metrics.exports.drawings import Picture, log_numbers, rate_mark
 from metrics.policies.recommendation import Piece
@@ -185,3 +188,72 @@ def one_line(text: str) -> str:
 def pieces_of(text: Text) -> tuple[Piece, ...]:
     """Return a text in pieces, stressed or not."""
     return (Piece(text),) if isinstance(text, str) else text
+
+
+def page_as_markdown(page: Page) -> str:
+    """Return a page as Markdown."""
+    blocks = [f"# {escaped(page.title)}"]
+    for section in page.sections:
+        blocks += [f"{'#' * section.level} {escaped(section.title)}"] if section.title else []
+        blocks += [_block(block) for block in section.blocks]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph(text, _):
+            return _text(text)
+        case Card(paragraphs):
+            return "\n>\n".join(f"> {_text(line.text)}" for line in paragraphs)
+        case Facts(rows):
+            return table(("", ""), [(escaped(what), escaped(value)) for what, value in rows])
+        case Table():
+            return _table(block)
+        case Matrix(names, cells, _):
+            heads = [escaped(name) for name in names]
+            lines = ([f"{number} ({small})" if small else number for number, small in row] for row in cells)
+            body = ([f"**{name}**", *line] for name, line in zip(heads, lines, strict=True))
+            return table(["truth \\\\ model says", *heads], body)
+        case Findings(found):
+            items = (f"- {'✓' if one.good else '⚠'} **{escaped(one.headline)}** {escaped(one.detail)}" for one in found)
+            return "\n".join(item.rstrip() for item in items)
+        case Bullets(bullets):
+            return "\n".join(f"- **{escaped(lead)}** {escaped(text)}" for lead, text in bullets)
+        case Signatures(names):
+            return "\n\n".join(f"{escaped(name)}: \\_\\_\\_\\_\\_\\_\\_\\_" for name in names)
+        case RatePlot():
+            return _table(block.table(block.axis))
+
+
+def _text(text: Text) -> str:
+    return "".join(f"**{escaped(one.text)}**" if one.strong else _spaced(one.text) for one in pieces_of(text))
+
+
+def _spaced(text: str) -> str:
+    """Return escaped text with the spaces at its ends, which part it from what is stressed."""
+    return f"{' ' * text[:1].isspace()}{escaped(text)}{' ' * text[-1:].isspace()}"
+
+
+def _table(shown: Table) -> str:
+    """Return a table in words: what is drawn stands in the other columns, or is said where it does not."""
+    plot = shown.plot if shown.plot is not None and not shown.heads[shown.plot] else None
+    rows = [[_cell(cell) for at, cell in enumerate(row) if at != plot] for row in shown.rows]
+    return table([escaped(head) for at, head in enumerate(shown.heads) if at != plot], rows)
+
+
+def _cell(cell: Cell | Picture) -> str:
+    if isinstance(cell, Picture):
+        return escaped(cell.alt)
+    return escaped(f"{cell.text} ({cell.beneath})" if cell.beneath else cell.text)
+
+
+def escaped(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    return isolated(re.sub(r"([\\`*_{}\[\]<>#|~$&!])", r"\\\1", one_line(text)))
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return a table of cells that are Markdown already."""
+    cells = [*head]
+    lines = [cells, ["---"] * len(cells), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)

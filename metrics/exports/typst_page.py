@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from metrics.display.text import isolated
+from metrics.errors import require
 from metrics.exports.drawings import Picture
-from metrics.exports.metric_page import metric_page
 from metrics.exports.page import (
     Block,
     Bullets,
@@ -33,12 +33,10 @@ from metrics.exports.page import (
     one_line,
     pieces_of,
 )
-from metrics.extras import require
 
 if TYPE_CHECKING:
     import typst
 
-    from metrics.elicited.elicited_metric import ElicitedMetric
 
 _STYLE = """
 #let ink = rgb("#161A20")
@@ -67,11 +65,6 @@ _JOINERS = "\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 _PLOT = 0.75  # points for a unit of a drawing
 _LONG, _PIECE = re.compile(r"([^\s\-]{24,})"), 8
 _GOOD, _BAD = "\N{CHECK MARK}", "\N{WARNING SIGN}\N{VARIATION SELECTOR-15}"
-
-
-def pdf_page(metric: ElicitedMetric) -> bytes:
-    """Return the page as PDF."""
-    return page_as_pdf(metric_page(metric), metric.created)
 
 
 def page_as_pdf(page: Page, created: datetime) -> bytes:

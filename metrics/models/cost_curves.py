@@ -6,14 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_look, over_ratio, tidy
+from metrics.display.text import two_digits
 from metrics.elicited.exchange import exchange_rates
-from metrics.errors import InputError
-from metrics.extras import require
+from metrics.errors import InputError, require
 from metrics.inputs.arguments import case_weights, matrix_by_name, number_array, same_length
 from metrics.inputs.class_index import ClassIndex
 
@@ -144,13 +145,24 @@ class CostCurve(CostLines):
     mistake: str
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the lines, the break-even points and the elicited ratio.
+        """Draw the lines, the break-even points and the elicited ratio, which is on a logarithmic axis.
 
-        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_cost_curve`.
+        On `ax` or a new figure, whose axes it returns.
         """
-        from metrics.display.curves import plot_cost_curve
-
-        return plot_cost_curve(self, ax)
+        axes, points = axes_for(ax), self.break_even_points()
+        scale = LogAxis.over([self.elicited, *(self.plausible or ()), *(point.ratio for point in points)], 3)
+        ratios = np.geomspace(scale.low, scale.high, 200)
+        for place, (name, cost) in enumerate(zip(self.models, self.cost(ratios), strict=True)):
+            axes.plot(ratios, cost, **line_look(place), label=name)
+        over_ratio(axes, scale, self.mistake, self.elicited, self.plausible)
+        for point in points:
+            at = (point.ratio, float(self.cost(point.ratio).min()))
+            axes.plot(*at, "o", mfc="white", mec=INK, ms=7, zorder=3)
+            text = f"{two_digits(point.ratio)}\n{point.below} | {point.above}"
+            below: dict[str, Any] = {"xytext": (0, -10), "textcoords": "offset points", "ha": "center", "va": "top"}
+            axes.annotate(text, at, **below, size=8, parse_math=False)
+        axes.set(ylim=(0, None), ylabel="mean cost per case, in units of the yardstick")
+        return tidy(axes, "upper left")
 
 
 def cost_curve(metric: ElicitedMetric, matrices: Mapping[str, ArrayLike], mistake: tuple[object, object]) -> CostCurve:
@@ -258,11 +270,27 @@ class OperatingPoint:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the ROC curve with this point and the line of equal cost through it.
 
-        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_operating_point`.
+        On `ax` or a new figure, whose axes it returns.
         """
-        from metrics.display.curves import plot_operating_point
+        axes, at = roc_axes(self.curve, ax, self.negative, self.positive), (self.false_rate, self.true_rate)
+        if math.isfinite(self.slope):
+            axes.axline(at, slope=self.slope, color=QUIET, lw=1, ls="--", label="equal cost")
+        where = f"score from {self.threshold:.3g}" if math.isfinite(self.threshold) else "nothing called positive"
+        axes.plot(*at, "o", color=SECOND, ms=9, label=f"least cost: {two_digits(self.cost)} a case, {where}")
+        return tidy(axes, "lower right")
 
-        return plot_operating_point(self, ax)
+
+def roc_axes(curve: tuple[Floats, Floats, Floats], ax: Axes | None, negative: str, positive: str) -> Axes:
+    """Draw false and true rates with their area and the line of chance, on `ax` or a new figure."""
+    from sklearn.metrics import auc
+
+    axes = axes_for(ax)
+    axes.plot([0, 1], [0, 1], color=LINE, lw=1)
+    axes.plot(*curve[:2], color=FIRST, lw=1.8, label=f"model, area {auc(*curve[:2]):.3f}")
+    called = f"called {positive}"
+    axes.set(xlabel=f"share of {negative} {called}", ylabel=f"share of {positive} {called}")
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    return axes
 
 
 def operating_point(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.classification.costs import cost_sensitive_decisions
+from metrics.display.axes import LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import ExchangeRate, exchange_rates
 from metrics.errors import InputError
 from metrics.inputs.arguments import number_array
@@ -70,15 +71,22 @@ class PolicyCurves:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the probability of each policy being best; on `ax` or a new figure, whose axes it returns."""
-        from metrics.display.curves import plot_acceptability
-
-        return plot_acceptability(self, ax)
+        axes = self._over_ratio(self.probability_best, ax)
+        axes.set(ylim=(0, 1), ylabel="probability of being best")
+        return tidy(axes, "upper left")
 
     def plot_cost(self, ax: Axes | None = None) -> Axes:
         """Draw the costs of the policies; on `ax` or a new figure, whose axes it returns."""
-        from metrics.display.curves import plot_policy_costs
+        axes = self._over_ratio(self.cost, ax)
+        axes.set(ylim=(0, None), ylabel="mean cost per case, in units of the yardstick")
+        return tidy(axes, "upper left")
 
-        return plot_policy_costs(self, ax)
+    def _over_ratio(self, values: Floats, ax: Axes | None) -> Axes:
+        axes, scale = axes_for(ax), LogAxis(float(self.ratios[0]), float(self.ratios[-1]))
+        for place, (policy, line) in enumerate(zip(self.policies, values, strict=True)):
+            axes.plot(self.ratios, line, **line_look(place), label=policy.name)
+        over_ratio(axes, scale, self.mistake, self.elicited, self.plausible)
+        return axes
 
 
 def policy_curves(

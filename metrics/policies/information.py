@@ -22,7 +22,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.display.numbers import amount
+from metrics.display.text import amount
 
 Floats = NDArray[np.float64]
 Kind = Literal["decide", "answers", "cases"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.display.numbers import probability, span, total_cost
+from metrics.display.text import probability, span, total_cost
 from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import UNTRUSTED, CaseWords, Consequence
@@ -183,7 +183,7 @@ class Judgement:
 
     def _repr_html_(self) -> str:
         """Return the recommendation and the policies as a table for notebooks."""
-        from metrics.display.notebook import table_html
+        from metrics.display.text import table_html
 
         words = self.recommendation
         rows = [

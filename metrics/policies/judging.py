@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.classification.confusion import natural_frequencies
 from metrics.classification.costs import cost_sensitive_decisions
-from metrics.display.numbers import two_digits
+from metrics.display.text import two_digits
 from metrics.elicited.metric_parts import CaseWords
 from metrics.errors import InputError
 from metrics.inputs.arguments import labelled_table, same_length

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.display.axes import INK, LINE, QUIET, SECOND, axes_for, line_look, tidy
 from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, number_array, real_number, same_length, whole_number
 from metrics.inputs.labels import label_array, label_text
@@ -150,9 +151,19 @@ class DecisionCurve:
         matplotlib Axes
             Where it was drawn.
         """
-        from metrics.display.curves import plot_decision_curve
-
-        return plot_decision_curve(self, ax, shaded)
+        axes = axes_for(ax)
+        for place, (name, benefit) in enumerate(zip(self.models, self.net_benefit, strict=True)):
+            axes.plot(self.thresholds, benefit, **line_look(place), label=name)
+        everybody = f"everybody called {self.positive}"
+        axes.plot(self.thresholds, self.treat_all, color=QUIET, lw=1.2, ls=":", label=everybody)
+        axes.axhline(0.0, color=INK, lw=1.2, label="nobody")
+        if shaded is not None and shaded[0] == shaded[1]:
+            axes.axvline(shaded[0], color=SECOND, lw=1.2, ls="--", label="by the costs")
+        elif shaded is not None:
+            axes.axvspan(*shaded, color=LINE, alpha=0.5, lw=0, label="fits the answers")
+        axes.set(xlabel="threshold: called from this probability", ylabel="net benefit per case")
+        axes.set(ylim=(-0.1 * self.prevalence, 1.1 * self.prevalence))
+        return tidy(axes, "upper right")
 
     def _place(self, name: str) -> int:
         if name not in self.models:

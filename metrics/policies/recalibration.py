@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.extras import require
+from metrics.errors import require
 
 Floats = NDArray[np.float64]
 

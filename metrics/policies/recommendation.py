@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metrics.display.numbers import percent, probability, total_cost, two_digits
-from metrics.display.text import capitalised
+from metrics.display.text import capitalised, percent, probability, total_cost, two_digits
 from metrics.elicited.exchange import exchange_rates, headline_of
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import UNTRUSTED, CaseWords

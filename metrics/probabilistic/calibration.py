@@ -27,6 +27,7 @@ from metrics.batches import (
     labelled_probabilities,
     summed,
 )
+from metrics.display.axes import FIRST, QUIET, axes_for, tidy
 from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, same_length, whole_number
 from metrics.inputs.class_index import ClassIndex, passed_labels
@@ -76,13 +77,18 @@ class CalibrationCurve(tuple[Floats, Floats]):
         return self[1]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the curve beside the diagonal of perfect calibration.
+        """Draw what came true against what was predicted; larger dots stand for more cases.
 
-        On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_calibration`.
+        On `ax` or a new figure, whose axes it returns.
         """
-        from metrics.display.curves import plot_calibration
-
-        return plot_calibration(self, ax)
+        axes = axes_for(ax)
+        axes.plot([0, 1], [0, 1], color=QUIET, lw=1, ls="--", label="perfectly calibrated")
+        axes.plot(self.prob_pred, self.prob_true, color=FIRST, lw=1.5, label="model")
+        sizes = 15 + 150 * self.weight / self.weight.max()
+        axes.scatter(self.prob_pred, self.prob_true, sizes, color=FIRST, zorder=3)
+        axes.set(xlabel="predicted probability", ylabel="share that came true", aspect="equal")
+        axes.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
+        return tidy(axes, "upper left")
 
 
 class CalibrationError(Measured):

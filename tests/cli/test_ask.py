@@ -12,7 +12,7 @@ from elicit_app.cli.asking import AskOptions, ask_guesses, ask_in_terminal
 from elicit_app.cli.terminal import Terminal, read_key
 from elicit_app.elicitation.questions import Strength
 from elicit_app.problem import Problem, WrongOption
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.listing import list_sessions
 from elicit_app.session.session import Session
 from elicit_app.study import open_study

@@ -13,9 +13,8 @@ from elicit_app.experiments.simulation import Experts, simulate
 from elicit_app.experiments.truths import Person
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import setting_of
-from elicit_app.registry.bayes import BayesSetting
 from elicit_app.registry.entries import read_orders
-from elicit_app.registry.published import DlfpmSetting, DlpmSetting, LfpmSetting, LpmSetting
+from elicit_app.registry.procedures import BayesSetting, DlfpmSetting, DlpmSetting, LfpmSetting, LpmSetting
 from elicit_app.session.results.result import save_metric
 from elicit_app.study.opening import open_study
 from metrics import ElicitedMetric

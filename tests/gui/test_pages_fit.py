@@ -14,10 +14,10 @@ from elicit_app.gui.pages.review import ReviewPage
 from elicit_app.gui.results.page import ResultsPage
 from elicit_app.gui.settings import Settings
 from elicit_app.gui.setup.begin_page import BeginPage
+from elicit_app.gui.setup.start_page import ContinueView, RowButton, RowView, StartPage, StartView
 from elicit_app.gui.setup.study_page import StudyPage
-from elicit_app.gui.start.page import ContinueView, RowButton, RowView, StartPage, StartView
 from elicit_app.problem import Finding
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view, review_view, sitting_over_view

@@ -13,7 +13,7 @@ from metrics import (
     penalized_multilabel_score,
     relevance_score,
 )
-from metrics.display.numbers import percent
+from metrics.display.text import percent
 from metrics.plots import (
     plot_calibration,
     plot_confusion,

@@ -9,9 +9,8 @@ from elicit_app.cli.ask import flag
 from elicit_app.elicitation.questions import Step
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import procedure_for, setting_of
-from elicit_app.registry.bayes import BayesSetting
 from elicit_app.registry.entries import read_orders, setting_from, sphere_for
-from elicit_app.registry.published import DlpmSetting, LpmSetting
+from elicit_app.registry.procedures import BayesSetting, DlpmSetting, LpmSetting
 from elicit_app.study.opening import open_study
 
 WINE, SOFTMAX = open_study("wine"), open_study("softmax-3")

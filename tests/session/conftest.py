@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.events import (
     Answered,
     Begun,

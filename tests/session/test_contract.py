@@ -12,7 +12,7 @@ from elicit_app.elicitation.oracles import LinearOracle, run
 from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.problem import Problem
 from elicit_app.registry import entries, for_person, procedure_for
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
 from elicit_app.session.views import QuestionView, SittingOverView

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view
 
@@ -12,7 +12,7 @@ SCRIPT = ("left", "equal", "right", "unsure", "right", "left", "left", "equal")
 CHILD = """
 import sys
 from pathlib import Path
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 

@@ -8,9 +8,8 @@ import pytest
 from elicit_app.cli.terminal import read_key
 from elicit_app.elicitation.questions import Choice, Moved, Proposal, Step
 from elicit_app.problem import Problem
-from elicit_app.session.answers_table import answers_csv
 from elicit_app.session.session import Session
-from elicit_app.session.view_builders import looking_again_view, question_view, review_view
+from elicit_app.session.view_builders import answers_csv, looking_again_view, question_view, review_view
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from elicit_app.elicitation.questions import Progress, Purpose
 from elicit_app.elicitation.stopping import FEWEST_ANSWERS
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.questions import note_about
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import question_view, review_view, sitting_over_view

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.journal.reading import read
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session

@@ -10,8 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import Choice, Outcome, Purpose, Step
 from elicit_app.problem import Problem
-from elicit_app.registry.bayes import BayesSetting
-from elicit_app.registry.published import DlfpmSetting
+from elicit_app.registry.procedures import BayesSetting, DlfpmSetting
 from elicit_app.session.journal.events import Guess, Noted
 from elicit_app.session.journal.reading import DamagedProblem, read
 from elicit_app.session.journal.writing import Journal

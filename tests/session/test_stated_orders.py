@@ -8,8 +8,8 @@ import pytest
 from elicit_app.elicitation.orders import StatedMistake, StatedOrder
 from elicit_app.problem import Problem
 from elicit_app.registry import procedure_for
-from elicit_app.registry.bayes import BayesSetting
 from elicit_app.registry.entries import read_orders
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.results.result import export, result_view
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import recap_view

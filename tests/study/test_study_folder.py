@@ -75,7 +75,7 @@ def test_what_is_stated_is_kept(tmp_path, files):
 WORDS = st.text(min_size=1, max_size=30).filter(str.strip)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=WORDS, one=WORDS, many=WORDS, consequence=st.text(max_size=45), case=WORDS, pair=st.sampled_from([0, 1, 2]))
 def test_any_words_survive_saving(tmp_path_factory, files, name, one, many, consequence, case, pair):
     folder = tmp_path_factory.mktemp("s") / "study"

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtri
 
 from elicit_app.study import open_study
-from elicit_app.study.synthetic import LISTED
+from elicit_app.study.opening import LISTED
 
 
 @pytest.mark.parametrize(

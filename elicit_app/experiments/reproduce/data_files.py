@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
-from metrics.extras import require
+from metrics.errors import require
 from metrics.files import write_atomically
 
 _PAGE = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/multiclass/"

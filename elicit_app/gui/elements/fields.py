@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.layouts import in_column, in_row
 from elicit_app.gui.elements.painting import Glyph, Sized, box, paint_glyph
+from elicit_app.gui.elements.surfaces import in_column, in_row
 from elicit_app.gui.elements.texts import Label, tell
 from elicit_app.gui.theme import LEFT
 

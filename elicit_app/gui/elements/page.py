@@ -23,9 +23,8 @@ from PySide6.QtWidgets import (
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
-from elicit_app.gui.elements.layouts import fill, in_column, in_row
 from elicit_app.gui.elements.painting import box
-from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_row
 from elicit_app.gui.elements.texts import Label
 
 

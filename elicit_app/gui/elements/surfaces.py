@@ -1,19 +1,72 @@
-"""Cards, folded cards, bands, dividers and the quiet bar of progress."""
+"""Columns and rows of widgets, cards, folded cards, bands, dividers and the quiet bar of progress."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from typing import TypeVar
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QProgressBar, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QLayout,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements.buttons import Button
-from elicit_app.gui.elements.layouts import fill, in_column, in_row
 from elicit_app.gui.elements.painting import Glyph, GlyphSign, Sized, box, focus_ring, paint_glyph
 from elicit_app.gui.elements.texts import Label, elided, tell
+
+Item = QWidget | QLayout | tuple[QWidget | QLayout, int] | tuple[QWidget, int, Qt.AlignmentFlag] | int
+"""What goes into a column or row: a widget or a layout; a tuple of one with its share of the room that is left, and
+perhaps how it is aligned; or a number, which is empty room with that share."""
+
+Margins = tuple[int, int, int, int]
+NONE: Margins = (0, 0, 0, 0)
+L = TypeVar("L", bound=QBoxLayout)
+
+
+def in_column(
+    *items: Item, on: QWidget | None = None, margins: Margins = NONE, spacing: int | None = None
+) -> QVBoxLayout:
+    """Return a layout of `items` below each other, `on` a widget or to be put into another layout."""
+    return _filled(QVBoxLayout(on) if on is not None else QVBoxLayout(), items, margins, spacing)
+
+
+def in_row(*items: Item, on: QWidget | None = None, margins: Margins = NONE, spacing: int | None = None) -> QHBoxLayout:
+    """Return a layout of `items` beside each other, `on` a widget or to be put into another layout."""
+    return _filled(QHBoxLayout(on) if on is not None else QHBoxLayout(), items, margins, spacing)
+
+
+def _filled(layout: L, items: tuple[Item, ...], margins: Margins, spacing: int | None) -> L:
+    layout.setContentsMargins(*margins)
+    if spacing is not None:
+        layout.setSpacing(spacing)
+    fill(layout, *items)
+    return layout
+
+
+def fill(layout: QBoxLayout, *items: Item) -> None:
+    """Put `items` behind what is in `layout`."""
+    for item in items:
+        if isinstance(item, int):
+            layout.addStretch(item)
+            continue
+        what, *how = item if isinstance(item, tuple) else (item,)
+        put: Callable[..., None] = layout.addWidget if isinstance(what, QWidget) else layout.addLayout
+        put(what, *how)
+
+
+def turn(layout: QBoxLayout, *, down: bool) -> None:
+    """Let what is in `layout` stand below each other, or beside each other."""
+    layout.setDirection(QBoxLayout.Direction.TopToBottom if down else QBoxLayout.Direction.LeftToRight)
 
 
 class Surface(Enum):

@@ -138,7 +138,7 @@ class Flow(QObject):
         return not closing.is_alive()
 
     def _overview(self) -> object:
-        from elicit_app.gui.start.overview import overview
+        from elicit_app.gui.setup.overview import overview
 
         return overview(self._places.data, self.settings.folders, datetime.now().astimezone())
 
@@ -413,7 +413,7 @@ def _damaged_view(path: Path) -> DamagedView:
     """Read a damaged session up to the damage."""
     from elicit_app.gui.pages.messages import DamagedView
     from elicit_app.gui.pages.review_table import answer_words
-    from elicit_app.gui.start.overview import titled
+    from elicit_app.gui.setup.overview import titled
     from elicit_app.session.session import Session
     from elicit_app.session.view_builders import review_view
 

@@ -25,7 +25,7 @@ from elicit_app.gui.flow.saving import (
     with_ending,
 )
 from elicit_app.gui.settings import Settings
-from elicit_app.gui.start.overview import titled
+from elicit_app.gui.setup.overview import titled
 from elicit_app.problem import Problem
 from elicit_app.session.runner import SessionRunner
 from elicit_app.session.session import Session
@@ -383,6 +383,6 @@ def _save_answers(session: Session, path: Path) -> Path:
 
 
 def _export_answers(session: Session, path: Path) -> Path:
-    from elicit_app.session.answers_table import export_answers
+    from elicit_app.session.view_builders import export_answers
 
     return export_answers(session, path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtWidgets import QStackedWidget
 
 from elicit_app.gui.elements import Page
-from elicit_app.gui.start.page import StartPage
+from elicit_app.gui.setup.start_page import StartPage
 
 if TYPE_CHECKING:
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from elicit_app.gui.setup.begin_page import Beginning, BeginPage
     from elicit_app.gui.setup.columns_page import ColumnsPage
     from elicit_app.gui.setup.piles_page import PilesPage
+    from elicit_app.gui.setup.start_page import ContinueView
     from elicit_app.gui.setup.study_page import EditedStudy, StudyPage
-    from elicit_app.gui.start.page import ContinueView
     from elicit_app.registry import Setting
     from elicit_app.session.journal.listing import SessionSummary
     from elicit_app.session.session import Session
@@ -362,7 +362,7 @@ class Preparation(QObject):
 
 def _to_go_on_with(sessions: tuple[SessionSummary, ...]) -> ContinueView | None:
     """Return the first of the sessions that is not finished."""
-    from elicit_app.gui.start.overview import continue_view, unfinished
+    from elicit_app.gui.setup.overview import continue_view, unfinished
 
     one = unfinished(sessions)
     return None if one is None else continue_view(one, datetime.now().astimezone())

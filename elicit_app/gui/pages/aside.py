@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QVBoxLayout, QW
 from elicit_app.gui import theme
 from elicit_app.gui.elements import KeyCap, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, named
-from elicit_app.gui.elements.layouts import fill, in_row
 from elicit_app.gui.elements.page import Header, ScrolledPage, bind
-from elicit_app.gui.elements.surfaces import Section
+from elicit_app.gui.elements.surfaces import Section, fill, in_row
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
 from elicit_app.gui.theme import RIGHT
 from metrics import __version__

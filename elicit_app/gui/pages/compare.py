@@ -12,16 +12,15 @@ from PySide6.QtWidgets import QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Label, LinkButton, PrimaryButton
-from elicit_app.gui.elements.layouts import fill, in_column
 from elicit_app.gui.elements.page import HeadedPage, bind
-from elicit_app.gui.elements.surfaces import Section
+from elicit_app.gui.elements.surfaces import Section, fill, in_column
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
 from elicit_app.gui.theme import LEFT, RIGHT, Role, Tokens, em, font, tokens
 from elicit_app.session.experts.comparing import ComparisonView, MistakeRates
 from metrics.display.axes import LogAxis
-from metrics.display.numbers import series, two_digits
+from metrics.display.text import series, two_digits
 from metrics.elicited.exchange import ExchangeRate, RateMark
 
 _EVERYBODY = "all pooled"

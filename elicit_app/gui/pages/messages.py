@@ -22,13 +22,12 @@ from elicit_app.gui.elements import (
     PrimaryButton,
     Surface,
 )
-from elicit_app.gui.elements.layouts import fill, in_column, in_row, turn
 from elicit_app.gui.elements.page import HeadedPage, ScrolledPage, bind, go_on_by_enter
-from elicit_app.gui.elements.surfaces import Block, Notice
+from elicit_app.gui.elements.surfaces import Block, Notice, fill, in_column, in_row, turn
 from elicit_app.gui.pages.review_table import AnswersModel, AnswersTable, AnswerWords
 from elicit_app.problem import Finding, Problem
 from elicit_app.session.views import RecapView, SittingOverView
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 
 _PAD = 28
 

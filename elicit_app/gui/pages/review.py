@@ -23,15 +23,15 @@ from elicit_app.gui.elements import (
     PrimaryButton,
     Surface,
 )
-from elicit_app.gui.elements.layouts import fill, in_column, in_row, turn
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
+from elicit_app.gui.elements.surfaces import fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.pages.review_table import AnswersModel, AnswersTable, answer_words
 from elicit_app.session.journal.events import Kept
 from elicit_app.session.views import AnsweredView, ReviewView
 from elicit_app.session.words.sentences import undo_words
 from elicit_app.study.model import Wording
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 
 
 class Resolution(NamedTuple):

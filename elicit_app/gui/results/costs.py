@@ -9,14 +9,13 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label
-from elicit_app.gui.elements.layouts import in_column, in_row, turn
-from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.surfaces import Block, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
-from elicit_app.gui.results.matrices import MOST_WITH_RANGES, Cell, MatrixCard
+from elicit_app.gui.results.plotting import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
 from metrics import ElicitedMetric
-from metrics.display.numbers import cost_text, series, two_digits
+from metrics.display.text import cost_text, series, two_digits
 from metrics.exports.metric_page import factor_texts, weight_texts
 
 

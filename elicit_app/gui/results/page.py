@@ -30,9 +30,8 @@ from PySide6.QtWidgets import (
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton, focus_ring
 from elicit_app.gui.elements.fields import Field
-from elicit_app.gui.elements.layouts import fill, in_column, in_row
 from elicit_app.gui.elements.page import HeadedPage, QuietScrollBar, bind
-from elicit_app.gui.elements.surfaces import Notice
+from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_row
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
 from elicit_app.gui.results.prevalence import PrevalencePane
@@ -43,7 +42,7 @@ from elicit_app.gui.theme import LEFT
 from elicit_app.session.views import CurvesView, ResultView
 from elicit_app.session.words.policy_words import chooses
 from elicit_app.study.model import Study
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 from metrics.errors import InputError
 from metrics.policies.cases import Practice
 

@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QSlider, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, FlatButton, Label, Surface
 from elicit_app.gui.elements.fields import IgnoresWheel, ListBox, NumberBox
-from elicit_app.gui.elements.layouts import fill, in_column, in_row, turn
 from elicit_app.gui.elements.painting import Sized, focus_ring
-from elicit_app.gui.elements.surfaces import Section
+from elicit_app.gui.elements.surfaces import Section, fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import ShareAxis

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
-from elicit_app.gui.elements.layouts import in_column, in_row, turn
-from elicit_app.gui.elements.surfaces import Block, FoldedCard
+from elicit_app.gui.elements.surfaces import Block, FoldedCard, in_column, in_row, turn
 from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
@@ -21,7 +20,7 @@ from elicit_app.gui.theme import Role, Tokens, em, font, tokens
 from elicit_app.session.views import HeldOutView, ResultView, TrustView
 from elicit_app.study.model import Study, Wording
 from metrics.display.axes import LogAxis
-from metrics.display.numbers import two_digits
+from metrics.display.text import two_digits
 from metrics.elicited.exchange import ExchangeRate, Headline, beside_name, called, rates_question
 from metrics.elicited.family import MistakeKey
 

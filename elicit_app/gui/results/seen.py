@@ -18,17 +18,16 @@ from PySide6.QtWidgets import (
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Label
-from elicit_app.gui.elements.layouts import in_column, in_row, turn
-from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.surfaces import Block, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.curve_plot import Curve, CurvePlot, Mark, Picture, Stroke
-from elicit_app.gui.results.matrices import Cell, MatrixCard
+from elicit_app.gui.results.plotting import Cell, MatrixCard
 from elicit_app.gui.theme import RIGHT
 from elicit_app.session.results import curves as words
 from elicit_app.session.views import CurveLine, CurveSet, CurvesView, ModelView, ResultView
 from elicit_app.study.model import Study
 from metrics.display.axes import LinearAxis, LogAxis
-from metrics.display.numbers import total_cost, two_digits
+from metrics.display.text import total_cost, two_digits
 
 NOTHING = "This study has no models, so there is nothing to see of them."
 COMPUTING = "The curves are being computed …"

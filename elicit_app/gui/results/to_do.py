@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Label, LinkButton, Surface
-from elicit_app.gui.elements.layouts import fill, in_column, in_row, turn
 from elicit_app.gui.elements.painting import Sized
-from elicit_app.gui.elements.surfaces import Block
+from elicit_app.gui.elements.surfaces import Block, fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.session.views import ResultView

@@ -13,8 +13,7 @@ from elicit_app.elicitation.questions import AnswersFor, Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Label, LinkButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, NumberBox, named
-from elicit_app.gui.elements.layouts import fill, in_column, in_row, turn
-from elicit_app.gui.elements.surfaces import Block, Part, Section
+from elicit_app.gui.elements.surfaces import Block, Part, Section, fill, in_column, in_row, turn
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
 from elicit_app.session.experts.packing import INTRODUCTION, stated_opinions
 from elicit_app.session.words.sentences import USUAL, purpose_words

@@ -12,20 +12,19 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import Field
-from elicit_app.gui.elements.layouts import fill, in_column, in_row, turn
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, dropped_files, follow_the_eye
-from elicit_app.gui.elements.surfaces import Block, FoldedCard
+from elicit_app.gui.elements.surfaces import Block, FoldedCard, fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.asking import AskingSection, ElsewhereSection, FamilySection, OthersSection, PurposeSection
 from elicit_app.gui.setup.prior_knowledge import GuessesSection, OrdersSection
-from elicit_app.gui.start.page import ContinueCard, ContinueView
+from elicit_app.gui.setup.start_page import ContinueCard, ContinueView
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import as_packed
 from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.words.sentences import USUAL
 from elicit_app.study.model import Pack, Study
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 from metrics.elicited.family import is_fraction, linear_family
 
 _WIDTH = 344

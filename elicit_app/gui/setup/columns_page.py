@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, ListBox
-from elicit_app.gui.elements.layouts import fill, in_row, turn
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
-from elicit_app.gui.elements.surfaces import Block, Section
+from elicit_app.gui.elements.surfaces import Block, Section, fill, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.problem import Problem, shortened
 from elicit_app.study.mapping import FirstRows, as_options, require_usable

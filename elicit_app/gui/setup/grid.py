@@ -37,7 +37,7 @@ from elicit_app.gui.elements import box
 from elicit_app.gui.elements.page import QuietScrollBar
 from elicit_app.gui.elements.texts import elided, tell, tooltip_text
 from elicit_app.gui.theme import RIGHT
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 
 Index = QModelIndex | QPersistentModelIndex
 Cell = tuple[int, int]

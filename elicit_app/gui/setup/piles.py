@@ -44,14 +44,13 @@ from elicit_app.gui.elements import (
     elided,
 )
 from elicit_app.gui.elements.fields import Field
-from elicit_app.gui.elements.layouts import in_column, in_row
 from elicit_app.gui.elements.page import QuietScrollBar
+from elicit_app.gui.elements.surfaces import in_column, in_row
 from elicit_app.gui.elements.texts import tell, tooltip_text
 from elicit_app.gui.theme import LEFT
 from elicit_app.session.journal.events import Guess
 from elicit_app.study.model import Study
-from metrics.display.numbers import counted
-from metrics.display.text import capitalised
+from metrics.display.text import capitalised, counted
 
 FEWEST, MOST = 3, 5
 NAMES = {

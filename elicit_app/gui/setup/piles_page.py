@@ -30,8 +30,8 @@ from elicit_app.gui.elements import (
     ProgressBar,
     Surface,
 )
-from elicit_app.gui.elements.layouts import fill, in_column, in_row, turn
 from elicit_app.gui.elements.page import CTRL_ENTER, ENTER, HeadedPage, bind, follow_the_eye
+from elicit_app.gui.elements.surfaces import fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.begin_page import Beginning
 from elicit_app.gui.setup.piles import CHIP, FEWEST, MOST, PileColumn, Piles, drag_card

@@ -10,8 +10,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Divider, Label, LinkButton, StressedLabel
 from elicit_app.gui.elements.fields import Field, ListBox
-from elicit_app.gui.elements.layouts import fill, in_column, in_row, turn
-from elicit_app.gui.elements.surfaces import Block, Part, Section
+from elicit_app.gui.elements.surfaces import Block, Part, Section, fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Guess

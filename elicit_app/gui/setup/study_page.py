@@ -13,9 +13,8 @@ from PySide6.QtWidgets import QButtonGroup, QGridLayout, QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
-from elicit_app.gui.elements.layouts import fill, in_column, in_row, turn
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye
-from elicit_app.gui.elements.surfaces import Block, Section
+from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, cases_of_each, flow
 from elicit_app.gui.theme import RIGHT
@@ -25,7 +24,7 @@ from elicit_app.study.making import with_models
 from elicit_app.study.model import Mistake, Study, check_wording
 from elicit_app.study.typed_tables import Key
 from metrics.classification.confusion import natural_frequencies
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 
 _ACROSS = 4
 _TOLERANCE = 0.05

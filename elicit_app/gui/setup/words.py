@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QWidget
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Divider, Label, StressedLabel
 from elicit_app.gui.elements.fields import Field, named
-from elicit_app.gui.elements.layouts import fill, in_row, turn
-from elicit_app.gui.elements.surfaces import Section
+from elicit_app.gui.elements.surfaces import Section, fill, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.grid import Column, Grid, GridView
 from elicit_app.session.words.comparison import ARROW

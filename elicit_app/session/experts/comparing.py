@@ -26,7 +26,7 @@ from elicit_app.session.results.result import result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.study.model import Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
-from metrics.display.numbers import counted, day, series, two_digits
+from metrics.display.text import counted, day, series, two_digits
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import in_short

@@ -25,7 +25,7 @@ from elicit_app.session.words.sentences import stated_words
 from elicit_app.study.model import Predictions, Study
 from elicit_app.study.writing import write_problem
 from metrics import Consequence, ElicitedMetric, Provenance, Quality, exchange_rates, meta_pattern_concern_score
-from metrics.display.numbers import day, probability
+from metrics.display.text import day, probability
 from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, family_of, linear_family
 from metrics.elicited.metric_parts import intervals_around

@@ -14,8 +14,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.views import HeldOutView, TrustView
 from elicit_app.study.model import Study
 from metrics import Quality, Tally
-from metrics.display.numbers import counted, probability, span
-from metrics.display.text import capitalised
+from metrics.display.text import capitalised, counted, probability, span
 from metrics.elicited.exchange import ExchangeRate, called
 from metrics.elicited.metric_parts import CHOICE_SETTLED, UNTRUSTED
 

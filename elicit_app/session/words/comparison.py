@@ -18,7 +18,7 @@ from elicit_app.elicitation.questions import Counts, Family
 from elicit_app.problem import Problem
 from elicit_app.session.views import Side
 from elicit_app.study.model import Mistake, Wording
-from metrics.display.numbers import counted
+from metrics.display.text import counted
 from metrics.elicited.family import linear_family
 from metrics.elicited.kinds import PRICED
 

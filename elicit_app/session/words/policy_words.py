@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metrics.display.numbers import amount, probability, total_cost
-from metrics.display.text import capitalised
+from metrics.display.text import amount, capitalised, probability, total_cost
 from metrics.policies.information import More
 from metrics.policies.recommendation import what_one_does
 

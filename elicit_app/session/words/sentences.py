@@ -24,8 +24,7 @@ from elicit_app.session.words.comparison import (
     rest_words,
 )
 from elicit_app.study.model import Study, Wording
-from metrics.display.numbers import amount, counted, two_digits
-from metrics.display.text import capitalised
+from metrics.display.text import amount, capitalised, counted, two_digits
 from metrics.elicited.family import linear_family
 
 USUAL: AnswersFor = "choose"

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QLabel, QWidget
 
-from elicit_app.gui.elements.layouts import fill, in_column, in_row, turn
+from elicit_app.gui.elements.surfaces import fill, in_column, in_row, turn
 
 TOP = Qt.AlignmentFlag.AlignTop
 

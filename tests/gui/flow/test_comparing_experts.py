@@ -8,7 +8,7 @@ import pytest
 from elicit_app.gui import theme
 from elicit_app.gui.flow.saving import documents
 from elicit_app.gui.pages.compare import MOST, ComparePage, apart_words, furthest
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.experts.comparing import Expert, compare
 from elicit_app.session.experts.pooling import Source
 from elicit_app.session.session import Session

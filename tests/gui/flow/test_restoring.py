@@ -4,7 +4,7 @@ import pytest
 
 from elicit_app.gui.app import make_window
 from elicit_app.gui.settings import load_settings
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.session import Session
 from elicit_app.study import open_study
 

@@ -28,10 +28,12 @@ def offered(page, ask, pairs):
 
 
 @pytest.fixture
-def moving(offered, qtbot):
+def moving(offered, qtbot, monkeypatch):
+    """The page at the number that may be moved, after a moment that is shorter than for people."""
+    monkeypatch.setattr("elicit_app.gui.question.pair_page.MOVE_LOCK_MS", 1)
     qtbot.keyClick(offered, K.Key_E)
     assert offered.moving
-    qtbot.wait(360)
+    qtbot.wait(10)
     return offered
 
 

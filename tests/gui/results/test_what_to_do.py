@@ -12,7 +12,7 @@ from elicit_app.gui.flow.saving import proposed_name, save_pictures, title_of
 from elicit_app.gui.results.page import PracticeDialog, ResultsPage
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.problem import Problem
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.results.curves import benefit_sentence, curves_of
 from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from elicit_app.gui.settings import Settings, load_settings, save_settings
+from elicit_app.gui.setup.overview import day_words, moment_words, overview
 from elicit_app.gui.setup.words import flow, matches, with_nouns
-from elicit_app.gui.start.overview import day_words, moment_words, overview
 from elicit_app.session.warm_up import keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.study import open_study
 from elicit_app.study.model import Mistake, default_wording

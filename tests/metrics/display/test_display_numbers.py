@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics.display.axes import LogAxis
-from metrics.display.numbers import cost_text, two_digits
+from metrics.display.text import cost_text, two_digits
 
 
 @pytest.mark.parametrize(

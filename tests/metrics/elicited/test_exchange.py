@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from metrics import Consequence, ElicitedMetric, Quality, exchange_rates
-from metrics.display.numbers import probability, span, two_digits
+from metrics.display.text import probability, span, two_digits
 from metrics.elicited.exchange import ExchangeRate, Headline, called, headline, headline_of
 from metrics.elicited.family import MistakeKey
 

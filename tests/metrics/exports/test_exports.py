@@ -14,10 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 
 from metrics import FORMATS, Consequence, ElicitedMetric, Provenance, Quality, Tally, export
-from metrics.display.numbers import two_digits
+from metrics.display.text import two_digits
 from metrics.elicited.exchange import exchange_rates, headline
 from metrics.exports.html_page import page_as_html
-from metrics.exports.markdown_page import markdown_page
 from metrics.exports.metric_page import metric_page
 from metrics.exports.tools import csv_table
 from metrics.exports.typst_page import page_as_typst
@@ -179,7 +178,7 @@ def test_csv_leaves_empty_what_is_not_known():
 )
 def test_markdown_tables_keep_their_columns(names):
     metric = ElicitedMetric.from_weights(names, np.ones(len(names)), "dlpm", name=names[0])
-    blocks = markdown_page(metric).split("\n\n")
+    blocks = export(metric, "markdown").split("\n\n")
     tables = [block.splitlines() for block in blocks if block.startswith("|")]
     assert len(tables) == 5
     for table in tables:
@@ -351,7 +350,7 @@ def test_orders_that_were_stated_are_said_in_words_not_as_settings():
         {"mistake": {"true": "naevus", "predicted": "melanoma"}, "than": {"true": "melanoma", "predicted": "naevus"}},
         {"mistake": {"true": "keratosis"}, "than": {"true": "melanoma"}},
     ]
-    page = markdown_page(skin(provenance=Provenance("bayes", "0.1.0", {"stop": True, "never_worse": orders})))
+    page = export(skin(provenance=Provenance("bayes", "0.1.0", {"stop": True, "never_worse": orders})), "markdown")
     said = (
         "naevus as melanoma never worse than melanoma as naevus, keratosis as anything else never worse than melanoma"
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.experts.comparing import (
     Expert,
     MistakeRates,

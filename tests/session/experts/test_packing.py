@@ -11,7 +11,7 @@ import pytest
 
 from elicit_app.problem import Problem
 from elicit_app.registry import for_person, procedure_for, setting_of
-from elicit_app.registry.bayes import BayesSetting
+from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.experts.comparing import compare_study
 from elicit_app.session.experts.packing import collect, opinions_of, packed, save_answers, stated_opinions, write_pack
 from elicit_app.session.header import study_of
@@ -23,7 +23,7 @@ from elicit_app.session.session import Session
 from elicit_app.study import open_study
 from elicit_app.study.folder import write_folder
 from elicit_app.study.packs import pack_bytes, parse_pack, read_pack
-from metrics.display.numbers import two_digits
+from metrics.display.text import two_digits
 
 COSTS = setting_of("bayes", purpose="costs", questions=5)
 

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from elicit_app.problem import Problem
-from elicit_app.registry.bayes import BayesSetting
-from elicit_app.registry.published import DlpmSetting
-from elicit_app.session.answers_table import answers_csv, export_answers
+from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.results.result import answers_digest, export, result_view, scenarios_of
 from elicit_app.session.session import Session
+from elicit_app.session.view_builders import answers_csv, export_answers
 from elicit_app.study import open_study
 from metrics import ElicitedMetric, confusion_matrix, meta_pattern_concern_score
 

@@ -7,8 +7,7 @@ import pytest
 
 from elicit_app.elicitation import trust
 from elicit_app.elicitation.questions import Outcome, Purpose
-from elicit_app.registry.bayes import BayesSetting
-from elicit_app.registry.published import DlpmSetting
+from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session.results.result import result_view
 from elicit_app.session.results.trusting import why_provisional
 from elicit_app.session.session import Session
@@ -137,8 +136,8 @@ def test_who_changes_their_mind_or_clicks_without_looking_is_told_so(sitting):
     assert not turned.trust_sentence.startswith("Yes")
     assert "Later answers say something else than earlier ones" in headlines(turned, good=False)
     rng = np.random.default_rng(5)
-    clicked = [result_view(sitting(lambda _: ("left", "right")[rng.integers(2)], seed)) for seed in range(3)]
-    assert sum(view.trust_sentence.startswith("Hardly") for view in clicked) >= 2
+    clicked = result_view(sitting(lambda _: ("left", "right")[rng.integers(2)]))
+    assert clicked.trust_sentence.startswith("Hardly")
 
 
 def at_stake(pair):

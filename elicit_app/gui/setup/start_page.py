@@ -25,9 +25,8 @@ from elicit_app.gui.elements import (
     focus_ring,
     paint_glyph,
 )
-from elicit_app.gui.elements.layouts import fill, in_column, in_row, turn
 from elicit_app.gui.elements.page import ENTER, ScrolledPage, bind, dropped_files
-from elicit_app.gui.elements.surfaces import Block, Notice
+from elicit_app.gui.elements.surfaces import Block, Notice, fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.theme import LEFT, RIGHT
 

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from elicit_app.gui.start.page import ContinueView, RowView, StartView
+from elicit_app.gui.setup.start_page import ContinueView, RowView, StartView
 from elicit_app.session.journal.listing import SessionSummary, can_go_on, finished_experts, list_sessions
 from elicit_app.study import StudySummary, list_studies
 from elicit_app.study.folder import MOST_DOCUMENT_BYTES, STUDY_FILE
-from metrics.display.numbers import counted
+from metrics.display.text import counted, day
 from metrics.files import read_regular_file, real_path, strict_json
-
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
 def day_words(then: datetime, now: datetime) -> str:
@@ -21,8 +19,9 @@ def day_words(then: datetime, now: datetime) -> str:
     days = (now.date() - then.date()).days
     if days in (0, 1):
         return "today" if days == 0 else "yesterday"
-    said = f"{then.day} {_MONTHS[then.month - 1]}"
-    return said if then.year == now.year else f"{said} {then.year}"
+    number, month, year = day(then).split()
+    said = f"{number} {month[:3]}"
+    return said if then.year == now.year else f"{said} {year}"
 
 
 def moment_words(then: datetime, now: datetime) -> str:
