@@ -18,7 +18,7 @@ import numpy as np
 from elicitation import opened
 
 from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.pooling import ExpertDraws, pooled
+from elicit_app.elicitation.pooling import pooled
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.noise import Noise
@@ -186,7 +186,7 @@ def _centre(study: Study, number: int, seed: int) -> Matrix:
     return np.asarray(1.2 * np.random.default_rng([seed, number]).standard_normal(k * (k - 1)))
 
 
-def _group(study: Study, tau: float, number: int, seed: int) -> tuple[list[ExpertDraws], Matrix]:
+def _group(study: Study, tau: float, number: int, seed: int) -> tuple[list[Matrix], Matrix]:
     rng = np.random.default_rng([seed, number, 1])
     centre, experts = _centre(study, number, seed), []
     for member in range(4):
@@ -196,7 +196,7 @@ def _group(study: Study, tau: float, number: int, seed: int) -> tuple[list[Exper
         lab = laboratory(study, seed, people, questions=18)
         outcome = lab.run(4 * number + member).outcome
         assert outcome.samples is not None
-        experts.append(ExpertDraws(np.log(np.abs(outcome.samples))))
+        experts.append(np.log(np.abs(outcome.samples)))
     return experts, _bayes(lab, 0).prior.covariance
 
 

@@ -15,27 +15,9 @@ from scipy.linalg import helmert
 
 from elicit_app.elicitation.questions import Matrix
 
-SHRINKAGE_CENTRE, SHRINKAGE_WIDTH = -0.1, 0.2  # of log kappa, the power that equal points put on ratios
-
 _TAUS = np.concatenate([np.arange(0.0, 1.0, 0.05), np.arange(1.0, 3.01, 0.2)])
 _TAU_SCALE = 0.5  # of the half-normal that tau is believed to follow
 _LEAST = 1e-6  # precision of what answers say nothing about
-
-
-@dataclass(frozen=True, eq=False)
-class ExpertDraws:
-    """One expert's posterior.
-
-    Parameters
-    ----------
-    log_weights : ndarray of shape (n, m)
-        Draws of the log-weights; their common shift is arbitrary.
-    log_shrinkage : ndarray of shape (n,) or None
-        As many draws of log kappa, where equal points were asked; None where it is not known.
-    """
-
-    log_weights: Matrix
-    log_shrinkage: Matrix | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +47,14 @@ class Group:
         return np.asarray(np.quantile(ratios, [0.05, 0.95], axis=0))
 
 
-def pooled(experts: Sequence[ExpertDraws], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000) -> Group:
+def pooled(experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000) -> Group:
     """Pool experts around a common centre.
 
     Parameters
     ----------
-    experts : sequence of ExpertDraws
-        At least one, all with the same m weights.
+    experts : sequence of ndarray, shapes (draws, m)
+        Each one's posterior: draws of the log-weights, whose common shift is arbitrary. At least one expert, all with
+        the same m weights.
     prior_covariance : ndarray of shape (m, m)
         Of the log-weights, as each expert's belief began with it; it is the group's prior too.
     rng : numpy.random.Generator
@@ -84,28 +67,23 @@ def pooled(experts: Sequence[ExpertDraws], prior_covariance: Matrix, rng: np.ran
     ValueError
         Without experts, or with different numbers of weights.
     """
-    if not experts or len({expert.log_weights.shape[1] for expert in experts}) != 1:
+    if not experts or len({expert.shape[1] for expert in experts}) != 1:
         raise ValueError("pooling takes at least one expert, and the same weights of all")
     m = len(prior_covariance)
     contrasts = np.asarray(helmert(m), dtype=np.float64)  # (m - 1, m): what is left without the common shift
-    mean = np.append(np.zeros(m - 1), SHRINKAGE_CENTRE)
-    covariance = np.zeros((m, m))
-    covariance[:-1, :-1] = contrasts @ prior_covariance @ contrasts.T
-    covariance[-1, -1] = SHRINKAGE_WIDTH**2
-    prior_precision = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
-    estimates = [_what_was_said(expert, contrasts, prior_precision, mean) for expert in experts]
+    prior_precision = np.asarray(np.linalg.inv(contrasts @ prior_covariance @ contrasts.T), dtype=np.float64)
+    estimates = [_what_was_said(expert @ contrasts.T, prior_precision) for expert in experts]
     logs, centres, spreads, counted = [], [], [], []
     for tau in _TAUS:
-        between = np.append(np.full(m - 1, tau**2), 0.0)  # kappa is common to all
-        precision, weighted = prior_precision.copy(), prior_precision @ mean
+        precision, weighted = prior_precision.copy(), np.zeros(m - 1)
         log_evidence, counts = -0.5 * (tau / _TAU_SCALE) ** 2 + np.log(_width(tau)), []
         for own_precision, own_weighted in estimates:
-            shrunk = np.linalg.inv(np.eye(m) + between[:, None] * own_precision)
+            shrunk = np.linalg.inv(np.eye(m - 1) + tau**2 * own_precision)
             precision = precision + own_precision @ shrunk
             weighted = weighted + shrunk.T @ own_weighted
             log_evidence += 0.5 * np.linalg.slogdet(shrunk)[1]
-            log_evidence += 0.5 * own_weighted @ (shrunk @ (between * own_weighted))
-            counts.append(float(np.trace((own_precision @ shrunk)[:-1, :-1])))
+            log_evidence += 0.5 * tau**2 * own_weighted @ shrunk @ own_weighted
+            counts.append(float(np.trace(own_precision @ shrunk)))
         spread = np.linalg.inv(precision)
         centre = spread @ weighted
         log_evidence += 0.5 * weighted @ centre + 0.5 * np.linalg.slogdet(spread)[1]
@@ -122,12 +100,13 @@ def pooled(experts: Sequence[ExpertDraws], prior_covariance: Matrix, rng: np.ran
             for place in np.unique(chosen)
         ]
     )
-    low, middle, high = (float(np.interp(q, np.cumsum(share), _TAUS)) for q in (0.05, 0.5, 0.95))
-    return Group(draws[:, :-1] @ contrasts, middle, (low, high), share @ np.array(counted))
+    below = np.cumsum(share) - share / 2
+    low, middle, high = (float(np.interp(q, below, _TAUS)) for q in (0.05, 0.5, 0.95))
+    return Group(draws @ contrasts, middle, (low, high), share @ np.array(counted))
 
 
 def left_out(
-    experts: Sequence[ExpertDraws], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000
+    experts: Sequence[Matrix], prior_covariance: Matrix, rng: np.random.Generator, n: int = 2_000
 ) -> tuple[Group, ...]:
     """Return the group without each of the experts in turn; at least two experts."""
     return tuple(
@@ -142,23 +121,13 @@ def _width(tau: float) -> float:
     return float(edges[place + 1] - edges[place])
 
 
-def _what_was_said(
-    expert: ExpertDraws, contrasts: Matrix, prior_precision: Matrix, prior_mean: Matrix
-) -> tuple[Matrix, Matrix]:
-    """Return precision, shape (m, m), and precision-weighted mean of what the answers alone say about an expert."""
-    values = expert.log_weights @ contrasts.T
-    if expert.log_shrinkage is not None:
-        values = np.column_stack([values, expert.log_shrinkage])
-    d = values.shape[1]
-    n = len(values)
+def _what_was_said(values: Matrix, prior_precision: Matrix) -> tuple[Matrix, Matrix]:
+    """Return precision, shape (d, d), and precision-weighted mean of what answers alone say, by draws (n, d)."""
+    n, d = values.shape
     # Wishart: the inverse of a covariance of n draws is too large by n / (n - d - 2).
     posterior = np.linalg.inv(np.cov(values.T).reshape(d, d)) * max((n - d - 2) / n, 0.1)
-    precision = np.zeros_like(prior_precision)
-    precision[:d, :d] = posterior - prior_precision[:d, :d]
-    weighted = np.zeros(len(precision))
-    weighted[:d] = posterior @ values.mean(axis=0) - prior_precision[:d, :d] @ prior_mean[:d]
-    sizes, axes = np.linalg.eigh(precision)
+    sizes, axes = np.linalg.eigh(posterior - prior_precision)
     # What answers leave as it was comes out a little below or above nothing.
     kept = np.maximum(sizes, _LEAST)
-    weighted = axes @ np.where(sizes > _LEAST, axes.T @ weighted, 0.0)
+    weighted = axes @ np.where(sizes > _LEAST, axes.T @ posterior @ values.mean(axis=0), 0.0)
     return (axes * kept) @ axes.T, weighted

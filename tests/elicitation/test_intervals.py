@@ -1,5 +1,7 @@
 """Beliefs about many weights: Gaussians fitted to intervals, against long runs that make no such approximation."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -44,12 +46,18 @@ def answered(logs: np.ndarray, n: int, seed: int, error: float = 0.4) -> list[As
     return history
 
 
-def after(history: list[Asked], prior: WeightPrior = PRIOR, seed: int = 1) -> IntervalPosterior:
+def beliefs(history: list[Asked], prior: WeightPrior = PRIOR, seed: int = 1) -> Iterator[IntervalPosterior]:
+    """Yields what is believed before any answer and after each."""
     belief = IntervalPosterior.from_prior(prior, np.random.default_rng(seed))
+    yield belief
     for n in range(len(history)):
         answers, newest = evidence(history[: n + 1], prior), evidence(history[n : n + 1], prior)
         belief = belief.updated(answers, newest, np.random.default_rng([seed, n]))
-    return belief
+        yield belief
+
+
+def after(history: list[Asked], prior: WeightPrior = PRIOR, seed: int = 1) -> IntervalPosterior:
+    return [*beliefs(history, prior, seed)][-1]
 
 
 def truth(seed: int) -> np.ndarray:
@@ -94,10 +102,10 @@ class TestAnswers:
 
     def test_answers_lead_to_the_truth_and_more_of_them_narrow(self):
         logs = truth(4)
-        history = answered(logs, 60, 5)
+        found_after = [*beliefs(answered(logs, 60, 5))]
         off, width = [], []
         for n in (10, 30, 60):
-            found = centred(after(history[:n]).log_weights)
+            found = centred(found_after[n].log_weights)
             off.append(np.abs(found.mean(axis=0) - centred(logs)).mean())
             width.append(found.std(axis=0).mean())
         assert off[2] < 0.75 * off[0]

@@ -377,7 +377,7 @@ def test_any_order_of_acts_and_reopening(tmp_path):
     run_state_machine_as_test(
         SessionMachine,
         settings=settings(
-            max_examples=8, stateful_step_count=14, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=5, stateful_step_count=14, deadline=None, suppress_health_check=list(HealthCheck)
         ),
     )
 

@@ -50,16 +50,16 @@ def figures(score):
 
 @pytest.mark.long
 def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric, two_workers):
-    whole = frame(12 * BATCH_ROWS + 5)
+    whole = frame(4 * BATCH_ROWS + 5)
     whole.write_parquet(tmp_path / "one.parquet")
     folder = tmp_path / "many"
     folder.mkdir()
     for number in range(4):
-        part = whole[number * 3 * BATCH_ROWS : None if number == 3 else (number + 1) * 3 * BATCH_ROWS]
+        part = whole[number * BATCH_ROWS : None if number == 3 else (number + 1) * BATCH_ROWS]
         part.write_parquet(folder / f"part-{number}.parquet")
     models = [("one", tmp_path / "one.parquet"), ("many", folder)]
     parts = parts_of(models, BATCH_ROWS)
-    assert len(parts) == 13
+    assert len(parts) == 5
     victim, done = next(iter(two_workers.workers.values())).pid, []
 
     def advance(amount):
@@ -69,7 +69,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(tmp_path, metric, two_wor
 
     tally = tally_on_cluster(metric, parts, scheduler=two_workers.scheduler_address, advance=advance)
     assert victim not in [worker.pid for worker in two_workers.workers.values()]
-    assert sum(done) == 13
+    assert sum(done) == 5
     here = tally_models([ModelRows(name, (Piece(tmp_path / "one.parquet"),)) for name, _ in models], metric)
     there, local = (scores_of(one, metric, draws=200) for one in (tally, here))
     for one, other in zip(there.models, local.models, strict=True):

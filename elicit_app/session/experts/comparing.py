@@ -376,9 +376,10 @@ def _programs(sessions: Sequence[SessionSummary], found: Sequence[SessionSummary
 
 
 def _expert(one: SessionSummary, study: Study) -> Expert:
-    view = result_view(Session.look(one.path, study))
-    if not view.can_export:
+    session = Session.look(one.path, study)
+    if not session.can_export:
         raise Problem(f"{named(one)} has too few answers.")
+    view = result_view(session)
     return Expert(named(one), Source(one.path.name, view.metric), view.judgement)
 
 

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 import elicit_app
-from elicit_app.elicitation.pooling import ExpertDraws, Group, left_out, pooled
+from elicit_app.elicitation.belief import middle_weights
+from elicit_app.elicitation.pooling import Group, left_out, pooled
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
@@ -63,17 +64,16 @@ def one_belief(metrics: Sequence[ElicitedMetric]) -> OneBelief | None:
         return None
     group = pooled(experts, _covariance(metrics[0]), np.random.default_rng(_SEED), _DRAWS)
     weigh, logs = family_of(metrics[0].family), group.log_weights
-    middle = np.median(logs - logs[:, [int(np.argmax(np.median(logs, axis=0)))]], axis=0)
-    return OneBelief(group, weigh.costs(weigh.sign * np.exp(middle)), weigh.costs(weigh.sign * np.exp(logs)))
+    return OneBelief(group, weigh.costs(weigh.sign * middle_weights(logs)), weigh.costs(weigh.sign * np.exp(logs)))
 
 
-def _experts(metrics: Sequence[ElicitedMetric]) -> list[ExpertDraws] | None:
+def _experts(metrics: Sequence[ElicitedMetric]) -> list[Matrix] | None:
     experts = []
     for metric in metrics:
         sizes = None if metric.samples is None else np.abs(metric.samples)
         if sizes is None or len(sizes) < _DRAWS_A_WEIGHT * sizes.shape[1] or not (sizes > 0).all():
             return None
-        experts.append(ExpertDraws(np.log(sizes)))
+        experts.append(np.log(sizes))
     return experts
 
 

@@ -40,7 +40,9 @@ def drop(page, *paths):
 def answered(pack, home, expert, seed):
     """Return the answers of an expert who minds missed cancers, as they were saved to be sent back."""
     study, costs = open_study(str(pack)), np.array([[0, 8.0], [1.0, 0]])
-    with Session.create(study, BayesSetting(seed=seed), home / "a.session.jsonl", expert=expert) as session:
+    with Session.create(
+        study, BayesSetting(seed=seed, questions=8), home / "a.session.jsonl", expert=expert
+    ) as session:
         while (asking := session.asking()) is not None:
             gain = ((np.array(asking.pair.first) - np.array(asking.pair.second)) * costs).sum()
             session.answer("left" if (gain < 0) == (asking.left == "first") else "right")

@@ -1,4 +1,4 @@
-"""From the start page to a metric file that loads: set-up, practice, twenty answers by keys, undo, review, result."""
+"""From the start page to a metric file that loads: set-up, practice, answers by keys, undo, review, result."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ COSTS = np.array([[0, 6, 2], [1, 0, 0.6], [0.4, 1.5, 0]])
 
 @pytest.fixture
 def window(window, monkeypatch):
-    # A third of a second a question adds up over twenty of them; its own test holds the lock.
+    # A third of a second a question adds up over many of them; its own test holds the lock.
     monkeypatch.setattr("elicit_app.gui.question.page.LOCK_MS", 20)
     window.resize(1280, 800)
     return window
@@ -119,25 +119,25 @@ def test_the_whole_way_by_keyboard(qtbot, window, dialogs, predictions, tmp_path
     press(begin.purpose.rows["costs"].radio, Qt.Key.Key_Space)
     assert begin.purpose.purpose == "costs"
     next(iter(begin.guesses.fields.values())).setText("8")
-    begin.asking.questions.setValue(24)
+    begin.asking.questions.setValue(16)
     begin.asking.early.box.setChecked(False)
     begin.begin.click()
     practise(qtbot, window)
     page = window.pages.question
     on(qtbot, window, page)
-    numbers = [answer(qtbot, page) for _ in range(20)]
-    assert numbers == list(range(1, 21))
-    for left in (20, 19, 18):
+    numbers = [answer(qtbot, page) for _ in range(14)]
+    assert numbers == list(range(1, 15))
+    for left in (14, 13, 12):
         press(page.card, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
         stands_at(qtbot, page, left)
     page.stop.click()
     review = window.pages.review
     on(qtbot, window, review)
-    assert len(review.model.rows) == 17
+    assert len(review.model.rows) == 11
     review.finish.click()
     results = window.pages.results
     on(qtbot, window, results)
-    assert "dermatology, 17 answers" in results.header.line.text()
+    assert "dermatology, 11 answers" in results.header.line.text()
     target = tmp_path / "expert.metric.json"
     dialogs.save_as = target
     results.save.click()
@@ -178,7 +178,7 @@ def check_exports(qtbot, window, dialogs, tmp_path):
         says(qtbot, results, str(target))
         assert target.stat().st_size > 50
     rows = (tmp_path / "export.answers.csv").read_text().splitlines()
-    assert len(rows) == 1 + 20
+    assert len(rows) == 1 + 14
     assert sum(",undone," in row for row in rows) == 3
 
 
