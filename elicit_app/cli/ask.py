@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from elicit_app.cli.output import flag
+
 NeverWorseOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -15,11 +17,6 @@ NeverWorseOption = Annotated[
         "for the family dlpm TRUE<=TRUE.",
     ),
 ]
-
-
-def flag(option: str) -> str:
-    """Return the flag that an option of a setting is given by."""
-    return f"--{option.replace('_', '-')}"
 
 
 def register(app: typer.Typer) -> None:

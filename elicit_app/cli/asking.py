@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from elicit_app.cli import output
-from elicit_app.cli.metric import require_new
+from elicit_app.cli.output import require_new
 from elicit_app.cli.terminal import Read, Terminal, read_line
 from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.questions import Family

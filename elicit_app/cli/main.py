@@ -15,12 +15,11 @@ import typer
 
 from elicit_app.cli import (
     ask,
+    files,
     measure,
-    metric,
     output,
     reproduce,
     score,
-    session,
     simulate,
     study,
 )
@@ -187,8 +186,17 @@ def screenshots(
     print(f"{count} pictures in {folder}")
 
 
-for _command in (ask, session, study, simulate, reproduce, score, measure, metric):
-    _command.register(app)
+for _register in (
+    ask.register,
+    files.register_session,
+    study.register,
+    simulate.register,
+    reproduce.register,
+    score.register,
+    measure.register,
+    files.register_metric,
+):
+    _register(app)
 
 
 def _show_version(wanted: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.ask import flag
+from elicit_app.cli.output import flag
 
 if TYPE_CHECKING:
     from elicit_app.study.measured.registry import Measure, Measurement, Options
@@ -75,7 +75,7 @@ def measure(
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: PNG, SVG or PDF.")] = None,
 ) -> None:
     """Take a measure of files, one row a file."""
-    from elicit_app.cli.metric import load_metric
+    from elicit_app.cli.files import load_metric
     from elicit_app.problem import WrongOption
     from elicit_app.study.measured.registry import Options, measure_named
 
@@ -154,7 +154,7 @@ def _draw(chosen: Measure, files: list[Path], options: Options, path: Path) -> N
     """Draw the measure of every file beside each other and write the picture, whole or not at all."""
     from matplotlib.figure import Figure
 
-    from elicit_app.cli.metric import require_picture
+    from elicit_app.cli.output import require_picture
     from elicit_app.study.writing import write_picture
 
     require_picture(path)

@@ -1,4 +1,4 @@
-"""The one way in which commands print: what stands in a file is text to the terminal, never an order.
+"""What commands print and write: what stands in a file is text to the terminal, never an order.
 
 A class name may hold escape sequences, marks that turn the direction of writing, or what `rich` takes for markup. So
 the streams themselves replace them, whatever is printed, and tables go through `console`, which knows no markup.
@@ -12,8 +12,12 @@ import sys
 import time
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import typer
+
+from elicit_app.problem import Problem
 from metrics.display.text import escaped_json, isolated
 
 if TYPE_CHECKING:
@@ -102,6 +106,11 @@ def console(*, errors: bool = False) -> Console:
     return TextConsole(file=stream, width=width, markup=False, highlight=False, emoji=False)
 
 
+def line(console: Console, text: str, style: str = "") -> None:
+    """Print a line: a terminal wraps it between words, a file or a pipe gets it whole."""
+    console.print(text, style=style, soft_wrap=not console.is_terminal)
+
+
 def table(heads: Iterable[str], left: Container[int] = (0,)) -> Table:
     """Return a table without lines; the columns `left` begin on the left, the others end on the right."""
     from rich.table import Table
@@ -166,3 +175,49 @@ def _bar() -> Progress:
         TimeRemainingColumn(),
     )
     return Progress(*columns, console=console(errors=True), transient=True)
+
+
+def flag(option: str) -> str:
+    """Return the flag that an option of a setting is given by."""
+    return f"--{option.replace('_', '-')}"
+
+
+def require_new(path: Path, force: bool) -> None:
+    """Refuse a file name that cannot be written, or that is taken, unless the user said that it may be replaced.
+
+    Parameters
+    ----------
+    path : Path
+        The file to be written; a device or a pipe is not taken.
+    force : bool
+        An existing file may be replaced; never one with an expert's answers (see `write_atomically`).
+
+    Raises
+    ------
+    Problem
+        It is a folder, lies in something that is none, or exists.
+    """
+    from elicit_app.study.writing import require_writable
+
+    require_writable(path)
+    if path.is_file() and not force:
+        raise Problem(f"{path} exists already. Name another file, or say with --force that this one may be replaced.")
+
+
+def require_picture(path: Path) -> None:
+    """Refuse a file name that `--plot` cannot be written to, before anything is drawn.
+
+    Raises
+    ------
+    typer.BadParameter
+        Its ending names no kind of picture.
+    Problem
+        No file can get the name.
+    """
+    from elicit_app.study.writing import PICTURES, require_writable
+    from metrics.display.text import series
+
+    if path.suffix.lower() not in PICTURES:
+        said = f"{path}: a name that ends in {series(PICTURES, 'or')} was expected."
+        raise typer.BadParameter(said, param_hint="--plot")
+    require_writable(path)

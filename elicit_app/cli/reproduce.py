@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.ask import flag
-from elicit_app.cli.output import progress
+from elicit_app.cli.output import flag, progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,8 +47,7 @@ def reproduce(
 
     After an interruption the same command goes on where it was.
     """
-    from elicit_app.experiments.reproduce.registry import experiment_named, experiments
-    from elicit_app.experiments.reproduce.running import discard_parts
+    from elicit_app.experiments.reproduce.running import discard_parts, experiment_named, experiments
     from elicit_app.experiments.reproduce.shape import Options
     from elicit_app.problem import Problem, WrongOption
 
@@ -109,7 +107,7 @@ def _records(
 
 
 def _print_list(as_json: bool) -> None:
-    from elicit_app.experiments.reproduce.registry import experiments
+    from elicit_app.experiments.reproduce.running import experiments
 
     found = [{"name": one.name, "title": one.title, "source": one.source} for one in experiments().values()]
     if as_json:
@@ -124,7 +122,7 @@ def _print_table(record: dict[str, Any]) -> None:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    from elicit_app.experiments.reproduce.page import HEADINGS, cells
+    from elicit_app.experiments.reproduce.running import HEADINGS, cells
 
     table = Table(box=SIMPLE, title=f"{record['title']}: {record['source']}")
     for heading in HEADINGS:
@@ -138,12 +136,8 @@ def _print_table(record: dict[str, Any]) -> None:
 
 
 def _write_page(folder: Path, page: Path) -> None:
-    from elicit_app.experiments.reproduce.page import page_text
-    from elicit_app.problem import Problem
-    from metrics.files import write_atomically
+    from elicit_app.experiments.reproduce.running import page_text
+    from elicit_app.study.writing import write_whole
 
-    try:
-        write_atomically(page, page_text(folder, page))
-    except OSError as error:
-        raise Problem(f"{page}: cannot be written: {error.strerror}; name another file with --page.") from error
+    write_whole(page, page_text(folder, page))
     print(f"Wrote {page}.", file=sys.stderr)

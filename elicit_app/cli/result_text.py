@@ -1,4 +1,4 @@
-"""The result of a session, and a judgement of models, as text."""
+"""The result of a session, a judgement of models, and experts beside each other, as text."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from metrics.elicited.exchange import beside_name, called
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from elicit_app.session.experts.comparing import ComparisonView
     from metrics.policies.judgement import Judgement, Range
 
 _MOST_ROWS = 12
@@ -21,26 +22,26 @@ _MOST_ROWS = 12
 
 def print_result(console: Console, view: ResultView, study: Study) -> None:
     """Print what was learned: the ratios, how far they can be trusted, and what to do with the models."""
-    _line(console, f"{view.headline.start} {view.headline.number}.", style="bold")
+    output.line(console, f"{view.headline.start} {view.headline.number}.", style="bold")
     said, stressed = view.headline.below
     if said:
-        _line(console, f"{said}{stressed}{'.' if stressed else ''}")
+        output.line(console, f"{said}{stressed}{'.' if stressed else ''}")
     if view.headline.provisional is not None:
-        _line(console, view.metric.quality.caveat)
+        output.line(console, view.metric.quality.caveat)
     guess = view.guesses.get(view.headline.rate.key)
     if guess is not None:
-        _line(console, f"Your first guess, before the questions: {two_digits(guess)}.")
+        output.line(console, f"Your first guess, before the questions: {two_digits(guess)}.")
     _ratios(console, view, study)
-    _line(console, f"Can you trust this? {view.trust_sentence}")
+    output.line(console, f"Can you trust this? {view.trust_sentence}")
     for finding in view.trust:
         detail = f" {finding.detail}" if finding.detail and not finding.detail.endswith(":") else ""
-        _line(console, f"  {'+' if finding.good else '!'} {finding.headline}.{detail}")
+        output.line(console, f"  {'+' if finding.good else '!'} {finding.headline}.{detail}")
     if view.held_out:
         text = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
-        _line(console, f"    Answers kept aside and predicted: {text}.")
+        output.line(console, f"    Answers kept aside and predicted: {text}.")
     _models(console, view)
     for note in view.notes:
-        _line(console, note)
+        output.line(console, note)
 
 
 def _ratios(console: Console, view: ResultView, study: Study) -> None:
@@ -64,29 +65,24 @@ def _models(console: Console, view: ResultView) -> None:
     console.print(table)
 
 
-def _line(console: Console, text: str, style: str = "") -> None:
-    # A terminal wraps between words; a file or a pipe gets whole lines.
-    console.print(text, style=style, soft_wrap=not console.is_terminal)
-
-
 def print_judgement(console: Console, judgement: Judgement) -> None:
     """Print the recommendation, the table of policies and what more information would bring."""
     said = judgement.recommendation
-    _line(console, said.sentence, style="bold")
+    output.line(console, said.sentence, style="bold")
     for text in (said.spares, said.sureness, said.reservation):
         if text:
-            _line(console, text)
+            output.line(console, text)
     _policies(console, judgement)
     found = information_texts(judgement)
     if found is not None:
-        _line(console, found.in_words)
+        output.line(console, found.in_words)
     for note in judgement.notes:
-        _line(console, note)
+        output.line(console, note)
 
 
 def _policies(console: Console, judgement: Judgement) -> None:
     texts = policy_texts(judgement)
-    _line(console, f"Per {texts.per}; costs in {texts.unit}:")
+    output.line(console, f"Per {texts.per}; costs in {texts.unit}:")
     counts = (" ".join(two).strip() for two in texts.heads)
     doubts = ("Above the first, 90 %", "Best") if judgement.n_draws else ()
     table = output.table(("Rank", "What one can do", *counts, "Cost", *doubts), left=(1,))
@@ -98,11 +94,27 @@ def _policies(console: Console, judgement: Judgement) -> None:
         table.add_row(str(one.rank), f"{row.name}, {row.manner}", *row.counts, cost, *doubt)
     console.print(table)
     if len(texts.rows) > _MOST_ROWS:
-        _line(console, f"and {len(texts.rows) - _MOST_ROWS} more that cost more")
+        output.line(console, f"and {len(texts.rows) - _MOST_ROWS} more that cost more")
     for note in texts.notes:
-        _line(console, note)
+        output.line(console, note)
 
 
 def _above(range_: Range) -> str:
     low, high = (f"{'-' if end < 0 else '+'}{total_cost(abs(end))}" for end in range_)
     return f"{low} to {high}"
+
+
+def print_comparison(console: Console, view: ComparisonView) -> None:
+    """Print where experts disagree, every ratio of each of them, and what pooling means."""
+    table = output.table(("Mistake", *view.names, "pooled"))
+    for row in view.mistakes:
+        cells = (*row.rates, row.pooled)
+        said = ["1" for _ in cells] if row.is_yardstick else ["\n".join(filter(None, cell.columns())) for cell in cells]
+        table.add_row(row.mistake.name, *said)
+    output.line(console, f"{view.headline}.", style="bold")
+    output.line(console, view.detail)
+    output.line(console, f"One of each counts as so many {view.yardstick.mistake.many}:")
+    console.print(table)
+    for line in (view.choice, view.agreement, view.how, view.made_of, *view.notes):
+        if line:
+            output.line(console, line)

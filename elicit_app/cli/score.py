@@ -82,7 +82,7 @@ def score(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
     """Judge what one could do with models by what mistakes cost; files may be larger than memory."""
-    from elicit_app.cli.metric import load_metric
+    from elicit_app.cli.files import load_metric
     from elicit_app.study.scoring import ConcernSettings, scores_of
     from elicit_app.study.typed_tables import read_practice
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.ask import NeverWorseOption, flag
-from elicit_app.cli.metric import require_new, require_picture
+from elicit_app.cli.ask import NeverWorseOption
+from elicit_app.cli.output import flag, require_new, require_picture
 
 if TYPE_CHECKING:
     from rich.table import Table

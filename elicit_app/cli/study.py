@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.ask import NeverWorseOption, flag
-from elicit_app.cli.metric import print_comparison, require_new
+from elicit_app.cli.ask import NeverWorseOption
+from elicit_app.cli.output import flag, require_new
 from elicit_app.problem import Problem, WrongOption, listed
 from metrics.display.text import counted
 
@@ -378,7 +378,8 @@ def report(
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
 ) -> None:
     """Compare all experts who finished a study, pool them, and report what their costs say to do."""
-    from elicit_app.cli.session import require_report_name
+    from elicit_app.cli.files import require_report_name
+    from elicit_app.cli.result_text import print_comparison
     from elicit_app.session.experts.comparing import compare_study
     from elicit_app.session.report import pooled_report, save_report
     from elicit_app.session.results.result import save_metric

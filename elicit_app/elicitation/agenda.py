@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ _EXTRAS: tuple[tuple[float, Purpose], ...] = (
 )  # after which share of a sitting
 MORE_CHECKS = 5  # at most, after all questions, where it is open whether somebody looked
 _LATER = 4  # questions between "cannot say" and asking again
+_LATEST = 100  # answers that a repeat is chosen from
 
 _SPOILT = 0.8  # share of a class's hits that a check turns into errors where anything may be shown
 _SPOILT_CLASSES, _WRONG_CLASSES = 4, 2  # of so many classes, into so many others: one mistake may not matter
@@ -47,6 +49,11 @@ def informative(history: Sequence[Asked]) -> int:
     return sum(asked.question.purpose is Purpose.INFORMATIVE for asked in history)
 
 
+def informative_before(history: Sequence[Asked]) -> list[int]:
+    """Return how many informative questions were asked before each one."""
+    return list(accumulate((asked.question.purpose is Purpose.INFORMATIVE for asked in history), initial=0))[:-1]
+
+
 def n_answered(history: Sequence[Asked]) -> int:
     """Count the informative questions that were answered, "cannot say" left out."""
     return sum(
@@ -65,9 +72,8 @@ def extras(asked: int, questions: int) -> list[Purpose]:
 
 def _still(due: Sequence[Purpose], history: Sequence[Asked]) -> list[Purpose]:
     """Return the repeats and checks of `due` that were not asked yet, in order."""
-    done = Counter(
-        asked.question.purpose for n, asked in enumerate(history) if not _asked_before(asked.question, history[:n])
-    )
+    anew = zip(history, _asked_again(history), strict=True)
+    done = Counter(asked.question.purpose for asked, again in anew if not again)
     done[Purpose.CHECK] -= len(_checks_again(history)[0])
     left = []
     for purpose in due:
@@ -139,8 +145,8 @@ def questions_left(history: Sequence[Asked], questions: int, checks: bool) -> in
 def checks_on_top(history: Sequence[Asked], questions: int) -> int:
     """Return how many checks were asked after the last of so many informative questions."""
     return sum(
-        asked.question.purpose is Purpose.CHECK and informative(history[:n]) >= questions
-        for n, asked in enumerate(history)
+        asked.question.purpose is Purpose.CHECK and before >= questions
+        for asked, before in zip(history, informative_before(history), strict=True)
     )
 
 
@@ -156,8 +162,11 @@ def repeatable_answers(history: Sequence[Asked]) -> list[int]:
 
 
 def not_just_asked(places: Sequence[int], history: Sequence[Asked]) -> list[int]:
-    """Return the places that lie some questions back, or all: what was just asked is remembered, not judged anew."""
-    return [n for n in places if len(history) - n > _LATER] or list(places)
+    """Return the latest places that lie some questions back, or all: what was just asked is remembered, not judged.
+
+    Of thousands of answers the latest are chosen from, so that choosing takes no more time and memory than of hundreds.
+    """
+    return [n for n in places if len(history) - n > _LATER][-_LATEST:] or list(places)
 
 
 def tradable_answers(history: Sequence[Asked]) -> list[int]:
@@ -288,27 +297,28 @@ def _worse_within(
 
 def _unsure(history: Sequence[Asked]) -> list[int]:
     """Return the places of questions and repeats answered "cannot say" that were not asked again."""
+    last = {(question.purpose, question.repeat_of): n for n, (question, _) in enumerate(history)}
     return [
         n
-        for n, (question, answer) in enumerate(history)
+        for n, ((question, answer), again) in enumerate(zip(history, _asked_again(history), strict=True))
         if answer.choice is Choice.UNSURE
         and question.purpose is not Purpose.CHECK
-        and not _asked_before(question, history[:n])
-        and not any(_again(later.question, question, n) for later in history[n + 1 :])
+        and not again
+        and last.get(_if_again(question, n), -1) <= n
     ]
 
 
-def _asked_before(question: Question, before: Sequence[Asked]) -> bool:
-    """Tell whether a question asks again what was answered "cannot say" before."""
-    return any(
-        earlier.answer.choice is Choice.UNSURE and _again(question, earlier.question, n)
-        for n, earlier in enumerate(before)
-    )
+def _asked_again(history: Sequence[Asked]) -> list[bool]:
+    """Tell of each question whether it asks again what was answered "cannot say" before."""
+    unsure: set[tuple[Purpose, int | None]] = set()
+    found = []
+    for n, (question, answer) in enumerate(history):
+        found.append((question.purpose, question.repeat_of) in unsure)
+        if answer.choice is Choice.UNSURE and question.purpose is not Purpose.CHECK:
+            unsure.add(_if_again(question, n))
+    return found
 
 
-def _again(later: Question, earlier: Question, place: int) -> bool:
-    """Tell whether `later` asks again what was asked at a place; a repeat keeps what it repeats."""
-    if earlier.purpose is Purpose.INFORMATIVE:
-        return later.purpose is Purpose.INFORMATIVE and later.repeat_of == place + 1
-    both_repeat = later.purpose is Purpose.REPEAT and earlier.purpose is Purpose.REPEAT
-    return both_repeat and later.repeat_of == earlier.repeat_of
+def _if_again(question: Question, place: int) -> tuple[Purpose, int | None]:
+    """Return purpose and number of what asks the question at a place again; a repeat keeps what it repeats."""
+    return question.purpose, place + 1 if question.purpose is Purpose.INFORMATIVE else question.repeat_of

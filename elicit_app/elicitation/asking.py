@@ -15,6 +15,7 @@ from elicit_app.elicitation.agenda import (
     Item,
     dominated,
     informative,
+    informative_before,
     not_just_asked,
     repeatable_answers,
     tradable_answers,
@@ -277,21 +278,26 @@ class Asker:
         """Return how many repeats of this sitting came without a common base."""
         before = (informative(history) - 1) // SITTING * SITTING
         return sum(
-            asked.question.purpose is Purpose.REPEAT
-            and not asked.question.common_base
-            and informative(history[:n]) > before
-            for n, asked in enumerate(history)
+            asked.question.purpose is Purpose.REPEAT and not asked.question.common_base and number > before
+            for asked, number in zip(history, informative_before(history), strict=True)
         )
 
 
 def _not_asked_yet(pairs: PairSet, history: Sequence[Asked]) -> PairSet:
     """Return the pairs that were not shown before, in whichever order; all of them where every one was."""
     new = np.ones(len(pairs), dtype=bool)
-    for question, _ in history:
-        one, other = question.rates
-        for first, second in ((one, other), (other, one)):
-            alike = np.flatnonzero(np.abs(pairs.first - first).max(axis=(1, 2)) <= SAME)
-            new[alike[np.abs(pairs.second[alike] - second).max(axis=(1, 2)) <= SAME]] = False
+    shown = [question.rates for question, _ in history]
+    shown += [(second, first) for first, second in shown]
+    # Pairs in the order of one number each: of thousands of answers few have to be compared with any pair.
+    scale = np.sqrt(np.arange(1.0, 1.0 + pairs.first[0].size)).reshape(pairs.first[0].shape)
+    level, slack = np.tensordot(pairs.first, scale), SAME * scale.sum()
+    order = np.argsort(level)
+    asked = np.array([(first * scale).sum() for first, _ in shown])
+    starts, stops = (np.searchsorted(level[order], asked + side * slack) for side in (-1, 1))
+    for at in np.flatnonzero(starts < stops):
+        near = order[starts[at] : stops[at]]
+        apart = [np.abs(sides[near] - side) for sides, side in zip((pairs.first, pairs.second), shown[at], strict=True)]
+        new[near[np.maximum(*apart).max(axis=(1, 2)) <= SAME]] = False
     return pairs if new.all() or not new.any() else pairs[np.flatnonzero(new)]
 
 

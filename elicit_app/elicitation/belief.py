@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -25,6 +26,7 @@ _RENEWED = 0.6  # of what renewed draws are worth: copies were moved little
 _YARDSTICKS = 6  # tried for the estimate
 _SETTLING_SWEEPS = 20  # after stated orders have been forced upon prior draws
 _AT_ONCE = 100_000  # numbers, draws times answers: thousands of answers need no more memory than two hundred
+_COPIED_AT_ONCE = 500_000  # numbers: with fifty classes a copy of all draws is 45 MiB
 _BALANCED = 100  # ratios whose ranges fewer draws keep; with fifty classes all would take too long
 _PARTS = 20  # of which the levels of ranges are whole numbers
 _REFIT_PARTICLES = 240  # enough to predict one side or the other
@@ -98,9 +100,10 @@ class Posterior(ABC):
         if n <= most:
             return self
         rows = ((np.arange(most) + 0.5) * n / most).astype(np.intp)
-        others = np.delete(np.arange(self.log_ratios.shape[1]), self.yardstick)
+        logs = self.ratio_logs
+        others = np.delete(np.arange(logs.shape[1]), self.yardstick)
         some = others[:: -(-len(others) // _BALANCED)]
-        rows = _balanced(self.log_ratios[:, some], rows)
+        rows = _balanced(logs[:, some] - logs[:, [self.yardstick]], rows)
         return self.only(rows, min(self.effective_draws, float(most)))
 
     def forget(self) -> None:
@@ -137,16 +140,31 @@ class Posterior(ABC):
         """Return the place of the largest weight of the estimate, to which the others are related."""
         return int(np.argmax(np.abs(self.estimate)))
 
+    @property
+    def ratio_logs(self) -> Matrix:
+        """Return the draws of the logarithms that ratios are of, shape (n, m): those of the weights."""
+        return self.log_weights
+
     @cached_property
     def log_ratios(self) -> Matrix:
         """Return the draws of log weight over log yardstick, shape (n, m)."""
-        return np.asarray(self.log_weights - self.log_weights[:, [self.yardstick]])
+        return np.asarray(self.ratio_logs - self.ratio_logs[:, [self.yardstick]])
 
     @cached_property
     def intervals(self) -> Matrix:
         """Return 90 % intervals of the cost matrix, shape (k, k, 2), relative to the largest entry of the estimate."""
-        tails = np.quantile(np.exp(self.log_ratios), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
-        return self.on_mistakes(tails)
+        return self.on_mistakes(self.ratio_ends)
+
+    @cached_property
+    def ratio_ends(self) -> Matrix:
+        """Return the ends of 90 % intervals of weight over yardstick, shape (2, m)."""
+        logs, unit = self.ratio_logs, self.ratio_logs[:, [self.yardstick]]
+        levels = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+
+        def ends(some: slice) -> Matrix:
+            return np.asarray(np.quantile(np.sort(np.exp(logs[:, some] - unit), axis=0), levels, axis=0))
+
+        return by_columns(logs.shape, ends)
 
     def on_mistakes(self, ends: Matrix) -> Matrix:
         """Return ends of intervals, shape (2, m), in the cells of the cost matrix, shape (k, k, 2)."""
@@ -302,13 +320,31 @@ class ParticlePosterior(Posterior):
 
 def middle_weights(log_weights: Matrix) -> Matrix:
     """Return the weights, shape (m,), whose ratios to the largest of them are medians of the draws (n, m)."""
-    middle = np.median(log_weights - log_weights.mean(axis=1, keepdims=True), axis=0)
+
+    def middle_above(level: Matrix) -> Matrix:
+        # Sorted first, which is quicker than what looks for the middle.
+        return by_columns(
+            log_weights.shape, lambda some: np.median(np.sort(log_weights[:, some] - level, axis=0), axis=0)
+        )
+
+    middle = middle_above(log_weights.mean(axis=1, keepdims=True))
     for _ in range(_YARDSTICKS):  # medians need not be transitive: the largest may change with the yardstick
         top = int(np.argmax(middle))
-        middle = np.median(log_weights - log_weights[:, [top]], axis=0)
+        middle = middle_above(log_weights[:, [top]])
         if middle.max() <= 0.0:
             break
     return np.asarray(np.exp(middle))
+
+
+def at_a_time(n: int, each: int) -> Iterator[slice]:
+    """Yield slices of n things of `each` numbers, so many at a time that a copy of them takes some megabytes."""
+    step = max(1, _COPIED_AT_ONCE // max(each, 1))
+    return (slice(start, start + step) for start in range(0, n, step))
+
+
+def by_columns(shape: tuple[int, ...], of: Callable[[slice], Matrix]) -> Matrix:
+    """Return what `of` makes of the columns of numbers of a shape (n, m), some columns at a time, side by side."""
+    return np.concatenate([of(some) for some in at_a_time(shape[1], shape[0])], axis=-1)
 
 
 def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -348,7 +384,7 @@ def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[
     bounded : tuple
         Per weight None, or (low, high) where an end is open.
     """
-    low, high = np.quantile(np.exp(posterior.log_ratios), [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    low, high = posterior.ratio_ends
     low = np.where(low < 1.0 / widest, 0.0, low)
     high = np.where(high > widest, np.inf, high)
     ends = np.stack([low, high])

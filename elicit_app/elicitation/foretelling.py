@@ -11,7 +11,7 @@ from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Procedure, Purpose
 from elicit_app.elicitation.response import end_of_scale, evidence, rounding_cell
 
-RANDOM_PAIRS, PAIRS_SEED = 200, 0x7505  # random pairs that accuracy is judged on
+_RANDOM_PAIRS, _PAIRS_SEED = 200, 0x7505  # random pairs that accuracy is judged on
 
 # Bits by which chance foretold the answers better than what was believed before each of them; over few answers honest
 # people fall as low as this by luck.
@@ -128,7 +128,7 @@ def against_chance(procedure: Procedure, history: Sequence[Asked]) -> AgainstCha
     bits = expected.over_chance / np.log(2.0)
     checks = np.array([asked.question.purpose is Purpose.CHECK for asked in history])
     others = float(bits[~checks].sum())
-    gains = procedure.random_gains(RANDOM_PAIRS, np.random.default_rng(PAIRS_SEED))
+    gains, _ = random_pairs(procedure)
     if gains is not None:
         others += _bits_of_competence(accuracies(belief, gains), accuracies(at_first, gains))
     linearity = procedure.linearity(history)
@@ -136,6 +136,18 @@ def against_chance(procedure: Procedure, history: Sequence[Asked]) -> AgainstCha
         others += linearity.log_over_linear / np.log(2.0)
     on_top = len(checks) - 1 - max(np.flatnonzero(~checks), default=-1)
     return AgainstChance(float(bits[checks].sum()), float(others), int(np.count_nonzero(bits)), int(on_top))
+
+
+def random_pairs(procedure: Procedure) -> tuple[Matrix | None, np.random.Generator]:
+    """Return what the random pairs that accuracy is judged on stake, the same for everybody, and the chance after them.
+
+    Parameters
+    ----------
+    procedure : Procedure
+        What asks; without a belief there are no pairs.
+    """
+    rng = np.random.default_rng(_PAIRS_SEED)
+    return procedure.random_gains(_RANDOM_PAIRS, rng), rng
 
 
 def accuracies(belief: Posterior, gains: Matrix) -> Matrix:

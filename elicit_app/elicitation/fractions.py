@@ -158,14 +158,14 @@ class FractionPosterior(ParticlePosterior):
         return self.prior.halves(self.draws[:, : self.prior.size])
 
     @property
-    def _numerators(self) -> Matrix:
+    def ratio_logs(self) -> Matrix:
         """Return the logarithms of the numerators without constant: v of hits, w of errors."""
         return self._halves[0] if self.prior.family == "dlfpm" else self._halves[1]
 
     @cached_property
     def samples(self) -> Matrix:
         """Return the draws of the numerator in its normalisation, shape (n, m)."""
-        logs = self._numerators
+        logs = self.ratio_logs
         family = linear_family(self.prior.family)
         return family.normalise(family.sign * np.exp(logs - logs.max(axis=1, keepdims=True)))
 
@@ -173,18 +173,13 @@ class FractionPosterior(ParticlePosterior):
     def estimate(self) -> Matrix:
         """Return the point estimate of the numerator, shape (m,): medians of ratios."""
         family = linear_family(self.prior.family)
-        return family.normalise(family.sign * middle_weights(self._numerators))
+        return family.normalise(family.sign * middle_weights(self.ratio_logs))
 
     @property
     def middle(self) -> Matrix:
         """Return the point estimate of the products, shape (m^2,)."""
         bad, good = (np.log(middle_weights(half)) for half in self._halves)
         return np.exp(products(bad, good))
-
-    @cached_property
-    def log_ratios(self) -> Matrix:
-        """Return the draws of the numerator's log weights over the largest, shape (n, m)."""
-        return np.asarray(self._numerators - self._numerators[:, [self.yardstick]])
 
     def fraction(self, prevalence: Matrix) -> Fraction:
         """Return the estimated utility, of at most 1 in size, for matrices of a prevalence, shape (k,)."""

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.belief import Posterior, at_a_time, by_columns
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import Evidence, Person, ResponseModel, point_lapse
@@ -26,7 +26,6 @@ from elicit_app.elicitation.response import Evidence, Person, ResponseModel, poi
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
 
 _DRAWS, _DRAWS_TO_SHOW = 400, 2_400
-_WEIGHTS_AT_ONCE = _DRAWS_AT_ONCE = 400  # with fifty classes a copy of all draws is 45 MiB
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
 _PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from none
 _DAMPING = 0.8
@@ -196,8 +195,8 @@ class IntervalPosterior(Posterior):
         level = logs.mean(axis=1, keepdims=True)
         means = means - means.mean(axis=1, keepdims=True)
         between = shares @ (means - shares @ means) ** 2
-        parts = np.array_split(logs, 1 + logs.shape[1] // _WEIGHTS_AT_ONCE, axis=1)
-        total = np.maximum(np.concatenate([(part - level).var(axis=0) for part in parts]), 1e-12)
+        varied = by_columns(logs.shape, lambda some: (logs[:, some] - level).var(axis=0))
+        total = np.maximum(varied, 1e-12)
         error = between * float(shares @ shares) + np.maximum(total - between, 0.0) / n
         effective = float(min((total / np.maximum(error, 1e-300)).min(), n))
         site = np.stack([shares @ sites.precision, shares @ sites.weighted])
@@ -263,6 +262,13 @@ def _linear_logs(amounts: Matrix, at: Matrix) -> tuple[Matrix, Matrix]:
         return shares, np.asarray(np.log(total) + at.max() - shares @ at)
 
 
+def _one_each(places: NDArray[np.intp], m: int) -> Matrix:
+    """Return rows (n, m) of zeros with a one in each: of fifty classes the identity itself is 46 MiB."""
+    rows = np.zeros((len(places), m))
+    rows[np.arange(len(places)), places] = 1.0
+    return rows
+
+
 def _as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matrix) -> _Intervals:
     """Return the answers, then the stated orders, as intervals; trades of many mistakes are linear about `at`."""
     people = _people(hyper[:, len(prior.parts) :])
@@ -275,13 +281,13 @@ def _as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matr
     low = cuts @ choices.near.T - shift
     high = np.where(choices.open_, np.inf, cuts @ choices.far.T - shift)
     rest, constant = _linear_logs(np.maximum(points.rest, 0.0), at)
-    toward = rest - np.eye(prior.size)[points.cell]
+    toward = rest - _one_each(points.cell, prior.size)
     # What is left of the numbers said when the pull towards the start, and the power of ratios, are taken off.
     pull = np.where(np.isnan(points.start), 0.0, _PULL)
     start, amount = np.nan_to_num(points.start), points.log_amount
     slope = people.shrinkage[:, None]
     ends = [((end - pull * start) / (1 - pull) - amount) / slope + amount - constant for end in points[2:4]]
-    order = np.eye(prior.size)[prior.order[:, 1]] - np.eye(prior.size)[prior.order[:, 0]]
+    order = _one_each(prior.order[:, 1], prior.size) - _one_each(prior.order[:, 0], prior.size)
     h, n_choices, n_points, n_orders = len(hyper), len(shift), len(pull), len(order)
     of_choices = np.repeat((LOGISTIC / people.sensitivity)[:, None], n_choices, axis=1)
     of_points = people.error[:, None] / (slope * (1 - pull))
@@ -397,11 +403,11 @@ def _conditional_draws(
     """
     logs = np.zeros((len(chosen), prior.size))
     for place, part in enumerate(prior.parts):
-        for at in range(0, len(chosen), _DRAWS_AT_ONCE):
-            some = chosen[at : at + _DRAWS_AT_ONCE]
-            own = rng.standard_normal((len(some), int(part.labels.max()) + 1))[:, part.labels]
-            own *= spreads[some, place][:, None]
-            logs[at : at + _DRAWS_AT_ONCE] += own
+        for some in at_a_time(len(chosen), prior.size):
+            mine = chosen[some]
+            own = rng.standard_normal((len(mine), int(part.labels.max()) + 1))[:, part.labels]
+            own *= spreads[mine, place][:, None]
+            logs[some] += own
     means = np.zeros((len(spreads), prior.size))
     n = len(projection)
     if not n:

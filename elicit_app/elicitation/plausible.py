@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from elicit_app.elicitation.belief import at_a_time
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.pairs import FrontierPairs, PairSet
 from elicit_app.elicitation.pool import POOL_SEED, SAME, Pool, as_they_are
@@ -130,7 +131,8 @@ class PlausiblePairs:
         three = rng.random(n) < self._three
         far = rng.random(n) < _FAR
         sides = np.stack([np.zeros(n, np.intp), np.ones(n, np.intp), rng.integers(2, size=n)], axis=1)
-        pair = np.repeat(region.bases[base][:, None], 2, axis=1)
+        # With fifty classes both sides of all pairs are 49 MiB, of which half is enough for counts.
+        pair = np.repeat(region.bases.astype(np.int32)[base][:, None], 2, axis=1)
         each = np.arange(n)
         traded = [
             (cells[which[:, c], 0], cells[which[:, c], 1], np.ones(n, bool) if c < 2 else three) for c in range(3)
@@ -155,8 +157,11 @@ class PlausiblePairs:
         for c, (true, predicted, _) in enumerate(traded):
             beyond |= amounts[:, c] > region.near[true, predicted]
         kept = np.flatnonzero(enough)
-        first, second = (pair[kept, side] / self.population for side in (0, 1))
-        gains = self.prior.gain(first, second)
+        first, second = np.empty((2, len(kept), *pair.shape[2:]))
+        gains = np.empty((len(kept), self.prior.size))
+        for some in at_a_time(len(kept), self.prior.n_classes**2):
+            first[some], second[some] = pair[kept[some]].swapaxes(0, 1) / self.population
+            gains[some] = self.prior.gain(first[some], second[some])
         return PairSet(first, second, gains, np.ones(len(kept), dtype=bool), beyond[kept], _READING)
 
 

@@ -15,7 +15,7 @@ from metrics.elicited.metric_parts import AnswersFor as AnswersFor
 
 if TYPE_CHECKING:
     from elicit_app.elicitation.belief import Posterior
-    from elicit_app.elicitation.foretelling import Foretold
+    from elicit_app.elicitation.foretelling import AgainstChance, Foretold
     from elicit_app.elicitation.linearity import Linearity
     from elicit_app.elicitation.procedures.published import Fraction
     from elicit_app.elicitation.procedures.quadratic import Quadratic
@@ -446,6 +446,10 @@ class Procedure(Protocol):
 
     def foretold(self, history: Sequence[Asked]) -> Foretold | None:
         """Return what was expected of each answer before it was given; None for a procedure without a belief."""
+        return None
+
+    def against_chance(self, history: Sequence[Asked]) -> AgainstChance | None:
+        """Return by how many bits the answers speak for somebody who looks; None for a procedure without a belief."""
         return None
 
     def linearity(self, history: Sequence[Asked]) -> Linearity | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.belief import Posterior
-from elicit_app.elicitation.foretelling import PAIRS_SEED, RANDOM_PAIRS, AgainstChance, accuracies, against_chance
+from elicit_app.elicitation.foretelling import AgainstChance, accuracies, random_pairs
 from elicit_app.elicitation.procedures.published import coordinates
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Outcome, Procedure, Purpose, Side
 from elicit_app.elicitation.response import evidence
@@ -157,11 +157,11 @@ def trust_report(procedure: Procedure, history: Sequence[Asked], sides: Sequence
     surprises: tuple[Surprise, ...] = ()
     accuracy = bits = kept_aside = None
     n_answered = sum(asked.answer.choice is not Choice.UNSURE for asked in history)
-    belief, at_first, rng = procedure.belief(history), procedure.belief([]), np.random.default_rng(PAIRS_SEED)
+    belief, at_first = procedure.belief(history), procedure.belief([])
     if belief is not None and at_first is not None and n_answered:
         surprises = surprises_among(history, belief)
-        gains = procedure.random_gains(RANDOM_PAIRS, rng)
-        bits = against_chance(procedure, history)
+        gains, rng = random_pairs(procedure)
+        bits = procedure.against_chance(history)
         accuracy = None if gains is None else float(accuracies(belief, gains).mean())
         kept_aside = held_out(belief, history, rng)
         suspicions += _of_belief(belief, at_first, history, accuracy, rng)

@@ -199,7 +199,7 @@ def _key(state: SessionState) -> object:
     """Return what the next question depends on; not the time that the last answer took (`agenda.slow_half`)."""
     answers = [asked.answer for asked in state.history]
     given = tuple(
-        (index, state.entries[index].event.pair, answer.choice, answer.strength, answer.moved)
+        (index, state.entries[index].pair_digest, answer.choice, answer.strength, answer.moved)
         for index, answer in zip(state.used, answers, strict=True)
     )
     # Hashes, not the answers: of a session of thousands the remembered keys would be megabytes.

@@ -24,7 +24,6 @@ from metrics.display.text import capitalised, counted, day, probability, total_c
 from metrics.elicited.exchange import beside_name, exchange_rates, flow_of, headline_of
 from metrics.elicited.metric_parts import ANSWERS_FOR
 from metrics.exports import rendered
-from metrics.exports.drawings import Picture, difference_mark, difference_numbers
 from metrics.exports.page import (
     Block,
     Bullets,
@@ -35,10 +34,13 @@ from metrics.exports.page import (
     Findings,
     Page,
     Paragraph,
+    Picture,
     RatePlot,
     Section,
     Signatures,
     Table,
+    difference_mark,
+    difference_numbers,
     one_line,
 )
 from metrics.policies.recommendation import Piece, what_would_change

@@ -93,6 +93,7 @@ class SessionRunner:
         self._view: View | None = None
         self._pending: tuple[Act, Callable[[], View]] | None = None
         self._break_at: int | None = None
+        self._to_calibrate = list(session.study.models)
         self._looking_at: int | None = None
         # Counts what the expert did; look-aheads of an earlier count are outdated. Read and written under the lock.
         self._turn = 0
@@ -350,11 +351,14 @@ class SessionRunner:
         """Compute what follows every reply, one reply a piece of work, so that the expert never waits."""
         if not self._looks_ahead:
             return
-        if isinstance(self._view, SittingOverView):
-            self._later(self._session.look_further)
         view = self._view
-        if not isinstance(view, RecapView) and (not isinstance(view, QuestionView) or view.again is not None):
-            return
+        if isinstance(view, SittingOverView):
+            self._later(self._session.look_further)
+        if isinstance(view, RecapView) or (isinstance(view, QuestionView) and view.again is None):
+            self._prepare_next()
+        self._later(self._calibrate)
+
+    def _prepare_next(self) -> None:
         asking = self._session.asking()
         if asking is None:
             return
@@ -372,6 +376,14 @@ class SessionRunner:
         for moved in self._session.likely_counts(asking):
             self._later(partial(self._session.look_ahead, asking, "equal", moved=moved))
         self._prepare_choices(asking)
+
+    def _calibrate(self) -> None:
+        """Look at the probabilities of one model after another, which a result needs whatever is answered."""
+        from elicit_app.session.results.result import recalibration_of
+
+        if self._to_calibrate:
+            recalibration_of(self._to_calibrate.pop())
+            self._later(self._calibrate)
 
     def _look_at_count(self, request: int, moved: Moved) -> None:
         """Compute what follows a count that stands on the screen, unless another question stands by now."""

@@ -17,7 +17,7 @@ from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
 from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
-from elicit_app.session.journal.events import Answered, CountRows, Pair
+from elicit_app.session.journal.events import Answered, Pair, as_counts
 from elicit_app.session.journal.state import Entry, StateBuilder
 from elicit_app.session.questions import on_screen, to_reply
 from elicit_app.session.results.trusting import contradictions, misfit_numbers
@@ -41,17 +41,10 @@ _OVER = {
 }
 
 
-def counts(rows: CountRows) -> Counts:
-    """Return recorded counts as a matrix that cannot be changed."""
-    matrix = np.array(rows, dtype=np.int64)
-    matrix.setflags(write=False)
-    return matrix
-
-
 def shown(pair: Pair, left: Side) -> tuple[Counts, Counts]:
     """Return the matrices of a pair as they stood: left, right."""
     first, second = (pair.first, pair.second) if left == "first" else (pair.second, pair.first)
-    return counts(first), counts(second)
+    return as_counts(first), as_counts(second)
 
 
 def after(progress: Progress) -> Progress:

@@ -332,9 +332,12 @@ class ElicitedMetric(CostsOfCases):
             raise InputError(f"labels: {len(self.classes)} labels were expected, one per class, found {len(given)}.")
         return replace(self, labels=tuple(given))
 
-    @cached_property
+    @property
     def cost_samples(self) -> Floats | None:
-        """Return the posterior draws as cost matrices, shape (draws, k, k), each with largest entry 1, or None."""
+        """Return the posterior draws as cost matrices, shape (draws, k, k), each with largest entry 1, or None.
+
+        They are made anew each time: of fifty classes they are 19 MiB.
+        """
         return None if self.samples is None else family_of(self.family).costs(self.samples)
 
     @cached_property

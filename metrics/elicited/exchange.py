@@ -346,11 +346,12 @@ def yardstick_of(metric: ElicitedMetric) -> MistakeKey:
 def _estimated(metric: ElicitedMetric, cells: Sequence[tuple[int, int]], unit: tuple[int, int]) -> list[_Estimate]:
     """Return the estimate, the 50 % and the 90 % range of the ratio of each cost to that of the yardstick."""
     open_or_not = [_range_of_intervals(metric.intervals, cell, unit) for cell in cells]
-    if metric.cost_samples is None:
+    drawn_costs = metric.cost_samples
+    if drawn_costs is None:
         ratios = [float(metric.cost_matrix[cell] / metric.cost_matrix[unit]) for cell in cells]
         return [(ratio, None, ends) for ratio, ends in zip(ratios, open_or_not, strict=True)]
     parts = np.array_split(np.array(cells), 1 + len(cells) // _CELLS_AT_ONCE)
-    quantiles = [row for part in parts for row in _drawn_quantiles(metric.cost_samples, part, unit).tolist()]
+    quantiles = [row for part in parts for row in _drawn_quantiles(drawn_costs, part, unit).tolist()]
     return [
         (drawn[2], (drawn[1], drawn[3]), (0.0 if low == 0 else drawn[0], math.inf if high == math.inf else drawn[4]))
         for drawn, (low, high) in zip(quantiles, open_or_not, strict=True)
@@ -361,8 +362,9 @@ def _drawn_quantiles(costs: Floats, cells: NDArray[np.intp], unit: tuple[int, in
     """Return 5, 25, 50, 75 and 95 % quantiles, (c, 5), of the ratios of c costs, drawn (s, k, k), to that of a cell."""
     above, below = costs[:, *cells.T], costs[:, *unit, None]
     ratios = np.divide(above, below, out=np.where(above > 0, np.inf, 0.0), where=below > 0)
-    # No interpolation: a ratio may be infinite.
-    return np.quantile(ratios, [0.05, 0.25, 0.5, 0.75, 0.95], axis=0, method="inverted_cdf").T
+    # No interpolation: a ratio may be infinite. Sorted first, which is quicker than what looks for quantiles.
+    levels = [0.05, 0.25, 0.5, 0.75, 0.95]
+    return np.asarray(np.quantile(np.sort(ratios, axis=0), levels, axis=0, method="inverted_cdf").T)
 
 
 def _range_of_intervals(

@@ -178,7 +178,7 @@ class Family(ABC):
         >>> DLPM.normalise([1, 3]).tolist()
         [0.25, 0.75]
         """
-        checked = self._signed(weights)
+        checked = self.signed(weights)
         scaled = checked / np.abs(checked).max(axis=-1, keepdims=True)  # so that no square over- or underflows
         return np.asarray(scaled / self._size(scaled) + 0.0)  # + 0.0 turns -0.0 into 0.0
 
@@ -203,8 +203,9 @@ class Family(ABC):
         InputError
             For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
         """
-        sizes = np.abs(self._signed(weights))
-        return self.on_errors(sizes / sizes.max(axis=-1, keepdims=True))
+        sizes = np.abs(self.signed(weights))
+        sizes /= sizes.max(axis=-1, keepdims=True)
+        return self.on_errors(sizes)
 
     def weights(self, cost_matrix: ArrayLike) -> Floats:
         """Return the weights, in the family's normalisation, that a cost matrix stands for.
@@ -269,7 +270,14 @@ class Family(ABC):
             raise InputError("weights: a sequence of weights was expected, not a single one.")
         return values, self.n_classes(values.shape[-1])
 
-    def _signed(self, weights: ArrayLike) -> Floats:
+    def signed(self, weights: ArrayLike) -> Floats:
+        """Return weights as an array, shape (..., n_weights), after a look at their number and signs.
+
+        Raises
+        ------
+        InputError
+            For wrong shapes, weights that are not finite, a wrong sign, or weights that are all zero.
+        """
         values, _ = self._checked(weights)
         if not np.isfinite(values).all():
             raise InputError("weights: every weight must be a finite number.")

@@ -344,7 +344,7 @@ def checked_samples(samples: ArrayLike, family: str, n_weights: int) -> Floats:
     if not len(values):
         raise InputError("samples: at least one draw was expected; leave the field out (null) where there are none")
     try:
-        family_of(family).normalise(values)
+        family_of(family).signed(values)
     except ValueError as error:
         raise InputError(f"samples: {error}") from None
     return values

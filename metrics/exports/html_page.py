@@ -6,7 +6,6 @@ from importlib.resources import files
 from itertools import groupby
 
 from metrics.display.text import html_text
-from metrics.exports.drawings import Picture
 from metrics.exports.page import (
     Block,
     Bullets,
@@ -17,6 +16,7 @@ from metrics.exports.page import (
     Matrix,
     Page,
     Paragraph,
+    Picture,
     RatePlot,
     Section,
     Signatures,

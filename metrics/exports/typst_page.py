@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from metrics.display.text import isolated
 from metrics.errors import require
-from metrics.exports.drawings import Picture
 from metrics.exports.page import (
     Block,
     Bullets,
@@ -26,6 +25,7 @@ from metrics.exports.page import (
     Matrix,
     Page,
     Paragraph,
+    Picture,
     RatePlot,
     Section,
     Signatures,

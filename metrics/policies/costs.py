@@ -61,11 +61,14 @@ class UnitCosts:
         """
         unit = family_of(metric.family).cell(yardstick_of(metric))
         estimate, draws = metric.cost_matrix / metric.cost_matrix[unit], metric.cost_samples
-        counts = np.zeros(0) if draws is None else draws[:, *unit]
+        counts = np.zeros(0) if draws is None else draws[:, *unit].copy()
         if draws is None or not counts.any():
             return cls(unit, estimate, None)
-        draws, counts = draws[counts > 0], counts[counts > 0]
-        return cls(unit, estimate, draws / counts[:, None, None], counts / metric.cost_matrix[unit])
+        if not counts.all():
+            draws, counts = draws[counts > 0], counts[counts > 0]
+        worth = counts / metric.cost_matrix[unit]
+        draws /= counts[:, None, None]
+        return cls(unit, estimate, draws, worth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +271,8 @@ def _drawn_rates(table: CaseTable, true: int, practice: Floats | None, draws: in
     units, n_policies, k = decided.shape
     flat, totals = decided.reshape(units, n_policies * k), decided[:, 0].sum(axis=1)
     of_cases, of_practice = _generator(seed, _CASES, true), _generator(seed, _PRACTICE, true)
+    # One shape for all is drawn faster than as many that are the same.
+    shape = weights[0] if units and (weights == weights[0]).all() else weights
     for start in range(0, draws, _CHUNK):
         size = min(_CHUNK, draws - start)
         part = np.zeros((size, (practice is not None) + n_policies, k))
@@ -275,7 +280,7 @@ def _drawn_rates(table: CaseTable, true: int, practice: Floats | None, draws: in
             drawn = of_practice.standard_gamma(practice[true], (size, k))
             part[:, 0] = drawn / drawn.sum(axis=1, keepdims=True)
         if units:
-            drawn = of_cases.standard_gamma(weights, (size, units))
+            drawn = of_cases.standard_gamma(shape, (size, units))
             part[:, -n_policies:] = (drawn @ flat / (drawn @ totals)[:, None]).reshape(size, n_policies, k)
         yield part
 

@@ -148,15 +148,20 @@ def _fitted(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
     n, k = logs.shape
     truth = np.eye(k)[true]
 
+    scores, off = np.empty_like(logs), np.empty_like(logs)  # new memory for every step would cost more than the step
+
     def loss(parameters: Floats) -> tuple[float, Floats]:
         slope, bias = parameters[:k], parameters[k:]
-        scores = slope * logs + bias
-        scores -= scores.max(axis=1, keepdims=True)
-        normal = np.log(np.exp(scores).sum(axis=1))
-        off = np.exp(scores - normal[:, None]) - truth
+        np.multiply(slope, logs, out=scores)
+        np.add(scores, bias, out=scores)
+        np.subtract(scores, scores.max(axis=1, keepdims=True), out=scores)
+        normal = np.log(np.exp(scores, out=off).sum(axis=1))
         away = np.concatenate([slope - 1, bias])
         value = (normal - _of(scores, true)).sum() + 0.5 * _RIDGE * (away @ away)
-        return value / n, (np.concatenate([(off * logs).sum(axis=0), off.sum(axis=0)]) + _RIDGE * away) / n
+        np.subtract(scores, normal[:, None], out=off)
+        np.subtract(np.exp(off, out=off), truth, out=off)
+        uphill = np.concatenate([np.multiply(off, logs, out=scores).sum(axis=0), off.sum(axis=0)])
+        return value / n, (uphill + _RIDGE * away) / n
 
     start = np.concatenate([np.ones(k), np.zeros(k)])
     bounds = [(0.0, None)] * k + [(None, None)] * k

@@ -133,6 +133,10 @@ class TestRepeats:
         history, _ = sat(18, True, lambda n: Choice.FIRST)
         assert 1 not in [asked.question.repeat_of for asked in history]
 
+    def test_of_hundreds_of_answers_the_latest_may_be_repeated(self):
+        history = [Asked(Question(NOTHING, NOTHING), Answer(Choice.FIRST))] * 300
+        assert repeatable_answers(history) == list(range(300 - LATER - 100, 300 - LATER))
+
     def test_equal_points_are_repeated_only_where_nothing_was_chosen(self):
         moved = Answer(Choice.EQUAL, moved=Moved("first", 0, 1, 3, 5))
         history = [Asked(Question(NOTHING, NOTHING), moved)] * 3

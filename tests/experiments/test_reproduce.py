@@ -8,9 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from elicit_app.cli.main import app
-from elicit_app.experiments.reproduce.page import cells, page_text
-from elicit_app.experiments.reproduce.registry import experiment_named, experiments
-from elicit_app.experiments.reproduce.running import record_of, reproduce
+from elicit_app.experiments.reproduce.running import (
+    cells,
+    experiment_named,
+    experiments,
+    page_text,
+    record_of,
+    reproduce,
+)
 from elicit_app.experiments.reproduce.shape import Experiment, Findings, Options, Part, Row
 from elicit_app.problem import Problem, WrongOption
 

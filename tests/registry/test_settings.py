@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from elicit_app.cli.ask import flag
+from elicit_app.cli.output import flag
 from elicit_app.elicitation.questions import Step
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import procedure_for, setting_of

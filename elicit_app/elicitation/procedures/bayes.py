@@ -23,7 +23,7 @@ from elicit_app.elicitation.agenda import (
     required_left,
 )
 from elicit_app.elicitation.asking import Answers, Asker
-from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, open_ends
+from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, at_a_time, open_ends
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.foretelling import AgainstChance, Foretold, against_chance, foretold
@@ -171,13 +171,17 @@ class Bayes:
 
     def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
         """Return what is known after `history`, by more draws than a step has."""
+        # Pairs of fifty classes take 100 MiB for a moment: they are looked at before there are thousands of draws.
+        widest = None if isinstance(self.prior, FractionPrior) else self._widest(history)
         belief = self.shown_belief(history)
         if isinstance(belief, FractionPosterior):
             if self._local:
                 return belief.local_outcome(reason, len(history), self._models.mean(axis=0))
             return belief.outcome(reason, len(history), self._cases[0].prevalence)
+        assert widest is not None
         linearity = self.linearity(history)
-        ends, bounded = open_ends(belief, self._widest(history))
+        ends, bounded = open_ends(belief, widest)
+        belief.samples.setflags(write=False)  # the metric then shares them
         outcome = Outcome(
             family=self.family,
             weights=belief.estimate,
@@ -237,6 +241,10 @@ class Bayes:
             found[:, n] = known
         return Foretold(*found)
 
+    def against_chance(self, history: Sequence[Asked]) -> AgainstChance | None:
+        """Return by how many bits the answers speak for somebody who looks, see `foretelling.against_chance`."""
+        return self._against_chance.recall(history, lambda: against_chance(self, history))
+
     def linearity(self, history: Sequence[Asked]) -> Linearity | None:
         """Return how well rivals of linear costs explain the answers.
 
@@ -289,14 +297,9 @@ class Bayes:
         if self._by_particles:
             weights = positive(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
         else:
-            weights = self.belief([]).weights[:50]  # without the covariance of thousands of weights
+            weights = positive(self.belief([]).log_weights[:50])  # without the covariance of thousands of weights
         asked = [self.prior.gain(*question.rates)[None] for question, _ in history]
-        gains = np.concatenate([self.source.candidates(weights, rng).gains, *asked])
-        two = gains[(np.abs(gains) > SAME).sum(axis=1) == 2]
-        if not len(two):
-            return float("inf")
-        amounts = np.sort(np.abs(two), axis=1)[:, -2:]
-        return float((amounts[:, 1] / amounts[:, 0]).max())
+        return max(map(_widest_rate, (self.source.candidates(weights, rng).gains, *asked))) or float("inf")
 
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
         return None if self._item(history) is not None else self._enough(history) or "budget"
@@ -377,7 +380,7 @@ class Bayes:
         """Tell whether a check on top of all questions, which were asked, may settle whether somebody looked."""
         if not self.checks or checks_on_top(history, self.questions) >= MORE_CHECKS:
             return False
-        found = self._against_chance.recall(history, lambda: against_chance(self, history))
+        found = self.against_chance(history)
         return found is not None and found.is_open
 
     def _step(self, history: Sequence[Asked]) -> Step:
@@ -438,6 +441,17 @@ class Bayes:
 def _of_the_study(stream: int) -> np.random.Generator:
     """Return chance that is the same in every session: what is believed beforehand must not depend on the seed."""
     return np.random.default_rng([_STUDY_SEED, stream])
+
+
+def _widest_rate(gains: Matrix) -> float:
+    """Return the largest exchange rate of pairs, gains (n, m), that trade two mistakes; 0 where none does."""
+    widest = 0.0
+    for some in at_a_time(*gains.shape):
+        amounts = np.abs(gains[some])
+        two = amounts[(amounts > SAME).sum(axis=1) == 2]
+        less, more = np.partition(two, -2, axis=1)[:, -2:].T
+        widest = max(widest, float((more / less).max(initial=0.0)))
+    return widest
 
 
 class LRUCache(Generic[Value]):

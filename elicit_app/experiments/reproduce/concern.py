@@ -15,7 +15,6 @@ import numpy as np
 
 import metrics
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.experiments.reproduce.drawing import agreement_panel
 from elicit_app.experiments.reproduce.shape import (
     Curve,
     Experiment,
@@ -24,6 +23,7 @@ from elicit_app.experiments.reproduce.shape import (
     Panel,
     Part,
     Row,
+    agreement_panel,
     mean_and_error,
 )
 from elicit_app.experiments.reproduce.training import Data, bundled, turns_of_perceptron, turns_of_torch

@@ -16,7 +16,6 @@ from elicit_app.elicitation import run as drive
 from elicit_app.elicitation.procedures.dlpm import RestrictedFrontier
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.sphere import MeasuredSphere, measure_sphere
-from elicit_app.experiments.reproduce.drawing import agreement_panel
 from elicit_app.experiments.reproduce.shape import (
     Curve,
     Experiment,
@@ -27,6 +26,7 @@ from elicit_app.experiments.reproduce.shape import (
     Row,
     Style,
     Value,
+    agreement_panel,
     mean_and_error,
 )
 from elicit_app.registry import procedure_for, setting_of

@@ -11,8 +11,16 @@ from typing import Any
 import numpy as np
 
 import metrics
-from elicit_app.experiments.reproduce.drawing import agreement_panel
-from elicit_app.experiments.reproduce.shape import Curve, Experiment, Findings, Options, Panel, Part, Row
+from elicit_app.experiments.reproduce.shape import (
+    Curve,
+    Experiment,
+    Findings,
+    Options,
+    Panel,
+    Part,
+    Row,
+    agreement_panel,
+)
 
 _BY_HAND = "The source gives formulas; the figures to compare with were worked out from them by hand, twice."
 

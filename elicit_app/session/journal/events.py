@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, model_validator
 
-from elicit_app.elicitation.questions import Answer, Choice, Moved, Proposal, Purpose, Question, Side, Strength
+from elicit_app.elicitation.questions import Answer, Choice, Counts, Moved, Proposal, Purpose, Question, Side, Strength
 
 FORMAT: Final = "elicit-session"
 VERSION = 2
@@ -28,8 +28,22 @@ LONGEST_REASON = 2_000
 """Letters that may be typed about one answer."""
 
 
+def as_counts(rows: CountRows) -> Counts:
+    """Return recorded counts as a matrix that cannot be changed."""
+    matrix = np.array(rows, dtype=np.int64)
+    matrix.setflags(write=False)
+    return matrix
+
+
+_FIELDS_GIVEN: set[str] = set()  # stays empty: a copy gets its own
+
+
 class _Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def model_post_init(self, context: object, /) -> None:
+        """Forget which fields were given, which nobody asks for: of thousands of answers these sets are megabytes."""
+        object.__setattr__(self, "__pydantic_fields_set__", _FIELDS_GIVEN)
 
 
 class _Event(_Record):
@@ -120,8 +134,8 @@ class Pair(_Record):
         # A repeat whose original was taken out is the only answer to its pair: it informs.
         purpose = Purpose.INFORMATIVE if self.purpose is Purpose.REPEAT and place is None else self.purpose
         return Question(
-            np.array(self.first, dtype=np.int64),
-            np.array(self.second, dtype=np.int64),
+            as_counts(self.first),
+            as_counts(self.second),
             self.population,
             purpose=purpose,
             repeat_of=None if place is None else place + 1,

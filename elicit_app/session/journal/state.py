@@ -5,12 +5,13 @@ Nothing is erased, so undo goes back any number of times.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Literal, NamedTuple
 
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Purpose, Question
 from elicit_app.session.journal.events import (
     Action,
     Answered,
@@ -58,6 +59,20 @@ class Entry:
     event: Answered
     answer: Answer
     taken_out: bool = False
+    _questions: dict[int | None, Question] = field(default_factory=dict, init=False, repr=False)
+
+    def question(self, places: Mapping[int, int]) -> Question:
+        """Return the question as `Pair.question` does, made once: thousands of them follow every answer."""
+        repeated = self.event.pair.repeat_of
+        place = None if repeated is None else places.get(repeated)
+        if place not in self._questions:
+            self._questions[place] = self.event.pair.question(places)
+        return self._questions[place]
+
+    @cached_property
+    def pair_digest(self) -> int:
+        """Return a hash of the question as it was shown."""
+        return hash(self.event.pair)
 
     @property
     def given(self) -> Answer:
@@ -169,16 +184,14 @@ class SessionState:
         """Return the indices of the entries that count, oldest first."""
         return tuple(index for index, entry in enumerate(self.entries) if not entry.taken_out)
 
-    @property
+    @cached_property
     def history(self) -> tuple[Asked, ...]:
         """Return questions and answers that count, in the procedure's own order of the two matrices.
 
         A repeat that was made one with its original stays as a question, but tells nothing more.
         """
         places = {index + 1: place for place, index in enumerate(self.used)}
-        return tuple(
-            Asked(self.entries[index].event.pair.question(places), self._counted(index)) for index in self.used
-        )
+        return tuple(Asked(self.entries[index].question(places), self._counted(index)) for index in self.used)
 
     def _counted(self, index: int) -> Answer:
         answer = self.entries[index].answer

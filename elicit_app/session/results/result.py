@@ -311,7 +311,7 @@ def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = N
     practice : Practice, optional
         What is done today.
     """
-    models = [ModelPolicies.of(model.name, metric, _recalibration(model)) for model in study.models]
+    models = [ModelPolicies.of(model.name, metric, recalibration_of(model)) for model in study.models]
     decided = [row for own, model in zip(models, study.models, strict=True) for row in own.decisions(model.y_proba)]
     return Judge.of(
         metric,
@@ -338,8 +338,8 @@ def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None
 
 
 @lru_cache(maxsize=16)
-def _recalibration(model: Predictions) -> Recalibration | None:
-    """Return what is known of a model's probabilities, whatever mistakes cost."""
+def recalibration_of(model: Predictions) -> Recalibration | None:
+    """Return what is known of a model's probabilities, whatever mistakes cost; remembered of sixteen models."""
     return recalibration(model.y_true, model.y_proba)
 
 

@@ -1,4 +1,4 @@
-"""`elicit metric show|check|export|pool`: elicited metric files, read, compared and handed to other tools."""
+"""`elicit metric` and `elicit session`: metric files shown, checked, exported, pooled; sessions checked and saved."""
 
 from __future__ import annotations
 
@@ -9,19 +9,32 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elicit_app.cli import output
+from elicit_app.cli.output import require_new, typed
 from elicit_app.problem import Problem
+from metrics.display.text import counted
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from elicit_app.session.experts.comparing import ComparisonView
+    from elicit_app.session.journal.recovery import SessionCheck
     from metrics import ElicitedMetric
 
 _PAGES = ("html", "pdf", "markdown")
 MetricFile = Annotated[Path, typer.Argument(metavar="METRIC", help="An elicited metric file (*.metric.json).")]
 
 
-def register(app: typer.Typer) -> None:
+def register_session(app: typer.Typer) -> None:
+    """Add `session` with its commands."""
+    group = typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="Check and recover session files; report what they came to.",
+    )
+    group.command("check")(check_session_file)
+    group.command()(recover)
+    group.command()(report)
+    app.add_typer(group, name="session")
+
+
+def register_metric(app: typer.Typer) -> None:
     """Add `metric` with its commands."""
     group = typer.Typer(
         no_args_is_help=True, rich_markup_mode=None, help="Show, check, export and pool elicited metrics."
@@ -109,47 +122,6 @@ def _content(metric: ElicitedMetric, format: str, predictions: list[Path]) -> st
     return rendered(report_page(metric, judgement), format, metric.created)
 
 
-def require_new(path: Path, force: bool) -> None:
-    """Refuse a file name that cannot be written, or that is taken, unless the user said that it may be replaced.
-
-    Parameters
-    ----------
-    path : Path
-        The file to be written; a device or a pipe is not taken.
-    force : bool
-        An existing file may be replaced; never one with an expert's answers (see `write_atomically`).
-
-    Raises
-    ------
-    Problem
-        It is a folder, lies in something that is none, or exists.
-    """
-    from elicit_app.study.writing import require_writable
-
-    require_writable(path)
-    if path.is_file() and not force:
-        raise Problem(f"{path} exists already. Name another file, or say with --force that this one may be replaced.")
-
-
-def require_picture(path: Path) -> None:
-    """Refuse a file name that `--plot` cannot be written to, before anything is drawn.
-
-    Raises
-    ------
-    typer.BadParameter
-        Its ending names no kind of picture.
-    Problem
-        No file can get the name.
-    """
-    from elicit_app.study.writing import PICTURES, require_writable
-    from metrics.display.text import series
-
-    if path.suffix.lower() not in PICTURES:
-        said = f"{path}: a name that ends in {series(PICTURES, 'or')} was expected."
-        raise typer.BadParameter(said, param_hint="--plot")
-    require_writable(path)
-
-
 def load_metric(path: Path) -> ElicitedMetric:
     """Return the metric of a file that people named.
 
@@ -184,6 +156,7 @@ def pool(
     force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
     """Compare experts and pool their metrics in one belief; where one has no draws, by the geometric mean of ratios."""
+    from elicit_app.cli.result_text import print_comparison
     from elicit_app.session.experts.comparing import Expert, compare
     from elicit_app.session.experts.pooling import Source, who_counts
     from elicit_app.session.experts.pooling import pool as pooled_of
@@ -206,22 +179,102 @@ def pool(
         print(f"Metric file: {out}")
 
 
-def print_comparison(console: Console, view: ComparisonView) -> None:
-    """Print where experts disagree, every ratio of each of them, and what pooling means."""
-    table = output.table(("Mistake", *view.names, "pooled"))
-    for row in view.mistakes:
-        cells = (*row.rates, row.pooled)
-        said = ["1" for _ in cells] if row.is_yardstick else ["\n".join(filter(None, cell.columns())) for cell in cells]
-        table.add_row(row.mistake.name, *said)
-    _line(console, f"{view.headline}.", style="bold")
-    _line(console, view.detail)
-    _line(console, f"One of each counts as so many {view.yardstick.mistake.many}:")
-    console.print(table)
-    for line in (view.choice, view.agreement, view.how, view.made_of, *view.notes):
-        if line:
-            _line(console, line)
+SessionFile = Annotated[Path, typer.Argument(metavar="FILE", help="A session file (*.session.jsonl).")]
 
 
-def _line(console: Console, text: str, style: str = "") -> None:
-    # A terminal wraps between words; a file or a pipe gets whole lines.
-    console.print(text, style=style, soft_wrap=not console.is_terminal)
+def check_session_file(
+    file: SessionFile,
+    metric: Annotated[
+        Path | None, typer.Argument(metavar="[METRIC]", help="A metric file that should come from these answers.")
+    ] = None,
+) -> None:
+    """Say what is sound in a session file; exit code 1 where it is damaged or the metric is not made from it."""
+    from elicit_app.session.journal.recovery import check_session
+
+    found = check_session(file)
+    if found.damage:
+        kept = f" Its last backup is {found.backups[-1]}." if found.backups else ""
+        raise Problem(
+            f"{file} {found.damage}: {found.answers} of {counted(found.all_answers, 'answer')} can be read. "
+            f"`elicit session recover {typed(file)} --out NEW` saves them.{kept}"
+        )
+    print(f"{file} is sound: {counted(found.answers, 'answer')} in {found.lines} lines. {_protection(found)}")
+    if found.unfinished:
+        print("Its last line was not completed; what was answered before it is complete.")
+    if metric is not None:
+        _check_metric(file, metric)
+
+
+def _protection(found: SessionCheck) -> str:
+    if found.protected:
+        return "Every line carries a running digest."
+    return "It is not protected: it was begun by an earlier version, so a change would not be noticed."
+
+
+def _check_metric(file: Path, metric: Path) -> None:
+    from elicit_app.session.journal.reading import read
+    from elicit_app.session.journal.state import fold
+    from elicit_app.session.results.result import answers_behind
+
+    digest = load_metric(metric).provenance.answers_digest
+    if digest is None:
+        raise Problem(f"{metric} does not say which answers it was made from, so nothing can be compared.")
+    events = read(file).events
+    behind = answers_behind(digest, events)
+    if behind is None:
+        raise Problem(f"{metric} was not made from the answers in {file}.")
+    answers, now = len(fold(events[:behind]).entries), len(fold(events).entries)
+    later = "" if answers == now else f", as they were after {counted(answers, 'answer')}"
+    print(f"{metric} was made from these answers{later}.")
+
+
+def recover(
+    file: SessionFile,
+    out: Annotated[Path, typer.Option(help="The new session file; it must not exist.")],
+) -> None:
+    """Save what can be saved of a damaged session into a new file; the damaged one stays as it is."""
+    from elicit_app.session.journal.recovery import recover_session
+
+    saved = recover_session(file, out)
+    print(f"{counted(saved.answers, 'answer')} saved in {saved.path}.")
+    if saved.restored:
+        print(f"{_lines(saved.restored)} damaged or out of place, and put right exactly.")
+    if saved.gaps:
+        print(f"{_lines(saved.gaps)} lost.")
+    if saved.left_out:
+        print(f"{_lines(saved.left_out)} left out: about something that is lost.")
+
+
+def require_report_name(out: Path) -> None:
+    """Refuse a file whose ending is none that a report can have."""
+    from elicit_app.session.report import FORMATS
+
+    if out.suffix.lower() not in FORMATS:
+        raise typer.BadParameter(f"{out} must end in {', '.join(FORMATS)}.", param_hint="--out")
+
+
+def report(
+    file: SessionFile,
+    out: Annotated[Path, typer.Option(help="The report: .pdf, .html or .md.")],
+    study: Annotated[
+        str | None,
+        typer.Option(metavar="STUDY", help="Its study, where the session does not lie in the folder of it."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the report where it exists.")] = False,
+) -> None:
+    """Write the report on a session, as the window does: what to do and why, both doubts, and every answer in words."""
+    from elicit_app.session.report import report_of, save_report
+    from elicit_app.session.results.result import result_view
+    from elicit_app.session.session import Session
+    from elicit_app.study import open_study
+
+    require_report_name(out)
+    require_new(out, force)
+    with Session.look(file, None if study is None else open_study(study)) as session:
+        view = result_view(session)
+        save_report(report_of(session, view), view.metric, out)
+    print(f"Wrote {out}.", file=sys.stderr)
+
+
+def _lines(number: int) -> str:
+    return "1 line was" if number == 1 else f"{number} lines were"
