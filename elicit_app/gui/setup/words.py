@@ -26,14 +26,14 @@ LONG_NAME = 40
 
 _TRUTH, _CALLED, _NAME, _ONE, _SEVERAL, _FOLLOWS = range(6)
 _MISTAKE_COLUMNS = (
-    Column("Truth", 110, editable=False),
-    Column("Called", 118, editable=False, grey=True),
-    Column("Name", 176),
-    Column("One of them", 178),
-    Column("Several of them", 186),
+    Column("Truth", 140, editable=False),
+    Column("Called", 140, editable=False, grey=True),
+    Column("Name", 165),
+    Column("One of them", 165),
+    Column("Several of them", 170),
     Column(
         f"What follows from it (up to {LONGEST_CONSEQUENCE} letters)",
-        360,
+        340,
         longest=LONGEST_CONSEQUENCE,
         missing="What happens then?",
     ),
@@ -313,6 +313,7 @@ class NounsSection(Section):
             spacing=theme.M,
         )
         fill(self.column, self._row, self.table)
+        self.column.addStretch(1)
         for field in (self.name, self.case, self.cases):
             field.textEdited.connect(self._edited)
         self.grid.edited.connect(self._edited)
