@@ -72,11 +72,6 @@ class Background(QObject):
         self._open = True
         self._arrived.connect(self._pass_on, Qt.ConnectionType.QueuedConnection)
 
-    @property
-    def busy(self) -> bool:
-        """Return whether an answer is still to come."""
-        return self._waiting is not None
-
     def run(
         self,
         work: Callable[[], Any],
