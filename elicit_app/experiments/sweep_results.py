@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elicit_app.experiments.sweep import Row, Sweep
-from metrics.display.axes import FIRST, INK, QUIET, SECOND
+from metrics.display.axes import line_look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,8 +24,6 @@ MEASURES = {
 }
 """What is told of every combination: column and heading."""
 _QUESTIONS = "questions"
-_HUES = (FIRST, SECOND, INK, QUIET)
-_STYLES = ("-", "--", ":", "-.")
 
 
 @dataclass(frozen=True)
@@ -105,8 +103,7 @@ def _draw(panel: Axes, found: Sequence[Found], name: str, lines: Sequence[str]) 
             [one.means[name] for one in points],
             yerr=np.nan_to_num([one.errors[name] for one in points]),
             label=line,
-            color=_HUES[place % len(_HUES)],
-            ls=_STYLES[place // len(_HUES) % len(_STYLES)],
+            **line_look(place),
             marker="o",
             ms=4,
             capsize=2,

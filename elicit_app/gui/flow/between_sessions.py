@@ -169,7 +169,7 @@ class Flow(QObject):
     def _connect_comparing(self) -> None:
         comparing = self.comparing
         comparing.reading.connect(lambda: self._say_opening("Comparing experts", "Their answers are read."))
-        comparing.failed.connect(self._comparing_trouble)
+        comparing.failed.connect(lambda problem: self._cannot("These experts cannot be compared", problem))
         comparing.left.connect(self.show_start)
         self.preparation.compare_requested.connect(comparing.compare)
         self._pages.start.compare_requested.connect(lambda path: comparing.compare(Path(path)))
@@ -261,12 +261,13 @@ class Flow(QObject):
         """Show a damaged session as far as it can be read; say of any other why it cannot be opened."""
         from elicit_app.session.journal.reading import DamagedProblem
 
+        def cannot(why: Problem) -> None:
+            self._cannot("This session cannot be opened", why, path)
+
         if not isinstance(problem, DamagedProblem):
-            self._session_trouble(problem, path)
+            cannot(problem)
             return
-        self.background.run(
-            lambda: _damaged_view(path), self._show_damaged, lambda why: self._session_trouble(why, path)
-        )
+        self.background.run(lambda: _damaged_view(path), self._show_damaged, cannot)
 
     def _show_damaged(self, view: DamagedView) -> None:
         self._damaged_page.show_view(view)
@@ -297,7 +298,7 @@ class Flow(QObject):
 
             flow = SessionFlow(self._pages, self.background, self._dialogs, self)
             flow.left.connect(self.show_start)
-            flow.troubled.connect(self._session_problem)
+            flow.troubled.connect(lambda problem: self._cannot("The session cannot go on", problem))
             flow.compare_requested.connect(self.comparing.compare)
             flow.use_settings(self.settings)
             self._session_flow = flow
@@ -311,25 +312,12 @@ class Flow(QObject):
         if source.exists():
             self._show_error(ErrorDetails.of_file(problem, source))
         else:
-            self._show_error(ErrorDetails("This study cannot be opened", problem.sentence, problem.findings))
+            self._cannot("This study cannot be opened", problem)
 
-    def _session_trouble(self, problem: Problem, path: Path) -> None:
+    def _cannot(self, title: str, problem: Problem, path: Path | None = None) -> None:
         from elicit_app.gui.pages.messages import ErrorDetails
 
-        title = "This session cannot be opened"
         self._show_error(ErrorDetails(title, problem.sentence, problem.findings, path))
-
-    @Slot(object)
-    def _comparing_trouble(self, problem: Problem) -> None:
-        from elicit_app.gui.pages.messages import ErrorDetails
-
-        self._show_error(ErrorDetails("These experts cannot be compared", problem.sentence, problem.findings))
-
-    @Slot(object)
-    def _session_problem(self, sentence: str) -> None:
-        from elicit_app.gui.pages.messages import ErrorDetails
-
-        self._show_error(ErrorDetails("The session cannot go on", sentence))
 
     def _show_error(self, error: ErrorDetails) -> None:
         self._error_page.show_error(error)

@@ -54,7 +54,7 @@ SEND_BACK = "Send this file back to whoever sent you the study."
 
 
 class SessionFlow(QObject):
-    """Runs one session at a time. Emits `left` when the expert goes back to the start, and `troubled` with a sentence.
+    """Runs one session at a time. Emits `left` when the expert goes back to the start, `troubled` with a `Problem`.
 
     Emits `compare_requested` with the session file, to see other experts beside this one.
 
@@ -157,7 +157,7 @@ class SessionFlow(QObject):
         try:
             self._session.practised()
         except Problem as problem:
-            self.troubled.emit(problem.sentence)
+            self.troubled.emit(problem)
         self._run()
 
     def _run_unpractised(self) -> None:
@@ -210,7 +210,7 @@ class SessionFlow(QObject):
         if notice is not None:
             notice.say(view.sentence)
         else:
-            self.troubled.emit(view.sentence)
+            self.troubled.emit(Problem(view.sentence))
 
     # --- the pages, each connected once, when it is first shown
 
