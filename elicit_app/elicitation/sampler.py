@@ -18,7 +18,7 @@ _PHASES = 2  # the stand-in is fitted again so often, since resampling leaves co
 _MOST_GOES = 7  # of moves at one answer
 _ANNEALING_SWEEPS = 4
 _MOST_STAGES = 15  # of moves behind a shown result
-_DECIMALS = 11  # of a position: machines round the digits after that differently
+_DECIMALS = 8  # of a position: machines round the digits after that differently, and seldom across one of these
 
 
 class _StandIn(NamedTuple):

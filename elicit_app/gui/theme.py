@@ -18,7 +18,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontInfo, QPalette
 from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 
-XS, S, M, L, XL, XXL = 4, 8, 16, 24, 32, 48
+XS, S, M, L, XL = 4, 8, 16, 24, 32
 """Distances; they do not grow with the font."""
 
 CARD_RADIUS, BUTTON_RADIUS, BADGE_RADIUS, KEY_RADIUS = 12, 8, 6, 4

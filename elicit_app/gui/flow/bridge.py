@@ -53,6 +53,7 @@ class _Done(NamedTuple):
     request: int
     value: Any
     problem: Problem | None
+    dropped: Callable[[Any], None] | None
 
 
 class Background(QObject):
@@ -71,11 +72,6 @@ class Background(QObject):
         self._waiting: tuple[Callable[[Any], None], Callable[[Problem], None]] | None = None
         self._open = True
         self._arrived.connect(self._pass_on, Qt.ConnectionType.QueuedConnection)
-
-    @property
-    def busy(self) -> bool:
-        """Return whether an answer is still to come."""
-        return self._waiting is not None
 
     def run(
         self,
@@ -120,11 +116,13 @@ class Background(QObject):
         problem = None
         if error is not None:
             problem = error if isinstance(error, Problem) else _unexpected(error)
-        self._arrived.emit(_Done(request, None if error is not None else future.result(), problem))
+        self._arrived.emit(_Done(request, None if error is not None else future.result(), problem, dropped))
 
     @Slot(object)
     def _pass_on(self, result: _Done) -> None:
         if result.request != self._newest or self._waiting is None:
+            if result.problem is None and result.dropped is not None:
+                result.dropped(result.value)
             return
         (done, failed), self._waiting = self._waiting, None
         if result.problem is not None:
