@@ -41,8 +41,8 @@ def show_tooltip(place: QPoint, text: str, widget: QWidget) -> None:
 
 
 def elided(text: str, metrics: QFontMetricsF, width: float) -> str:
-    """Return `text` cut in its middle to `width` pixels: the ends of long names tell them apart."""
-    return metrics.elidedText(isolated(text), Qt.TextElideMode.ElideMiddle, width)
+    """Return `text` in one line, cut in its middle to `width` pixels: the ends of long names tell them apart."""
+    return metrics.elidedText(isolated(" ".join(text.split())), Qt.TextElideMode.ElideMiddle, width)
 
 
 class Label(QLabel):
@@ -129,4 +129,4 @@ class StressedLabel(Label):
         shown = (html_text(part) for part in parts)
         spans = (f'<span style="font-weight:{weights[i % 2]}">{part}</span>' for i, part in enumerate(shown))
         QLabel.setText(self, "".join(spans))
-        self.setAccessibleName("".join(parts))
+        self.setAccessibleName(isolated("".join(parts)))

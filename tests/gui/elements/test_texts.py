@@ -54,6 +54,13 @@ def test_direction_controls_of_a_name_are_dropped_and_control_characters_replace
     assert isolated("two\nlines") == "two\nlines"
 
 
+def test_what_is_read_aloud_of_a_stressed_text_obeys_nobody(qtbot) -> None:
+    stressed = StressedLabel()
+    qtbot.addWidget(stressed)
+    stressed.say("One ", "\x1b[31mred\u202e")
+    assert stressed.accessibleName() == "One \ufffd[31mred"
+
+
 @given(st.text())
 def test_isolation_is_balanced_and_settled(text: str) -> None:
     once = isolated(text)
