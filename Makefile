@@ -43,17 +43,20 @@ bench:
 	.venv/bin/python benchmarks/elicitation.py
 
 dist: # wheel and sdist, the same bytes wherever they are built
+	@tools/prepare.sh tools
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(UV) build --build-constraints tools/build.txt --require-hashes
 
 bundle: # the program without Python, one folder and an archive in dist/bundle
 	$(UV) run --locked --no-dev --extra app --with pyinstaller==6.22.3 --with pillow python tools/bundle/build.py
 
 sbom: # what is installed with everything, as CycloneDX
+	@tools/prepare.sh tools
 	@mkdir -p dist
 	$(UV) export --quiet --locked --no-dev --all-extras --format cyclonedx1.5 --output-file dist/elicit.cdx.json
 	@echo "Wrote dist/elicit.cdx.json"
 
 audit: # known vulnerabilities of what is locked; asks the PyPI advisory database about every package, and fails where it gets no answer
+	@tools/prepare.sh tools
 	@mkdir -p dist
 	$(UV) export --quiet --locked --all-extras --no-emit-project --format requirements.txt --output-file dist/locked.txt
 	$(UV) tool run pip-audit==2.10.1 --strict --requirement dist/locked.txt --require-hashes --disable-pip

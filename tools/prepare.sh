@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prepare a machine: system libraries where they are missing, uv, and the project's environment.
-# Usage: tools/prepare.sh run|test|docs
+# Usage: tools/prepare.sh run|test|docs|tools; for tools there is uv alone.
 set -eu
 cd "$(dirname "$0")/.."
 purpose=${1:-run}
@@ -8,6 +8,7 @@ purpose=${1:-run}
 libraries="libegl1 libgl1 libxkbcommon0 libfontconfig1 libdbus-1-3 libglib2.0-0 fonts-dejavu-core
            libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0"
 [ "$purpose" = test ] && libraries="$libraries libgomp1 xvfb xdotool"
+[ "$purpose" = tools ] && libraries=
 
 if ! command -v uv >/dev/null 2>&1 && [ ! -x .tools/bin/uv ] && ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
     libraries="$libraries python3-venv"
@@ -46,6 +47,7 @@ test)
     # Where Python may write no bytecode, each of the many processes would compile everything anew.
     .venv/bin/python -m compileall -q datasets elicit_app metrics
     ;;
+tools) ;;
 docs) "$uv" sync --locked --quiet --inexact --extra docs ;;
 *) "$uv" sync --locked --quiet --no-dev --inexact --extra app ;;
 esac
