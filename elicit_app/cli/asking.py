@@ -314,11 +314,14 @@ def ask_purpose(study: Study, questions: int | None, console: Console) -> Answer
         console.print(f"“{typed}” is none of them.")
 
 
-def ask_guesses(study: Study, family: Family, console: Console, most: int = 3) -> tuple[Guess, ...]:
+_MOST_GUESSES = 3  # before the first question; the window asks for more
+
+
+def ask_guesses(study: Study, family: Family, console: Console) -> tuple[Guess, ...]:
     """Ask for a first guess of some ratios, before the first question; Enter skips one."""
     yardstick = study.wording.mistake(yardstick_key(study, family))
     guesses = []
-    for true, predicted in keys_to_guess(study, family, most):
+    for true, predicted in keys_to_guess(study, family, _MOST_GUESSES):
         mistake = study.wording.mistake((true, predicted))
         asks = f"First guess: one {mistake.one} counts as how many {yardstick.many}? (20, 0.5 or 1/3; Enter skips) "
         while True:

@@ -64,6 +64,14 @@ def check(metric: MetricFile) -> None:
     loaded = load_metric(metric)
     answers = f", {loaded.provenance.questions} answers" if loaded.provenance.questions else ""
     print(f"{metric} is in order: {len(loaded.classes)} classes, family {loaded.family}{answers}.")
+    _say_unprotected(metric)
+
+
+def _say_unprotected(metric: Path) -> None:
+    from metrics.elicited.metric_file import has_digest
+
+    if not has_digest(metric):
+        print("It carries no digest, so a change would not be noticed.")
 
 
 def export(
@@ -139,7 +147,7 @@ def load_metric(path: Path) -> ElicitedMetric:
     except FileNotFoundError as error:
         raise Problem(f"There is no file {path}: name an elicited metric file (*.metric.json).") from error
     except OSError as error:
-        raise Problem(f"{path} cannot be read ({error.strerror or error}).") from error
+        raise Problem(str(error)) from error
     except ValueError as error:
         raise Problem(str(error)) from error
 
@@ -226,6 +234,7 @@ def _check_metric(file: Path, metric: Path) -> None:
     answers, now = len(fold(events[:behind]).entries), len(fold(events).entries)
     later = "" if answers == now else f", as they were after {counted(answers, 'answer')}"
     print(f"{metric} was made from these answers{later}.")
+    _say_unprotected(metric)
 
 
 def recover(

@@ -19,6 +19,7 @@ from elicit_app.elicitation.region import Region
 from metrics.elicited.family import MistakeKey, error_cells, linear_family
 
 SITTING = 18  # informative questions
+MOST_QUESTIONS = 10_000  # that may be asked for: a file that says more must not keep anybody waiting
 PLAIN_REPEATS = 1  # of the repeats of a sitting; the others come with a common base, to see whether values are linear
 _EXTRAS: tuple[tuple[float, Purpose], ...] = (
     (0.45, Purpose.REPEAT),

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Generic, Literal, Self, TypeVar, Union, get_a
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from elicit_app.elicitation.agenda import MOST_QUESTIONS
 from elicit_app.elicitation.cases import Cases, Decider, Tally
 from elicit_app.elicitation.orders import StatedOrder, constraints_of, read_order
 from elicit_app.elicitation.prior import NeverWorse
@@ -52,7 +53,7 @@ class Setting(BaseModel):
     procedure: str
     family: Family
     space: Space
-    questions: int | None = Field(default=None, ge=1)
+    questions: int | None = Field(default=None, ge=1, le=MOST_QUESTIONS)
     radius: float | None = None
     model: str | None = None
     seed: int = Field(default=0, ge=0)

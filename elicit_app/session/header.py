@@ -11,7 +11,7 @@ import numpy as np
 
 import elicit_app
 from elicit_app.problem import Problem, WrongOption
-from elicit_app.registry.entries import Setting, setting_from
+from elicit_app.registry.entries import Setting, entry_named, setting_from
 from elicit_app.session.journal.events import Begun, Event, StudyMark
 from elicit_app.session.journal.state import OutOfPlaceError, SessionState, fold
 from elicit_app.study import list_studies, open_study
@@ -68,12 +68,15 @@ def fold_events(events: Sequence[Event], path: Path) -> SessionState:
 def read_setting(begun: Begun, path: Path) -> Setting:
     """Return the procedure's setting as it was recorded."""
     try:
-        return setting_from(begun.setting)
+        setting = setting_from(begun.setting)
     except (ValueError, WrongOption) as error:
         raise Problem(
             f"{path} names a procedure setting that this version does not know. Install the version that wrote it, "
             f"{begun.software.get('elicit', 'which it does not name')}."
         ) from error
+    if not (setting.person and entry_named(setting.procedure).people):
+        raise Problem(f"{path} is set up for simulations, not for a person. Begin a new session.")
+    return setting
 
 
 def study_of(mark: StudyMark, path: Path) -> Study:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from elicit_app.elicitation.agenda import SITTING, informative
+from elicit_app.elicitation.agenda import MOST_QUESTIONS, SITTING, informative
 from elicit_app.elicitation.choosing import likely_counts
 from elicit_app.elicitation.questions import (
     Moved,
@@ -406,11 +406,12 @@ class Session:
         state = self.state
         if isinstance(step, Step):
             return Continued(at=self._clock(), questions=state.questions, early_stop=state.early_stop)
-        if self.setting.questions is None or step.stopped not in _MORE_AFTER:
+        questions = informative(state.history) + SITTING
+        if self.setting.questions is None or step.stopped not in _MORE_AFTER or questions > MOST_QUESTIONS:
             return None
         # Where the budget ended the sitting, it may end earlier again; where the answers did, only the expert ends it.
         early = step.stopped == "budget"
-        return Continued(at=self._clock(), questions=informative(state.history) + SITTING, early_stop=early)
+        return Continued(at=self._clock(), questions=questions, early_stop=early)
 
     def verify(self) -> bool:
         """Compute the last recorded question anew, and note it in the session where it differs."""

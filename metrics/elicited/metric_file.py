@@ -188,6 +188,11 @@ def metric_text(metric: ElicitedMetric) -> str:
     return json_text({**content, "digest": document_digest(content)})
 
 
+def has_digest(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a readable metric file carries a digest; without one a change of it is not noticed."""
+    return strict_json(read_text(path)).get("digest") is not None
+
+
 def document_digest(document: Mapping[str, Any]) -> str:
     """Return the SHA-256 of what a document holds, whatever the order of its fields and the way numbers are written.
 

@@ -331,7 +331,14 @@ def test_names_are_printed_as_they_are(elicit, wine_metric, tmp_path):
 
 def test_metric_files_are_shown_checked_and_exported(elicit, wine_metric, tmp_path):
     assert "Barolo" in elicit("metric", "show", wine_metric)
-    assert "is in order: 3 classes" in elicit("metric", "check", wine_metric)
+    said = elicit("metric", "check", wine_metric)
+    assert "is in order: 3 classes" in said
+    assert "digest" not in said
+    document = json.loads(wine_metric.read_text())
+    del document["digest"]
+    bare = tmp_path / "bare.metric.json"
+    bare.write_text(json.dumps(document))
+    assert "carries no digest" in elicit("metric", "check", bare)
     for name, ending in (("sklearn", "py"), ("weka", "cost"), ("mlr3", "R"), ("csv", "csv"), ("markdown", "md")):
         elicit("metric", "export", wine_metric, "--out", f"m.{ending}")
         assert (tmp_path / f"m.{ending}").read_text() == elicit("metric", "export", wine_metric, "--format", name)

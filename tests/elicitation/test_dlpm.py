@@ -63,7 +63,7 @@ def test_random_metrics_come_out(eta_of, name, share, error):
     assert np.mean(np.array(errors) <= error) >= share
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from(["paper-3", "paper-4"]))
 def test_a_bound_holds_the_truth_and_says_when_nothing_more_can_be_told(eta_of, seed, name):
     cases = Cases.exact(eta_of(name))

@@ -62,6 +62,24 @@ def test_the_first_event_says_what_the_session_is_about(study, journal_path):
         assert (again.setting.person, again.setting.questions, again.setting.stop) == (True, SITTING, True)
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"procedure": "bayes", "person": True, "questions": 10**9},
+        {"procedure": "bayes", "person": True, "space": "sphere"},
+        {"procedure": "bayes"},
+        {"procedure": "dlfpm", "person": True},
+    ],
+)
+def test_a_session_that_nobody_could_be_asked_by_is_refused(study, session, journal_path, setting):
+    begun = session.events[0].model_copy(update={"setting": setting})
+    session.close()
+    journal_path.unlink()
+    Journal.create(journal_path, [begun]).close()
+    with pytest.raises(Problem, match=r"setting that this version does not know|set up for simulations"):
+        Session.open(journal_path, study)
+
+
 def test_an_undone_question_comes_back_as_it_stood(session):
     shown = []
     for reply in ("left", "right", "equal"):

@@ -50,7 +50,7 @@ def test_rows_are_cut_anew_without_loss(heights, size):
     assert all(0 < frame.height <= size for frame in cut)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(table=tables())
 def test_every_format_gives_the_same_numbers_and_the_same_digest(tmp_path, table):
     classes, truth, proba = table

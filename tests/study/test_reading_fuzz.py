@@ -33,7 +33,7 @@ def sound(tmp_path_factory):
     return {path.suffix: path.read_bytes() for path in folder.iterdir()}
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ending=st.sampled_from([".csv", ".npz", ".parquet"]), edits=EDITS)
 def test_random_damage_is_read_or_refused(tmp_path, sound, ending, edits):
     content = bytearray(sound[ending])

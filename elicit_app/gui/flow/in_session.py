@@ -329,7 +329,7 @@ class SessionFlow(QObject):
     # --- files
 
     def _export(self, key: str) -> None:
-        from elicit_app.gui.results.costs import COPIED, format_of
+        from elicit_app.gui.results.costs import COPIED, TO_SEND_BACK, format_of
 
         view, page, session = self._result, self._results_page, self._session
         if view is None or session is None:
@@ -338,34 +338,29 @@ class SessionFlow(QObject):
             QGuiApplication.clipboard().setText(sklearn_lines(view))
             page.costs.files.say_copied()
             return
-        ending = format_of(key).ending
+        ending, back = format_of(key).ending, SEND_BACK if key == TO_SEND_BACK.key else ""
         path = self._dialogs.save(page, documents() / proposed_name(view, ending), title_of(view, ending))
         if path is None:
             return
-        path = with_ending(path, ending)
+        target = with_ending(path, ending)
         self._background.run(
-            self._saving(key, view, session, path),
-            lambda saved: self._saved(key, saved),
+            lambda: self._save(key, view, session, target),
+            lambda saved: say_saved(page.notice, saved, self._dialogs, back),
             lambda problem: page.notice.say(problem.sentence),
         )
 
-    def _saved(self, key: str, path: Path) -> None:
-        from elicit_app.gui.results.costs import TO_SEND_BACK
-
-        say_saved(self._results_page.notice, path, self._dialogs, SEND_BACK if key == TO_SEND_BACK.key else "")
-
-    def _saving(self, key: str, view: ResultView, session: Session, path: Path) -> Callable[[], Path]:
-        """Return the work that writes one format to `path`."""
+    def _save(self, key: str, view: ResultView, session: Session, path: Path) -> Path:
+        """Write one format to `path`."""
         from elicit_app.gui.results.costs import ANSWERS, PICTURES, TO_SEND_BACK
+        from elicit_app.session.experts.packing import save_answers
+        from elicit_app.session.view_builders import export_answers
 
         if key == TO_SEND_BACK.key:
-            return lambda: _save_answers(session, path)
+            return save_answers(session, path)
         curves = self._results_page.seen.curves
         if key == PICTURES.key and curves is not None:
-            return lambda: save_pictures(curves, path)
-        if key == ANSWERS.key:
-            return lambda: _export_answers(session, path)
-        return lambda: save_format(view, key, path)
+            return save_pictures(curves, path)
+        return export_answers(session, path) if key == ANSWERS.key else save_format(view, key, path)
 
 
 def _size(path: Path) -> int:
@@ -374,15 +369,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def _save_answers(session: Session, path: Path) -> Path:
-    from elicit_app.session.experts.packing import save_answers
-
-    return save_answers(session, path)
-
-
-def _export_answers(session: Session, path: Path) -> Path:
-    from elicit_app.session.view_builders import export_answers
-
-    return export_answers(session, path)

@@ -156,13 +156,13 @@ class Pages:
     @cached_property
     def laboratory(self) -> LaboratoryPage:
         """Return the page of simulated people."""
-        from elicit_app.gui.pages.laboratory import Choices, LaboratoryPage
+        from elicit_app.gui.pages.laboratory import LaboratoryPage
         from elicit_app.registry import entries
         from elicit_app.study import list_studies
 
-        studies = tuple((one.name, f"{one.title}, {one.description.split(',')[0]}") for one in list_studies())
-        procedures = tuple((entry.name, entry.label) for entry in entries())
-        return self._add(LaboratoryPage(Choices(studies, procedures)), "Laboratory")
+        studies = [(one.name, f"{one.title}, {one.description.split(',')[0]}") for one in list_studies()]
+        procedures = [(entry.name, entry.label) for entry in entries()]
+        return self._add(LaboratoryPage(studies, procedures), "Laboratory")
 
     @cached_property
     def damaged(self) -> DamagedPage:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -91,26 +90,17 @@ _EMPTY = "How wide will the ranges be?"
 _HOW = "Run, and every person becomes a dot. The people are drawn at random; their true values are known."
 
 
-@dataclass(frozen=True)
-class Choices:
-    """What can be chosen.
-
-    Parameters
-    ----------
-    studies : tuple of (str, str)
-        What `open_study` takes, and its title.
-    procedures : tuple of (str, str)
-        Name and label.
-    """
-
-    studies: tuple[tuple[str, str], ...]
-    procedures: tuple[tuple[str, str], ...]
-
-
 class LaboratoryPage(ScrolledPage):
     """Emits `run_requested` with one or two `LabSettings`, `stop_requested`, `back_requested`, `words_requested`.
 
     `picture_requested`, `rows_requested`, `questions_requested` are about what is shown; `copied` brings the command.
+
+    Parameters
+    ----------
+    studies : sequence of (str, str)
+        What can be chosen: what `open_study` takes, and its title.
+    procedures : sequence of (str, str)
+        Name and label.
     """
 
     notice: Notice
@@ -123,7 +113,7 @@ class LaboratoryPage(ScrolledPage):
     questions_requested = Signal()
     copied = Signal(str)
 
-    def __init__(self, choices: Choices) -> None:
+    def __init__(self, studies: Sequence[tuple[str, str]], procedures: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self._people: list[SimulatedPerson] = []
         self._running = False
@@ -132,7 +122,7 @@ class LaboratoryPage(ScrolledPage):
         self.header, self.notice = Header(), Notice()
         self.progress, self.progress_words = ProgressBar(), Label(role=Role.LABEL, wrap=False)
         self.go = PrimaryButton("Run", keys=("Ctrl+Enter",))
-        self._make_fields(choices)
+        self._make_fields(studies, procedures)
         self.said, self.so_far = Label(_EMPTY, Role.LEAD), Label(_HOW, Role.NOTE, theme.INK2)
         self.otherwise = LivePlot("Pairs judged otherwise", share=True)
         self.widths = LivePlot("Width of the ranges, as a factor", share=False, wanted=_WANTED)
@@ -152,14 +142,14 @@ class LaboratoryPage(ScrolledPage):
 
     # --- what is chosen
 
-    def _make_fields(self, choices: Choices) -> None:
+    def _make_fields(self, studies: Sequence[tuple[str, str]], procedures: Sequence[tuple[str, str]]) -> None:
         self.study, self.procedure = ListBox("Study"), ListBox("Procedure")
         self.compared, self.answers = ListBox("Compare with"), ListBox("They answer by")
         self.person, self.noise = ListBox("Person"), ListBox("Noise")
-        for ref, title in choices.studies:
+        for ref, title in studies:
             self.study.addItem(title, ref)
         self.compared.addItem(_NOTHING, None)
-        for name, label in choices.procedures:
+        for name, label in procedures:
             self.procedure.addItem(name, name)
             tell_item(self.procedure, self.procedure.count() - 1, label)
             self.compared.addItem(name, name)

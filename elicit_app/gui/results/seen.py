@@ -223,7 +223,7 @@ class SeenPane(QWidget):
         self._view = view
         per, positive = study.wording.counted(result.judgement.population), result.judgement.positive
         if view.net_benefit is not None and positive is not None:
-            self._show_benefit(view, view.net_benefit, study, positive, per)
+            self._show_benefit(view.net_benefit, study, positive, per)
             self._show_roc(view, study, positive)
         else:
             self._show_cost(view, per)
@@ -247,7 +247,7 @@ class SeenPane(QWidget):
 
     # --- the cards
 
-    def _show_benefit(self, view: CurvesView, curves: CurveSet, study: Study, positive: int, per: str) -> None:
+    def _show_benefit(self, curves: CurveSet, study: Study, positive: int, per: str) -> None:
         wording = study.wording
         text = words.benefit_text(wording, positive, per)
         top = max(float(line.values.max()) for line in curves.lines)

@@ -14,6 +14,7 @@ from typing import Annotated, Final, Literal
 import numpy as np
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, TypeAdapter, model_validator
 
+from elicit_app.elicitation.agenda import MOST_QUESTIONS
 from elicit_app.elicitation.questions import Answer, Choice, Counts, Moved, Proposal, Purpose, Question, Side, Strength
 
 FORMAT: Final = "elicit-session"
@@ -282,7 +283,7 @@ class Continued(_Event):
     """
 
     kind: Literal["continued"] = "continued"
-    questions: int | None = Field(default=None, ge=1)
+    questions: int | None = Field(default=None, ge=1, le=MOST_QUESTIONS)
     early_stop: bool = True
 
 

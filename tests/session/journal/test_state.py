@@ -13,7 +13,7 @@ def standing(state):
     return [(entry.event, entry.answer, entry.taken_out) for entry in state.entries], state.settled
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_undo_is_as_if_it_had_never_happened_and_redo_as_if_not_undone(write, data):
     begun = write.begun()
