@@ -111,10 +111,10 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     try:
         view = Terminal(session, console, read, waits=options.simulate is None and sys.stdin.isatty()).run()
     except KeyboardInterrupt:
-        _tell(console, f"\nLeft. Every answer is kept in {path}; go on with --session {path}.")
+        output.line(console, f"\nLeft. Every answer is kept in {path}; go on with --session {path}.")
         raise
     if view is None:
-        _tell(console, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
+        output.line(console, f"There is no result yet. Every answer is kept in {path}; go on with --session {path}.")
         return None
     print_result(output.console(), view, study)
     if study.answered_elsewhere:
@@ -129,7 +129,7 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
     elif out is not None:
         print(f"Metric file: {export(view, out)}")
     if scratch is None and session.state.phase != "finished":
-        _tell(console, f"The session is not finished: go on with --session {path}.")
+        output.line(console, f"The session is not finished: go on with --session {path}.")
     return view
 
 
@@ -141,9 +141,11 @@ def _give_back(options: AskOptions, session: Session, console: Console) -> None:
     out = options.out or pack.with_name(f"{pack.stem}-{slug(session.state.begun.who or '')}{ANSWERS_ENDING}")
     print(f"Your answers: {save_answers(session, out)}")
     if session.state.phase != "finished":
-        _tell(console, f"You have not finished: go on with --session {session.path}, and send the file saved then.")
+        output.line(
+            console, f"You have not finished: go on with --session {session.path}, and send the file saved then."
+        )
     else:
-        _tell(console, "Send this file back to whoever sent you the study.")
+        output.line(console, "Send this file back to whoever sent you the study.")
 
 
 def _path(options: AskOptions, study: Study, console: Console, data: Path | None) -> Path:
@@ -166,7 +168,7 @@ def _path(options: AskOptions, study: Study, console: Console, data: Path | None
         number = counted(last.answers, "answer")
         kept = f"{number} kept, the last one on {day(when)}, {when:%H:%M}"
         if not sys.stdin.isatty():
-            _tell(console, f"There is an unfinished session ({kept}); go on with it by --session {last.path}")
+            output.line(console, f"There is an unfinished session ({kept}); go on with it by --session {last.path}")
         elif prompt(console, f"Go on with the session you began ({kept})? [Y/n] ").strip().lower() not in ("n", "no"):
             return last.path
     return new_session_path(study, datetime.now(UTC), expert=options.expert, data=data)
@@ -214,7 +216,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
     expert = options.expert or ("simulated expert" if options.simulate is not None else None)
     if study.answered_elsewhere and expert is None:
         expert = last_name(sessions_of(path.parent, study.digests)) or pseudonym()
-        _tell(console, f"Your answers go under the name “{expert}”; --expert takes another.")
+        output.line(console, f"Your answers go under the name “{expert}”; --expert takes another.")
     session = Session.create(
         study, setting, path, expert=expert, guesses=guesses, simulated=options.simulate is not None
     )
@@ -229,28 +231,28 @@ def _tell_recap(session: Session, console: Console) -> None:
 
     view = recap_view(session)
     last = f" The last one: {view.last[0].lower()}{view.last[1:]}" if view.last else ""
-    _tell(console, f"Going on: {view.kept}.{last}")
+    output.line(console, f"Going on: {view.kept}.{last}")
     _tell_stated(view.stated, console)
-    _tell(console, view.following)
+    output.line(console, view.following)
 
 
 def _tell_stated(said: str, console: Console) -> None:
     if said:
-        _tell(console, f"Stated for certain: {said}")
+        output.line(console, f"Stated for certain: {said}")
 
 
 def _tell_others(study: Study, console: Console) -> None:
     """Say where the others stand, in a second round."""
     found = stated_opinions(study)
     if found:
-        _tell(console, INTRODUCTION)
+        output.line(console, INTRODUCTION)
     for stand in found:
         reasons = f" Reasons: {' '.join(f'“{reason}”' for reason in stand.reasons)}" if stand.reasons else ""
-        _tell(console, f"  {stand.mistake}: {stand.sentence}{reasons}")
+        output.line(console, f"  {stand.mistake}: {stand.sentence}{reasons}")
 
 
 def _tell_kept(path: Path, console: Console) -> None:
-    _tell(console, f"Every answer is kept in {path} as it is given. Nothing leaves this computer.")
+    output.line(console, f"Every answer is kept in {path} as it is given. Nothing leaves this computer.")
 
 
 def _tell_left_out(options: AskOptions, session: Session, console: Console) -> None:
@@ -267,16 +269,11 @@ def _tell_left_out(options: AskOptions, session: Session, console: Console) -> N
     }
     left_out = [f"{name} {_as_typed(wanted)}" for name, (wanted, had) in given.items() if wanted not in (None, had)]
     if left_out:
-        _tell(console, f"The session goes on as it was begun, without {', '.join(left_out)}.")
+        output.line(console, f"The session goes on as it was begun, without {', '.join(left_out)}.")
 
 
 def _as_typed(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _tell(console: Console, text: str) -> None:
-    """Print a sentence with a path in it, which a pipe gets in one piece."""
-    console.print(text, soft_wrap=not console.is_terminal)
 
 
 def lines(view: QuestionView | None) -> str | None:

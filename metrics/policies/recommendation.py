@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -172,14 +173,25 @@ def _whose(judgement: Judgement) -> str:
     others = [one for one in judgement.policies[1:] if _width(one.difference_interval) > 0]
     rival = max(others or judgement.policies[1:], key=lambda one: one.probability_best or 0.0)
     cases = f"the {judgement.n_cases:,} {judgement.words.cases}"
-    of_cases, of_answers = _width(rival.difference_cases), _width(rival.difference_answers)
     if rival.difference_answers is None:
         return f"The doubt is that of {cases}; that of the costs is not known."
-    if of_cases > _HARDLY * of_answers:
-        return f"The doubt comes from {cases}, hardly from the answers."
-    if of_answers > _HARDLY * of_cases:
-        return f"The doubt comes from the answers, hardly from {cases}."
+    match doubt_in([rival]):
+        case "cases":
+            return f"The doubt comes from {cases}, hardly from the answers."
+        case "answers":
+            return f"The doubt comes from the answers, hardly from {cases}."
     return f"The doubt comes from the answers and from {cases}."
+
+
+def doubt_in(policies: Sequence[JudgedPolicy]) -> Literal["none", "cases", "answers", "both"]:
+    """Return what leaves open how policies differ from the best: too few cases, the answers, or both; or nothing."""
+    of_cases = max(_width(one.difference_cases) for one in policies)
+    of_answers = max(_width(one.difference_answers) for one in policies)
+    if of_cases > _HARDLY * of_answers:
+        return "cases"
+    if of_answers > _HARDLY * of_cases:
+        return "answers"
+    return "both" if of_cases else "none"
 
 
 def _width(range_: Range | None) -> float:

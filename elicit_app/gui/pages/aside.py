@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import KeyCap, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, named
-from elicit_app.gui.elements.page import Header, ScrolledPage, bind
+from elicit_app.gui.elements.page import HeadedPage, bind
 from elicit_app.gui.elements.surfaces import Section, fill, in_row
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
 from elicit_app.gui.theme import RIGHT
@@ -68,18 +68,16 @@ _LICENCES = (
 )
 
 
-class HelpPage(ScrolledPage):
+class HelpPage(HeadedPage):
     """Emits `back_requested`."""
 
     back_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self.header = Header()
         self.header.say("Help")
         self.done = PrimaryButton("Back")
         self.header.add_action(self.done)
-        self.head.addWidget(self.header)
         fill(self.body, _section("What happens here", Label(_ABOUT)), _section("Keys", _keys()))
         self._file = _section("What a predictions file looks like", Label(_FILE), _code(_EXAMPLE))
         fill(
@@ -101,12 +99,8 @@ class HelpPage(ScrolledPage):
         """Scroll to what a predictions file looks like."""
         self.area.verticalScrollBar().setValue(self._file.y() - theme.S)
 
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        self.header.arrange(breakpoint_)
 
-
-def _section(title: str, *content: QWidget) -> Section:
+def _section(title: str, *content: QWidget | QLayout) -> Section:
     section = Section(title)
     fill(section.column, *content)
     return section
@@ -139,7 +133,7 @@ _APPEARANCES: tuple[tuple[Appearance, str], ...] = (
 )
 
 
-class SettingsPage(ScrolledPage):
+class SettingsPage(HeadedPage):
     """Emits `changed` with the new `Settings`, and `back_requested`."""
 
     changed = Signal(object)
@@ -148,11 +142,9 @@ class SettingsPage(ScrolledPage):
     def __init__(self) -> None:
         super().__init__()
         self._settings = Settings()
-        self.header = Header()
         self.header.say("Settings", "What you change here changes at once.")
         self.done = PrimaryButton("Done")
         self.header.add_action(self.done)
-        self.head.addWidget(self.header)
         self._group = QButtonGroup(self)
         self.appearances: dict[Appearance, ChoiceRow] = {}
         self.text_size = ListBox("Size of all text", 260)
@@ -162,9 +154,9 @@ class SettingsPage(ScrolledPage):
         self.numbers_only = CheckRow("Numbers only, without the squares")
         fill(
             self.body,
-            self._section("Appearance", *self._appearance_rows()),
-            self._section("Text", named("Size of all text", self.text_size)),
-            self._section("Questions", self.animation, self.numbers_only),
+            _section("Appearance", *self._appearance_rows()),
+            _section("Text", named("Size of all text", self.text_size)),
+            _section("Questions", self.animation, self.numbers_only),
         )
         self.place = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.body.addWidget(self.place)
@@ -187,10 +179,6 @@ class SettingsPage(ScrolledPage):
         self.numbers_only.box.setChecked(settings.numbers_only)
         self.place.setText(f"Kept in {place}. Nothing leaves this computer.")
 
-    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
-        super().arrange(breakpoint_)
-        self.header.arrange(breakpoint_)
-
     def _appearance_rows(self) -> list[QWidget]:
         for name, said in _APPEARANCES:
             row = ChoiceRow(said)
@@ -198,16 +186,6 @@ class SettingsPage(ScrolledPage):
             row.radio.clicked.connect(self._changed)
             self.appearances[name] = row
         return list(self.appearances.values())
-
-    @staticmethod
-    def _section(title: str, *content: QWidget | QVBoxLayout) -> Section:
-        section = Section(title)
-        for each in content:
-            if isinstance(each, QWidget):
-                section.column.addWidget(each)
-            else:
-                section.column.addLayout(each)
-        return section
 
     def _changed(self) -> None:
         chosen = next(name for name, row in self.appearances.items() if row.radio.isChecked())

@@ -47,6 +47,7 @@ from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import QuietScrollBar
 from elicit_app.gui.elements.surfaces import in_column, in_row
 from elicit_app.gui.elements.texts import tell, tooltip_text
+from elicit_app.gui.setup.words import cases_of_each
 from elicit_app.gui.theme import LEFT
 from elicit_app.session.journal.events import Guess
 from elicit_app.study.model import Study
@@ -89,7 +90,7 @@ class PileCard:
 def cards_of(study: Study) -> tuple[PileCard, ...]:
     """Return the cards of a study, in study order."""
     wording, k = study.wording, study.n_classes
-    shown = _cases(study)
+    shown = cases_of_each(study)
     cards = []
     for true in range(k):
         groups: dict[str, list[Mistake]] = {}
@@ -110,11 +111,6 @@ def _listed(study: Study, own: list[Mistake]) -> str:
     if len(own) == study.n_classes - 1:
         return f"anything else, {len(own)}"
     return ", ".join(names) if len(names) <= 2 else f"{names[0]} or {len(names) - 1} others"
-
-
-def _cases(study: Study) -> list[int]:
-    counts = study.case_counts
-    return [0] * study.n_classes if counts is None else counts.tolist()
 
 
 def _said(text: str) -> str:

@@ -9,18 +9,16 @@ import numpy as np
 
 from metrics.display.text import amount, capitalised, probability, total_cost
 from metrics.policies.information import More
-from metrics.policies.recommendation import what_one_does
+from metrics.policies.recommendation import doubt_in, what_one_does
 
 if TYPE_CHECKING:
     from elicit_app.session.views import ResultView
     from metrics.policies.information import Information
-    from metrics.policies.judgement import JudgedPolicy, Judgement, Range
+    from metrics.policies.judgement import JudgedPolicy, Judgement
 
 _TIMES = ("never", "once", "twice", "three times", "four times", "five times", "six times")
 # What more would spare is hardly there below this share of the loss.
 _NOTHING = 0.03
-# A doubt whose range is so many times narrower than the other is hardly there.
-_HARDLY = 3.0
 _FEW_ANSWERS = 10
 
 
@@ -152,19 +150,11 @@ def _shared_note(judgement: Judgement) -> str:
         return ""
     times = _TIMES[len(tied)] if len(tied) < len(_TIMES) else f"{len(tied)} times"
     cases = f"{judgement.n_cases:,} {judgement.words.cases}"
-    of_answers = max(_width(one.difference_answers) for one in tied[1:])
-    of_cases = max(_width(one.difference_cases) for one in tied[1:])
-    if of_answers == of_cases == 0:
+    doubt = doubt_in(tied[1:])
+    if doubt == "none":
         return f"Rank 1 {times}: these cost the same."
-    if of_cases > _HARDLY * of_answers:
-        return f"Rank 1 {times}: {cases} cannot tell these apart."
-    if of_answers > _HARDLY * of_cases:
-        return f"Rank 1 {times}: the answers cannot tell these apart."
-    return f"Rank 1 {times}: the answers and {cases} together cannot tell these apart."
-
-
-def _width(range_: Range | None) -> float:
-    return 0.0 if range_ is None else range_[1] - range_[0]
+    whose = {"cases": cases, "answers": "the answers", "both": f"the answers and {cases} together"}[doubt]
+    return f"Rank 1 {times}: {whose} cannot tell these apart."
 
 
 def chooses(view: ResultView) -> bool:
