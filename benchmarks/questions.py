@@ -25,10 +25,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from elicitation import REAL, opened
 
-from elicit_app.elicitation.asking import Answers, differing
+from elicit_app.elicitation.asking import Answers
 from elicit_app.elicitation.oracles import Matching, run
 from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Asked, Outcome, Purpose
+from elicit_app.elicitation.questions import Asked, Outcome, Purpose, Question
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.experiments.measures import JudgedPairs, ModelDecisions
 from elicit_app.experiments.noise import Noise
@@ -36,6 +36,7 @@ from elicit_app.experiments.truths import Metric, random_metric
 from elicit_app.registry.entries import cases_of
 from elicit_app.study import open_study
 from elicit_app.study.model import Study
+from metrics.elicited.family import error_cells
 
 STUDIES = ("breast-cancer", "wine", "emotions", "news", "digits", "neighbours", "rare")
 MADE = ("neighbours", "rare")
@@ -52,6 +53,12 @@ class Sitting:
     covered: float
     range_factor: float
     seconds: float
+
+
+def differing(question: Question) -> int:
+    """Return in how many mistakes the two sides of a question differ."""
+    apart = np.asarray(question.first) != np.asarray(question.second)
+    return int((apart & error_cells(len(apart))).sum())
 
 
 def made(name: str, folder: Path) -> Study:

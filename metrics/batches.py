@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.errors import ArgumentTypeError, InputError
-from metrics.inputs.arguments import case_weights, named_classes, require_order, required_weight, same_length
+from metrics.inputs.arguments import Floats, case_weights, named_classes, require_order, required_weight, same_length
 from metrics.inputs.class_index import ClassIndex, column_classes
 from metrics.inputs.labels import Probabilities, checked_rows, label_array, probability_array
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Totals = dict[str, Any]
 

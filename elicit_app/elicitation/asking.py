@@ -38,7 +38,6 @@ from elicit_app.elicitation.pairs import PairSet, PairSource
 from elicit_app.elicitation.pool import SAME
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Asked, Choice, Counts, Matrix, Proposal, Purpose, Question, Side
-from metrics.elicited.family import error_cells
 
 Answers = Literal["choice", "equal", "mixed"]
 
@@ -315,9 +314,3 @@ def _as_answered(asked: Asked) -> Question:
     """Return the pair that the answer holds for: with the count where the person left it."""
     question, answer = asked
     return question if answer.moved is None else question.moved(answer.moved)
-
-
-def differing(question: Question) -> int:
-    """Return in how many mistakes the two sides of a question differ."""
-    apart = np.asarray(question.first) != np.asarray(question.second)
-    return int((apart & error_cells(len(apart))).sum())

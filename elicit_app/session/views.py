@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from elicit_app.elicitation.questions import Counts, Matrix, Moved, Progress, Proposal, Purpose, Strength
 from elicit_app.problem import Finding
 from metrics import natural_frequencies
 from metrics.elicited.exchange import ExchangeRate
+from metrics.inputs.arguments import Floats
 from metrics.models.cost_curves import CostLines
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge
@@ -137,9 +138,6 @@ class ReviewView:
     undoes: Literal["answer", "change", "nothing"] = "nothing"
     can_redo: bool = False
     unsaved: str = ""
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,8 @@ from metrics import ElicitedMetric
 from metrics.classification.relevance import OutcomeFrequencies
 from metrics.display.text import capitalised, counted
 from metrics.elicited.kinds import PRICED, multilabel_amounts
+from metrics.inputs.arguments import Floats
 
-Floats = NDArray[np.float64]
 Kind = Literal["multilabel", "relevance"]
 
 _USUAL = 60  # of the most frequent good or bad amount, so many are shown: two digits

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, file_problem, listed, shortened
-from elicit_app.study.tables import PROBABILITY, TRUTH
+from elicit_app.study.tables import EMPTY, PROBABILITY, TRUTH, UNKNOWN
 from metrics.display.text import counted
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import ROW_SUM_TOLERANCE, label_text
@@ -39,7 +39,6 @@ Cells = NDArray[np.bool_]
 RowNumbers = range | NDArray[np.int64]
 
 SUM_RANGE = (0.99, 1.01)
-_EMPTY, _UNKNOWN = -2, -1
 _LONGEST_LABEL = 1_000
 # a softmax in float32 may overshoot 0 and 1 by this much
 _ROUNDING = 1e-6
@@ -250,13 +249,13 @@ class RowCheck:
             found = f"A true label is longer than {_LONGEST_LABEL:,} letters"
             raise file_problem(self._table.path, Finding(found, "Look for a quotation mark that is not closed."))
         values = column.unique().drop_nulls()
-        places = [_EMPTY if not label_text(value) else self._index.place(value) for value in values]
-        truth = column.replace_strict(values, places, default=_EMPTY, return_dtype=pl.Int64).to_numpy()
-        empty = truth == _EMPTY
+        places = [EMPTY if not label_text(value) else self._index.place(value) for value in values]
+        truth = column.replace_strict(values, places, default=EMPTY, return_dtype=pl.Int64).to_numpy()
+        empty = truth == EMPTY
         if empty.any():
             row = int(numbers[empty.argmax()])
             faults.add("label", int(empty.sum()), self._empty_message(row, TRUTH))
-        for value, count in column.filter(pl.Series(truth == _UNKNOWN)).value_counts().iter_rows():
+        for value, count in column.filter(pl.Series(truth == UNKNOWN)).value_counts().iter_rows():
             faults.add_unknown(label_text(value), count)
         return truth
 

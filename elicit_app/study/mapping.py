@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.model import MOST_CLASSES, ColumnMap
-from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
+from elicit_app.study.tables import EMPTY, PROBABILITY, TRUTH, UNKNOWN, Table, class_of_column, open_table
 from metrics.display.text import counted
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import label_text
@@ -39,7 +39,6 @@ _PREFIX = re.compile(
 )
 _SUFFIX = re.compile(r"[ _.:\-]*(proba?|probability|score|logits?|conf|confidence)$", re.I)
 _SUMS = (0.99, 1.01)
-_EMPTY, _UNKNOWN = -2, -1
 _COUNTING = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "filename", "patient_id", "fold")
 
 
@@ -342,13 +341,13 @@ class MappedTable:
         import polars as pl
 
         values = given.unique().drop_nulls()
-        places = [_EMPTY if not _text(value) else self._index.place(value) for value in values]
-        found = given.replace_strict(values, places, default=_EMPTY, return_dtype=pl.Int64)
-        if (found == _UNKNOWN).any():
-            at = int((found == _UNKNOWN).arg_max() or 0)
+        places = [EMPTY if not _text(value) else self._index.place(value) for value in values]
+        found = given.replace_strict(values, places, default=EMPTY, return_dtype=pl.Int64)
+        if (found == UNKNOWN).any():
+            at = int((found == UNKNOWN).arg_max() or 0)
             what = f"Row {before + at + 1}: the predicted label “{shortened(str(given[at]))}” is none of the classes"
             raise file_problem(self.path, Finding(what, f"The classes are {listed(list(self._map.classes), 8)}."))
-        there = pl.when(found != _EMPTY)
+        there = pl.when(found != EMPTY)
         columns = [there.then((found == j).cast(pl.Float64)).alias(str(1 + j)) for j in range(len(self._map.classes))]
         return pl.select(columns)
 

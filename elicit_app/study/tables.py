@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 TRUTH = "y_true"
+EMPTY, UNKNOWN = -2, -1  # the place of a label that is empty, or that no class has
 PROBABILITY = "proba_"
 
 PARQUET = (".parquet", ".pq")

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.batches import Accumulator, Codes, Floats, LabelAccumulator, Totals
+from metrics.batches import Accumulator, Codes, LabelAccumulator, Totals
 from metrics.display.text import counts_html
 from metrics.errors import InputError
 from metrics.inputs.arguments import (
+    Floats,
     class_weights,
     number_array,
     required_weight,

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches import (
     Codes,
-    Floats,
     ProbabilityAccumulator,
     Totals,
     labelled_probabilities,
@@ -24,6 +23,7 @@ from metrics.batches import (
 from metrics.classification.confusion import CellCounts, ConfusionCounts
 from metrics.errors import InputError, require
 from metrics.inputs.arguments import (
+    Floats,
     class_weights,
     cost_matrix_for,
     named_classes,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.batches import Accumulator, Floats, Measured
+from metrics.batches import Accumulator, Measured
 from metrics.errors import InputError
-from metrics.inputs.arguments import column_names, number_array, real_number, required_weight
+from metrics.inputs.arguments import Floats, column_names, number_array, real_number, required_weight
 from metrics.inputs.labels import label_text
 
 if TYPE_CHECKING:

@@ -11,14 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.display.axes import INK, axes_for, one_hue, two_hues
 from metrics.display.text import amount, cost_text, percent
 from metrics.errors import InputError
-from metrics.inputs.arguments import square_matrix
+from metrics.inputs.arguments import Floats, square_matrix
 from metrics.inputs.labels import label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
-
-Floats = NDArray[np.float64]
 
 
 @runtime_checkable

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.display.text import costs_html
 from metrics.elicited import metric_parts as parts
@@ -19,14 +19,13 @@ from metrics.elicited.kinds import KindName, check_kind
 from metrics.elicited.metric_parts import CaseWords, Consequence, MetricDetails, Provenance, Quality
 from metrics.elicited.scoring import CostsOfCases
 from metrics.errors import ArgumentTypeError, InputError
-from metrics.inputs.arguments import matrix_by_name, number_array, square_matrix, whole_number
+from metrics.inputs.arguments import Floats, matrix_by_name, number_array, square_matrix, whole_number
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 _LARGEST_POPULATION = 10**12
 

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from metrics.display.text import NOT_KNOWN, span, two_digits
 from metrics.elicited.family import MistakeKey, family_of
 from metrics.elicited.metric_parts import Consequence
+from metrics.inputs.arguments import Floats
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
-Floats = NDArray[np.float64]
 
 _CELLS_AT_ONCE = 400
 _Estimate = tuple[float, tuple[float, float] | None, tuple[float | None, float | None]]

@@ -28,10 +28,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.errors import InputError
-from metrics.inputs.arguments import number_array, square_matrix
+from metrics.inputs.arguments import Floats, number_array, square_matrix
 
 FamilyName = Literal["dlpm", "lpm"]
-Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 
 # Costs of a row that differ by less than this share of the largest cost are the same cost.

@@ -17,16 +17,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.errors import InputError
+from metrics.inputs.arguments import Floats
 
 if TYPE_CHECKING:
     from metrics.classification.multilabel import PenalizedMultilabelScore
     from metrics.classification.relevance import RelevanceScore
 
 KindName = Literal["confusion", "multilabel", "relevance"]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.elicited.family import checked_cost_matrix, family_of
 from metrics.elicited.kinds import KindName
 from metrics.errors import ArgumentTypeError, InputError
+from metrics.inputs.arguments import Floats
 
 if TYPE_CHECKING:
     from pydantic import ConfigDict
 
-Floats = NDArray[np.float64]
 
 # Redundant numbers of a file may differ by this much, because people round what they write.
 TOLERANCE = 1e-6

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.elicited.family import checked_cost_matrix, error_cells
 from metrics.errors import InputError
-from metrics.inputs.arguments import square_matrix
+from metrics.inputs.arguments import Floats, square_matrix
 
-Floats = NDArray[np.float64]
 ReleaseForm = Literal["graded", "list"]
 
 

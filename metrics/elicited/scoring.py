@@ -20,14 +20,19 @@ from metrics.elicited.family import family_of
 from metrics.elicited.kinds import PricedScores
 from metrics.elicited.release import ReleaseForm, ReleaseList, release_factors, release_list, two_level_factors
 from metrics.errors import InputError, require
-from metrics.inputs.arguments import aligned, case_weights, column_names, labelled_table, number_array, same_length
+from metrics.inputs.arguments import (
+    Floats,
+    aligned,
+    case_weights,
+    column_names,
+    labelled_table,
+    number_array,
+    same_length,
+)
 from metrics.inputs.class_index import ClassIndex, LabelledWeights
 
 if TYPE_CHECKING:
     from metrics.probabilistic.concern import MetaPatternConcernScore, TrueConcern
-
-
-Floats = NDArray[np.float64]
 
 
 class CostsOfCases(PricedScores):

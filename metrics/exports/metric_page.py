@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from metrics.display.text import cost_text, day, span, two_digits
 from metrics.elicited.exchange import ExchangeRate, beside_name, exchange_rates, flow_of, headline, rates_question
 from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import ANSWERS_FOR, Floats
+from metrics.elicited.metric_parts import ANSWERS_FOR
 from metrics.elicited.release import factor_ranges, ranges_of_draws
 from metrics.exports.page import Cells, Facts, Matrix, Page, Paragraph, RatePlot, Section, one_line
+from metrics.inputs.arguments import Floats
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric

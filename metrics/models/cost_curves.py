@@ -15,15 +15,13 @@ from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_
 from metrics.display.text import two_digits
 from metrics.elicited.exchange import exchange_rates
 from metrics.errors import InputError, require
-from metrics.inputs.arguments import case_weights, matrix_by_name, number_array, same_length
+from metrics.inputs.arguments import Floats, case_weights, matrix_by_name, number_array, same_length
 from metrics.inputs.class_index import ClassIndex
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from metrics.elicited.elicited_metric import ElicitedMetric
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

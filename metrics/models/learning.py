@@ -16,10 +16,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.errors import InputError
-from metrics.inputs.arguments import real_number, whole_number
+from metrics.inputs.arguments import Floats, real_number, whole_number
 from metrics.inputs.class_index import ClassIndex
 from metrics.probabilistic.concern import meta_pattern_concern_score
 
@@ -173,8 +173,6 @@ class BestEpoch(Generic[T]):
             return False
         return len(self.scores) - 1 - self.epoch >= self.patience
 
-
-Floats = NDArray[np.float64]
 
 _LEAST_CURVATURE = 1e-6
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
 
-DEFAULT_POPULATION = 1_000
 # Costs that differ by less than this share are the same cost: rounding must not decide.
 _SAME_COST = 1e-12
 _NINETY = (0.05, 0.95)

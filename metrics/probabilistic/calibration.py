@@ -19,7 +19,6 @@ from metrics.batches import (
     CHUNK_ROWS,
     Accumulator,
     Codes,
-    Floats,
     Measured,
     ProbabilityAccumulator,
     Totals,
@@ -29,7 +28,7 @@ from metrics.batches import (
 )
 from metrics.display.axes import FIRST, QUIET, axes_for, tidy
 from metrics.errors import InputError
-from metrics.inputs.arguments import case_weights, same_length, whole_number
+from metrics.inputs.arguments import Floats, case_weights, same_length, whole_number
 from metrics.inputs.class_index import ClassIndex, passed_labels
 from metrics.inputs.labels import Probabilities, distinct, few, label_array, probability_array
 

@@ -32,7 +32,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.batches import (
     Codes,
-    Floats,
     Measured,
     ProbabilityAccumulator,
     Totals,
@@ -43,6 +42,7 @@ from metrics.batches import (
 )
 from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.arguments import (
+    Floats,
     case_weights,
     class_weights,
     matrix_by_name,

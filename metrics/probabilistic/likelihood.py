@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from metrics.batches import (
     Accumulator,
     Codes,
-    Floats,
     ProbabilityAccumulator,
     Totals,
     labelled_probabilities,
@@ -26,7 +25,7 @@ from metrics.batches import (
     weighted_sum,
 )
 from metrics.errors import InputError
-from metrics.inputs.arguments import class_weights, number_array, real_number, same_length
+from metrics.inputs.arguments import Floats, class_weights, number_array, real_number, same_length
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import Probabilities
 

@@ -8,7 +8,6 @@ from enum import Enum
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
@@ -29,8 +28,8 @@ from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, RIGHT, Role, Tokens, em, font, tokens
 from metrics.display.axes import LinearAxis, LogAxis
+from metrics.inputs.arguments import Floats
 
-Floats = NDArray[np.float64]
 _STEP, _JUMP = 0.01, 0.1
 _FITS = "fits your answers"
 _MOST_TICKS = 10

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elicit_app.session.views import Band, CurveLine, CurveSet, CurvesView, Floats, ResultView, RocLine
+from elicit_app.session.views import Band, CurveLine, CurveSet, CurvesView, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
 from metrics.display.text import capitalised, probability, total_cost, two_digits
 from metrics.elicited.metric_parts import CaseWords
+from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy
 from metrics.policies.curves import PolicyCurves, policy_curves
 from metrics.policies.judgement import Judgement

@@ -13,11 +13,11 @@ from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.measured.registry import CaseColumns, Draw, Measure, Measurement, Options, Take, numbers_by_class
 from elicit_app.study.typed_tables import read_class_table
 from metrics.elicited.family import family_of
+from metrics.inputs.arguments import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 _COSTS, _WEIGHTS = ("metric", "costs"), ("metric", "class_weight")
 _BINARY = ("positive",)

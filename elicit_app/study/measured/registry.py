@@ -27,6 +27,7 @@ from elicit_app.study.tables import PROBABILITY, TRUTH, open_table
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.release import ReleaseForm
 from metrics.errors import InputError
+from metrics.inputs.arguments import Floats
 from metrics.inputs.labels import is_missing, label_text
 from metrics.probabilistic.concern import TrueConcern
 
@@ -39,7 +40,6 @@ TRUE_LABEL, PREDICTED_LABEL = "true_", "pred_"
 _CONTEXT_FEATURE = "context_"
 _GIVEN_FROM = 0.5  # probability from which a label is given
 
-Floats = NDArray[np.float64]
 Bits = NDArray[np.bool_]
 
 
