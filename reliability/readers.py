@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import shutil
+import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +18,15 @@ import polars as pl
 
 from elicit_app.gui.settings import Settings, load_settings
 from elicit_app.problem import Problem
-from elicit_app.registry.procedures import BayesSetting
+from elicit_app.registry import for_person
+from elicit_app.registry.procedures import BayesSetting, LpmSetting
 from elicit_app.session.experts.packing import packed
+from elicit_app.session.header import begun
 from elicit_app.session.journal.events import digest_after, sealed, unsealed
 from elicit_app.session.journal.listing import summary
 from elicit_app.session.journal.reading import look_into
 from elicit_app.session.journal.recovery import check_session, recover_session
+from elicit_app.session.journal.writing import to_lines
 from elicit_app.session.session import Session
 from elicit_app.study import create_study, open_study
 from elicit_app.study.folder import read_folder
@@ -36,6 +42,7 @@ REFUSALS = (Problem, InputError)
 
 _CLASSES = ("a", "b", "c")
 _ROWS = 6
+_BEGUN = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -155,6 +162,24 @@ def _bare_lines(folder: Path) -> list[bytes]:
     return [b"\n".join(unsealed(line)[0] for line in _session(folder)[0].splitlines()) + b"\n"]
 
 
+def _session_settings(_: Path) -> list[bytes]:
+    settings = for_person(BayesSetting(seed=1)), for_person(LpmSetting(seed=1))
+    return [one.model_dump_json(exclude_none=True).encode() for one in settings]
+
+
+def _begun_with(setting: bytes) -> bytes:
+    """Return a session that begins with a setting."""
+    line = to_lines([begun(open_study("traffic-light"), BayesSetting(), _BEGUN, None, simulated=False)])
+    before, after = unsealed(line.strip())[0].split(b'"setting":{', 1)
+    return _sealed_lines(before + b'"setting":' + setting + after.split(b"}", 1)[1])
+
+
+def _ask(path: Path) -> None:
+    # In a folder of its own: a session knows which file was there before.
+    with tempfile.TemporaryDirectory(dir=path.parent) as own, Session.open(Path(shutil.copy(path, own))) as session:
+        session.asking()
+
+
 def _metric(folder: Path) -> list[bytes]:
     costs = [[0, 0.2, 1], [0.5, 0, 0.1], [0.3, 0.4, 0]]
     bare = ElicitedMetric.from_cost_matrix(list(_CLASSES), costs).to_json()
@@ -213,6 +238,7 @@ READERS = {
     "predictions-parquet": Reader(".parquet", read_predictions, _parquet),
     "session": Reader(".session.jsonl", _read_session, _session),
     "session-lines": Reader(".session.jsonl", _read_session, _bare_lines, _sealed_lines),
+    "session-setting": Reader(".session.jsonl", _ask, _session_settings, _begun_with),
     "metric": Reader(".metric.json", ElicitedMetric.load, _metric),
     "study": Reader(".json", _read_study, _study),
     "pack": Reader(".elicit", read_pack, _pack, _repacked),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.belief import Posterior, at_a_time
 from elicit_app.elicitation.pairs import PairSet
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Moved, Proposal, Question
 from elicit_app.elicitation.region import Region
@@ -152,10 +152,12 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
         Whether the count of the graver mistake is moved, or that of the slighter one, or of the one without a base.
     """
     two = np.flatnonzero(pairs.cells == 2)
-    first, second = (np.rint(side[two] * population).astype(np.int32) for side in (pairs.first, pairs.second))
-    apart = (first - second) * error_cells(belief.prior.n_classes)
-    whole = np.flatnonzero(np.count_nonzero(apart, axis=(1, 2)) == 2)
-    two, first, second, apart = two[whole], first[whole], second[whole], apart[whole]
+    first, second = (_whole_cases(side, two, population) for side in (pairs.first, pairs.second))
+    apart = first - second
+    apart *= error_cells(belief.prior.n_classes)
+    whole = np.count_nonzero(apart, axis=(1, 2)) == 2
+    if not whole.all():
+        two, first, second, apart = two[whole], first[whole], second[whole], apart[whole]
     _, true, predicted = (one.reshape(-1, 2) if one.size else one for one in np.nonzero(apart))
     if not len(two):
         none = EqualPoints(np.empty(0, np.intp), np.empty((0, belief.prior.size)), *(np.empty(0),) * 3)
@@ -183,6 +185,14 @@ def equal_points(belief: Posterior, pairs: PairSet, region: Region, population: 
     unknown = np.full(len(two), np.nan)
     points = EqualPoints(weights[each, moved], rest, unknown, unknown, unknown)
     return EqualCandidates(two, proposals, points, base.astype(np.float64), population)
+
+
+def _whole_cases(rates: Matrix, some: NDArray[np.intp], population: int) -> NDArray[np.int32]:
+    """Return some of the matrices of rates (n, k, k) as counts."""
+    counts = np.empty((len(some), *rates.shape[1:]), dtype=np.int32)
+    for part in at_a_time(len(some), rates[0].size if len(rates) else 1):
+        counts[part] = np.rint(rates[some[part]] * population)
+    return counts
 
 
 def best_equal_point(belief: Posterior, found: EqualCandidates, targets: Matrix) -> BestEqualPoint | None:

@@ -280,7 +280,7 @@ class Family(ABC):
         values, _ = self._checked(weights)
         if not np.isfinite(values).all():
             raise InputError("weights: every weight must be a finite number.")
-        wrong = self.sign * values < 0
+        wrong = values < 0 if self.sign > 0 else values > 0
         if wrong.any():
             rule = "weighs hits: none is negative" if self.sign > 0 else "weighs errors: none is positive"
             found = float(values[wrong][0])

@@ -59,16 +59,22 @@ class UnitCosts:
 
         Draws in which the yardstick costs nothing say nothing in its units and are left out.
         """
-        unit = family_of(metric.family).cell(yardstick_of(metric))
-        estimate, draws = metric.cost_matrix / metric.cost_matrix[unit], metric.cost_samples
+        estimated, draws = cls.estimated(metric), metric.cost_samples
+        unit = estimated.unit
         counts = np.zeros(0) if draws is None else draws[:, *unit].copy()
         if draws is None or not counts.any():
-            return cls(unit, estimate, None)
+            return estimated
         if not counts.all():
             draws, counts = draws[counts > 0], counts[counts > 0]
         worth = counts / metric.cost_matrix[unit]
         draws /= counts[:, None, None]
-        return cls(unit, estimate, draws, worth)
+        return cls(unit, estimated.estimate, draws, worth)
+
+    @classmethod
+    def estimated(cls, metric: ElicitedMetric) -> UnitCosts:
+        """Return the costs of a metric in units of its yardstick, without draws."""
+        unit = family_of(metric.family).cell(yardstick_of(metric))
+        return cls(unit, metric.cost_matrix / metric.cost_matrix[unit], None)
 
 
 @dataclass(frozen=True, eq=False)

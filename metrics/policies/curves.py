@@ -128,7 +128,7 @@ def policy_curves(
         As `judge`; where the mistake is the yardstick or unknown, or a ratio is not above 0.
     """
     rate = _rate(exchange_rates(metric), mistake)
-    costs = UnitCosts.of(metric)
+    costs = UnitCosts.estimated(metric)
     at = _ratios(rate, ratios)
     cells = np.zeros_like(costs.estimate, dtype=bool)
     cells[rate.true, np.arange(len(cells)) != rate.true if rate.predicted is None else rate.predicted] = True
