@@ -169,9 +169,12 @@ class CaseTally:
         k.
     n_policies : int
         Columns of decisions.
+    in_parts : bool
+        Whether more rows may follow the first ones; where none do, groups are only counted where they are needed.
     """
 
-    def __init__(self, n_classes: int, n_policies: int) -> None:
+    def __init__(self, n_classes: int, n_policies: int, *, in_parts: bool = True) -> None:
+        self._in_parts = in_parts
         self.n_classes, self.n_policies = n_classes, n_policies
         self._codes: NDArray[np.int64] | None = np.zeros(0, dtype=np.int64)
         self._times = np.zeros(0, dtype=np.int64)
@@ -191,15 +194,18 @@ class CaseTally:
         first_row : int
             Number of rows before these over all parts; it deals them out to the groups.
         """
-        k, places = self.n_classes, y_true * _GROUPS + (first_row + np.arange(len(y_true))) % _GROUPS
-        for policy, column in enumerate(decisions):
-            found = np.bincount(places * k + column, minlength=k * _GROUPS * k)
-            self._groups[:, :, policy] += found.reshape(k, _GROUPS, k).astype(np.int32)
+        k = self.n_classes
         if self._codes is not None:
             codes = y_true.astype(np.int64)
             for column in decisions:
                 codes = codes * k + column
             self._add(*_counted(codes, k ** (len(decisions) + 1)))
+        if self._codes is not None and not self._in_parts:
+            return
+        places = y_true * _GROUPS + (first_row + np.arange(len(y_true))) % _GROUPS
+        for policy, column in enumerate(decisions):
+            found = np.bincount(places * k + column, minlength=k * _GROUPS * k)
+            self._groups[:, :, policy] += found.reshape(k, _GROUPS, k).astype(np.int32)
 
     def merge(self, other: CaseTally) -> None:
         """Add what another tally of the same classes and policies has seen."""
@@ -275,6 +281,6 @@ def case_table(
     """
     columns = decisions.values() if isinstance(decisions, Mapping) else decisions
     table = np.array([np.asarray(column, dtype=np.int64) for column in columns])
-    tally = CaseTally(n_classes, len(table))
+    tally = CaseTally(n_classes, len(table), in_parts=False)
     tally.update(np.asarray(y_true, dtype=np.int64), table, 0)
     return tally.table()
