@@ -228,9 +228,11 @@ def policy_costs(
     from_cases = np.empty_like(both)
     for true in range(k):
         start = 0
-        for part in _drawn_rates(table, true, counted if doubted else None, draws, seed):
+        # Without draws of the costs every case is priced before the cases are drawn, which are then one number each.
+        price = costs.estimate[true][:, None] if costs.draws is None else None
+        for part in _drawn_rates(table, true, counted if doubted else None, price, draws, seed):
             stop = start + len(part)
-            from_cases[start:stop, true] = part @ costs.estimate[true]
+            from_cases[start:stop, true] = part[:, :, 0] if costs.draws is None else part @ costs.estimate[true]
             if costs.draws is not None:
                 both[start:stop, true] = np.einsum("bpj,bj->bp", part, costs.draws[order[start:stop], true])
             start = stop
@@ -268,26 +270,31 @@ def _drawn_shares(cases: NDArray[np.int64], draws: int, seed: int) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def _drawn_rates(table: CaseTable, true: int, practice: Floats | None, draws: int, seed: int) -> Iterator[Floats]:
-    """Yield drawn rates of one true class in parts, shape (part, policies, k).
+def _drawn_rates(
+    table: CaseTable, true: int, practice: Floats | None, price: Floats | None, draws: int, seed: int
+) -> Iterator[Floats]:
+    """Yield drawn rates of one true class in parts, shape (part, policies, k), or what they cost by prices (k, m).
 
     Those of practice come first where its counts, shape (k, k), are given.
     """
     weights, decided = table.weights[true], table.decided[true]
-    units, n_policies, k = decided.shape
-    flat, totals = decided.reshape(units, n_policies * k), decided[:, 0].sum(axis=1)
+    totals = decided[:, 0].sum(axis=1)
+    decided = decided if price is None else decided @ price
+    units, n_policies, m = decided.shape
+    flat = decided.reshape(units, n_policies * m)
     of_cases, of_practice = _generator(seed, _CASES, true), _generator(seed, _PRACTICE, true)
     # One shape for all is drawn faster than as many that are the same.
     shape = weights[0] if units and (weights == weights[0]).all() else weights
     for start in range(0, draws, _CHUNK):
         size = min(_CHUNK, draws - start)
-        part = np.zeros((size, (practice is not None) + n_policies, k))
+        part = np.zeros((size, (practice is not None) + n_policies, m))
         if practice is not None:
-            drawn = of_practice.standard_gamma(practice[true], (size, k))
-            part[:, 0] = drawn / drawn.sum(axis=1, keepdims=True)
+            drawn = of_practice.standard_gamma(practice[true], (size, table.n_classes))
+            rates = drawn / drawn.sum(axis=1, keepdims=True)
+            part[:, 0] = rates if price is None else rates @ price
         if units:
             drawn = of_cases.standard_gamma(shape, (size, units))
-            part[:, -n_policies:] = (drawn @ flat / (drawn @ totals)[:, None]).reshape(size, n_policies, k)
+            part[:, -n_policies:] = (drawn @ flat / (drawn @ totals)[:, None]).reshape(size, n_policies, m)
         yield part
 
 
