@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from elicit_app.elicitation.intervals import IntervalPosterior
+from elicit_app.elicitation.intervals import IntervalPosterior, _as_intervals, _propagated, _spreads
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question
 from elicit_app.elicitation.response import evidence
@@ -144,6 +144,19 @@ class TestAnswers:
             axis=0
         )
         assert np.abs(apart / centred(after(history).log_weights).std(axis=0)).max() < 0.6
+
+
+class TestEvidence:
+    @pytest.mark.parametrize(("n", "far"), [(20, 5.0), (40, 3.0)])
+    def test_passes_that_go_astray_never_make_answers_likelier(self, n, far):
+        history = answered(truth(4), n, 5)
+        belief, answers = after(history), evidence(history, PRIOR)
+        hyper = far * np.random.default_rng(1).standard_normal((300, belief.hyper.shape[1]))
+        intervals = _as_intervals(answers, PRIOR, hyper, belief.log_weights.mean(axis=0))
+        few, many = (
+            _propagated(intervals, _spreads(PRIOR, hyper), PRIOR, belief.site, passes).evidence for passes in (3, 10)
+        )
+        assert few.max() <= min(many.max() + 0.5, 0.0)
 
 
 class TestDraws:
