@@ -35,8 +35,7 @@ _LOOKED_AT = 4_000_000  # numbers computed to find plausible pairs among the mod
 _DRAWN_TIMES = 8  # so many pairs of batches for one in which each side is better in something
 _POOLS = 8  # studies whose pairs are kept
 _REDRAWN = 20  # rounds in which mistakes that were drawn twice are drawn again
-_FEWEST, _MOST, _MOST_OF_MANY = 1_200, 2_400, 4_800  # pairs drawn for a question, the last among many mistakes
-_NUMBERS = 9e5  # that more than the fewest may take: somebody waits
+_MOST, _NUMBERS = 2_400, 3e6  # pairs drawn for a question, and the numbers that they may take
 
 
 class PlausiblePairs:
@@ -84,8 +83,7 @@ class PlausiblePairs:
 
     def candidates(self, weights: Matrix, rng: np.random.Generator) -> PairSet:
         """Return pairs to choose from: drawn trades, then pairs that models achieve."""
-        many = self.prior.n_classes > _THREE_UP_TO
-        most = int(np.clip(_NUMBERS / self.prior.size, _FEWEST, _MOST_OF_MANY if many else _MOST))
+        most = int(np.clip(_NUMBERS / self.prior.size, 300, _MOST))
         drawn = self._trades(most, rng)
         if not len(self._achieved):
             return drawn
