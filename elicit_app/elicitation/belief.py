@@ -18,6 +18,7 @@ from elicit_app.elicitation.sampler import LogDensity, annealed, assimilated, ga
 from metrics.elicited.family import family_of
 
 LEVEL = 0.9  # of all intervals
+ENDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)  # levels of the quantiles at which they end
 ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 5_400.0  # effective draws; ends of ranges take more than means
 KEPT = 1_000  # draws behind a shown result: what is on screen, in a file and in its ranges are the same ones
 _GOES_A_STAGE = 2  # between the draws that a shown result keeps
@@ -158,13 +159,7 @@ class Posterior(ABC):
     @cached_property
     def ratio_ends(self) -> Matrix:
         """Return the ends of 90 % intervals of weight over yardstick, shape (2, m)."""
-        logs, unit = self.ratio_logs, self.ratio_logs[:, [self.yardstick]]
-        levels = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-
-        def ends(some: slice) -> Matrix:
-            return np.asarray(np.quantile(np.sort(np.exp(logs[:, some] - unit), axis=0), levels, axis=0))
-
-        return by_columns(logs.shape, ends)
+        return ends_of_ratios(self.ratio_logs, self.yardstick)
 
     def on_mistakes(self, ends: Matrix) -> Matrix:
         """Return ends of intervals, shape (2, m), in the cells of the cost matrix, shape (k, k, 2)."""
@@ -318,6 +313,16 @@ class ParticlePosterior(Posterior):
         return log_likelihood
 
 
+def ends_of_ratios(logs: Matrix, yardstick: int) -> Matrix:
+    """Return the ends of 90 % intervals of weight over yardstick, shape (2, m), by draws of log-weights (n, m)."""
+
+    def ends(some: slice) -> Matrix:
+        ratios = np.exp(logs[:, some] - logs[:, [yardstick]])
+        return np.asarray(np.quantile(np.sort(ratios, axis=0), ENDS, axis=0))
+
+    return by_columns(logs.shape, ends)
+
+
 def middle_weights(log_weights: Matrix) -> Matrix:
     """Return the weights, shape (m,), whose ratios to the largest of them are medians of the draws (n, m)."""
 
@@ -349,7 +354,7 @@ def by_columns(shape: tuple[int, ...], of: Callable[[slice], Matrix]) -> Matrix:
 
 def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """Exchange rows of values (n, m) for others until the rows have the medians and the 90 % ranges of all values."""
-    levels = np.array([(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2])
+    levels = np.array([ENDS[0], 0.5, ENDS[1]])
     below = log_ratios[:, None, :] < np.quantile(log_ratios, levels, axis=0)
     # Whole numbers, whose sums are the same on every machine.
     excess = (_PARTS * below - np.rint(_PARTS * levels)[:, None]).reshape(len(below), -1)

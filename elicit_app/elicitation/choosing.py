@@ -31,7 +31,7 @@ _LEAST_SCALE = 10  # counts that the scale of an equal point must offer
 _POINT_DRAWS, _POINT_SHORTLIST = 320, 100  # draws and counts that are looked into
 _BINS = 8  # parts of a scale, and one beyond it
 _BLOCK = 64  # pairs at a time: what fits the processor's cache
-_COUNTS_AT_ONCE = 256
+_COUNTS_AT_ONCE = 256  # many copies of a part are held at once: larger parts cost a long session 9 MiB
 _NEARLY = 0.95  # share of the most information that is as good as the most
 _DECIMALS = 9  # scores are compared rounded: machines differ in the last digits
 

@@ -20,7 +20,7 @@ from typing import Self, cast
 
 import numpy as np
 
-from elicit_app.elicitation.belief import LEVEL, ParticlePosterior, middle_weights
+from elicit_app.elicitation.belief import ParticlePosterior, ends_of_ratios, middle_weights
 from elicit_app.elicitation.pairs import FrontierPairs, PairSet
 from elicit_app.elicitation.plausible import PlausiblePairs
 from elicit_app.elicitation.prior import WeightPrior, heavy_tailed, positive
@@ -221,8 +221,7 @@ class FractionPosterior(ParticlePosterior):
         draws = self.near(around)
         logs = np.log(draws)
         middle = middle_weights(logs)
-        ratios = np.exp(logs - logs[:, [int(np.argmax(middle))]])
-        tails = np.quantile(ratios, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+        tails = ends_of_ratios(logs, int(np.argmax(middle)))
         return replace(
             self.outcome(stopped, questions, around.sum(axis=1)),
             family=family.name,

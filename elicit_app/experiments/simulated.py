@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 
 import elicit_app
-from elicit_app.elicitation.belief import LEVEL
+from elicit_app.elicitation.belief import ENDS
 from elicit_app.elicitation.questions import Asked, Bound, Matrix, Outcome, Purpose
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named
@@ -92,14 +92,14 @@ class SimulatedRun:
         if self.outcome.samples is None:
             return None
         ratios = _log_ratios(self.outcome.samples)
-        return np.asarray(np.quantile(ratios, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0))
+        return np.asarray(np.quantile(ratios, ENDS, axis=0))
 
     @property
     def intervals(self) -> tuple[tuple[float, float], ...] | None:
         """Return the 90 % interval of every weight, from draws; None for a procedure without any."""
         if self.outcome.samples is None:
             return None
-        ends = np.quantile(self.outcome.samples, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+        ends = np.quantile(self.outcome.samples, ENDS, axis=0)
         return tuple((float(low), float(high)) for low, high in ends.T)
 
     def as_json(self) -> dict[str, object]:

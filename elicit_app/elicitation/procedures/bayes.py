@@ -171,14 +171,15 @@ class Bayes:
 
     def conclude(self, history: Sequence[Asked], reason: StopReason = "expert") -> Outcome:
         """Return what is known after `history`, by more draws than a step has."""
-        # Pairs of fifty classes take 100 MiB for a moment: they are looked at before there are thousands of draws.
-        widest = None if isinstance(self.prior, FractionPrior) else self._widest(history)
-        belief = self.shown_belief(history)
-        if isinstance(belief, FractionPosterior):
+        if isinstance(self.prior, FractionPrior):
+            fraction = self.shown_belief(history)
+            assert isinstance(fraction, FractionPosterior)
             if self._local:
-                return belief.local_outcome(reason, len(history), self._models.mean(axis=0))
-            return belief.outcome(reason, len(history), self._cases[0].prevalence)
-        assert widest is not None
+                return fraction.local_outcome(reason, len(history), self._models.mean(axis=0))
+            return fraction.outcome(reason, len(history), self._cases[0].prevalence)
+        # Pairs of fifty classes take 100 MiB for a moment: they are looked at before there are thousands of draws.
+        widest = self._widest(history)
+        belief = self.shown_belief(history)
         linearity = self.linearity(history)
         ends, bounded = open_ends(belief, widest)
         belief.samples.setflags(write=False)  # the metric then shares them
