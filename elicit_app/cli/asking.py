@@ -14,11 +14,11 @@ from elicit_app.cli import output
 from elicit_app.cli.output import require_new
 from elicit_app.cli.terminal import Read, Terminal, read_line
 from elicit_app.elicitation.agenda import SITTING
-from elicit_app.elicitation.questions import Family
+from elicit_app.elicitation.questions import Choice, Family, Question
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import entry_named, setting_of
 from elicit_app.registry.entries import as_packed, read_orders, stated_orders
-from elicit_app.session.experts.packing import INTRODUCTION, pseudonym, stated_opinions
+from elicit_app.session.experts.packing import ANSWERS_ENDING, INTRODUCTION, pseudonym, save_answers, stated_opinions
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.journal.listing import (
     SUFFIX,
@@ -135,8 +135,6 @@ def _run(options: AskOptions, study: Study, path: Path, console: Console, scratc
 
 def _give_back(options: AskOptions, session: Session, console: Console) -> None:
     """Save the answers to a packed study, which are all that its coordinator needs."""
-    from elicit_app.session.experts.packing import ANSWERS_ENDING, save_answers
-
     pack = Path(options.study)
     out = options.out or pack.with_name(f"{pack.stem}-{slug(session.state.begun.who or '')}{ANSWERS_ENDING}")
     print(f"Your answers: {save_answers(session, out)}")
@@ -345,7 +343,6 @@ def simulated(session: Session, options: AskOptions, console: Console, *, ends: 
     With `ends` it finishes the session too, as a person does by Enter.
     """
     from elicit_app.elicitation.oracles import LinearOracle, Oracle, UtilityOracle
-    from elicit_app.elicitation.questions import Choice, Question
     from metrics.elicited.family import is_fraction
 
     truth = simulated_values(options, session.setting, session.study)

@@ -146,9 +146,7 @@ def load_metric(path: Path) -> ElicitedMetric:
         return ElicitedMetric.load(path)
     except FileNotFoundError as error:
         raise Problem(f"There is no file {path}: name an elicited metric file (*.metric.json).") from error
-    except OSError as error:
-        raise Problem(str(error)) from error
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         raise Problem(str(error)) from error
 
 

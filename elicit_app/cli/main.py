@@ -26,7 +26,7 @@ from elicit_app.cli import (
 from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
 from metrics import __version__
-from metrics.errors import InputError
+from metrics.errors import InputError, MissingPackage, require
 
 _DEMO = "breast-cancer"
 _WRONG_USAGE, _INTERRUPTED = 2, 130
@@ -138,8 +138,6 @@ def _x_display() -> bool:
 def _missing_library(plugin: str) -> str:
     """Return which library of the system Qt misses for its window, or nothing."""
     import ctypes
-
-    from metrics.errors import MissingPackage, require
 
     try:
         require("PySide6")

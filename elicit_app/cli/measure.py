@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from elicit_app.cli import output
-from elicit_app.cli.output import flag
+from elicit_app.cli.output import flag, require_picture
 
 if TYPE_CHECKING:
     from elicit_app.study.measured.registry import Measure, Measurement, Options
@@ -154,7 +154,6 @@ def _draw(chosen: Measure, files: list[Path], options: Options, path: Path) -> N
     """Draw the measure of every file beside each other and write the picture, whole or not at all."""
     from matplotlib.figure import Figure
 
-    from elicit_app.cli.output import require_picture
     from elicit_app.study.writing import write_picture
 
     require_picture(path)

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 import typer
 
 from elicit_app.problem import Problem
-from metrics.display.text import escaped_json, isolated
+from metrics.display.text import escaped_json, isolated, series
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -215,7 +215,6 @@ def require_picture(path: Path) -> None:
         No file can get the name.
     """
     from elicit_app.study.writing import PICTURES, require_writable
-    from metrics.display.text import series
 
     if path.suffix.lower() not in PICTURES:
         said = f"{path}: a name that ends in {series(PICTURES, 'or')} was expected."

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.errors import InputError
-from metrics.inputs.arguments import matrix_by_name, number_array
+from metrics.inputs.arguments import Floats, matrix_by_name, number_array
 from metrics.inputs.class_index import ClassIndex
 
-Floats = NDArray[np.float64]
 Decides = Literal["as-is", "least-cost", "always", "practice"]
 
 PRACTICE = "present practice"

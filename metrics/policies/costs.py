@@ -17,13 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.elicited.exchange import yardstick_of
 from metrics.elicited.family import family_of
 from metrics.errors import InputError
-from metrics.inputs.arguments import number_array, whole_number
+from metrics.inputs.arguments import Floats, number_array, whole_number
 from metrics.policies.cases import CaseTable, Policy, Practice
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
-Floats = NDArray[np.float64]
 
 DRAWS = 4_000
 _MOST_DRAWS = 1_000_000

@@ -19,7 +19,7 @@ from metrics.classification.costs import cost_sensitive_decisions
 from metrics.display.axes import LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import ExchangeRate, exchange_rates
 from metrics.errors import InputError
-from metrics.inputs.arguments import number_array
+from metrics.inputs.arguments import Floats, number_array
 from metrics.policies.cases import PRACTICE, Policy, Practice, always, case_table
 from metrics.policies.costs import UnitCosts, policy_costs
 from metrics.policies.judgement import share_best
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from metrics.elicited.elicited_metric import ElicitedMetric
 
-Floats = NDArray[np.float64]
 
 _SMOOTH = 1.1
 _STEP = 1.04  # so that a tenth to either side holds five ratios

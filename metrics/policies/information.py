@@ -19,12 +19,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from metrics.display.text import amount
+from metrics.inputs.arguments import Floats
 
-Floats = NDArray[np.float64]
 Kind = Literal["decide", "answers", "cases"]
 
 # A loss of less than this share of what is paid anyway is not worth asking or collecting for.

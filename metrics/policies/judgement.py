@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.display.text import probability, span, total_cost
+from metrics.display.text import probability, span, table_html, total_cost
 from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import UNTRUSTED, CaseWords, Consequence
+from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
 from metrics.policies.recommendation import Recommendation, recommendation
@@ -21,7 +22,6 @@ from metrics.policies.recommendation import Recommendation, recommendation
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
-Floats = NDArray[np.float64]
 Range = tuple[float, float]
 
 # Costs that differ by less than this share are the same cost: rounding must not decide.
@@ -182,8 +182,6 @@ class Judgement:
 
     def _repr_html_(self) -> str:
         """Return the recommendation and the policies as a table for notebooks."""
-        from metrics.display.text import table_html
-
         words = self.recommendation
         rows = [
             [

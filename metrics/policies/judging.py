@@ -14,7 +14,7 @@ from metrics.classification.costs import cost_sensitive_decisions
 from metrics.display.text import two_digits
 from metrics.elicited.metric_parts import CaseWords
 from metrics.errors import InputError
-from metrics.inputs.arguments import labelled_table, same_length
+from metrics.inputs.arguments import Floats, labelled_table, same_length
 from metrics.inputs.labels import checked_rows
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
@@ -24,7 +24,6 @@ from metrics.policies.recalibration import Recalibration, recalibration
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
 
-Floats = NDArray[np.float64]
 
 DEFAULT_POPULATION = 1_000
 # From so many points of difference in the share of a class on, a model's probabilities are those of another population.

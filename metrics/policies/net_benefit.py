@@ -15,14 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.display.axes import INK, LINE, QUIET, SECOND, axes_for, line_look, tidy
 from metrics.errors import InputError
-from metrics.inputs.arguments import case_weights, number_array, real_number, same_length, whole_number
+from metrics.inputs.arguments import Floats, case_weights, number_array, real_number, same_length, whole_number
 from metrics.inputs.labels import label_array, label_text
 from metrics.probabilistic.calibration import positive_cases
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 
 TREAT_ALL, TREAT_NONE = "treat all", "treat none"
 # Cases of a class beyond so many are dealt out in turn to groups that share a weight.

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.errors import require
-
-Floats = NDArray[np.float64]
+from metrics.inputs.arguments import Floats
 
 FOLDS = 5
 MOST_ROWS = 20_000

@@ -26,7 +26,7 @@ from elicit_app.experiments.reproduce import (
     user_study,
     worked,
 )
-from elicit_app.experiments.reproduce.shape import NOT_PUBLISHED, Experiment, Findings, Options, Panel, Part, Row
+from elicit_app.experiments.reproduce.shape import NOT_PUBLISHED, Experiment, Findings, Options, Panel, Part, Row, draw
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.study.writing import write_whole
 from metrics.errors import InputError
@@ -94,8 +94,6 @@ def reproduce(
     Problem
         The folder cannot be written, or data are missing.
     """
-    from elicit_app.experiments.reproduce.shape import draw
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
