@@ -126,11 +126,12 @@ def policy_curves(
     InputError
         As `judge`; where the mistake is the yardstick or unknown, or a ratio is not above 0.
     """
+    rate = _rate(exchange_rates(metric), mistake)
     true, tables = cases_of(metric, y_true, y_proba)
     models = [(ModelPolicies.of(name, metric, recalibration(true, proba)), proba) for name, proba in tables.items()]
     today = None if practice is None else Practice.of(practice, metric.classes)
     return curves_of_models(
-        metric, true, models, mistake, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
+        metric, true, models, rate, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
     )
 
 
@@ -138,7 +139,7 @@ def curves_of_models(
     metric: ElicitedMetric,
     true: NDArray[np.int64],
     models: Sequence[tuple[ModelPolicies, Floats]],
-    mistake: tuple[int, int | None] | None = None,
+    rate: ExchangeRate,
     *,
     ratios: ArrayLike | None = None,
     prevalence: ArrayLike | None = None,
@@ -146,11 +147,10 @@ def curves_of_models(
     draws: int = 1_000,
     seed: int = 0,
 ) -> PolicyCurves:
-    """Return `policy_curves` of models whose recalibration is known, with their probabilities, shape (n, k) each.
+    """Return `policy_curves` of models whose recalibration is known, and of a mistake whose exchange rate is.
 
     From one ratio to the next the decisions change in few classes; only those are drawn again.
     """
-    rate = _rate(exchange_rates(metric), mistake)
     costs, at = UnitCosts.estimated(metric), _ratios(rate, ratios)
     columns = [one for model, proba in models for one in _columns(model, proba)]
     policies, others = [policy for policy, _ in columns], always(metric.classes)

@@ -32,11 +32,12 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
     if judgement is None or rate.is_yardstick:
         return None
     prevalence = judgement.prevalence if judgement.stated else None
+    models = [(ModelPolicies.of(one.name, view.metric, recalibration_of(one)), one.y_proba) for one in study.models]
     found = curves_of_models(
         view.metric,
         study.models[0].y_true,
-        [(ModelPolicies.of(model.name, view.metric, recalibration_of(model)), model.y_proba) for model in study.models],
-        (rate.true, rate.predicted),
+        models,
+        rate,
         prevalence=prevalence,
         practice=None if view.practice is None else Practice.of(view.practice, study.classes),
     )
