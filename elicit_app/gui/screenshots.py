@@ -170,6 +170,7 @@ class Script:
         self._flow, self._pages = self._window.flow, self._window.pages
         self._rng = np.random.default_rng(np.random.SeedSequence(_SEED))
         self._flow.preparation.draw_seed = lambda: _SEED
+        self._flow.looks_ahead = False
         self._window.show()
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.classification.costs import cost_sensitive_decisions
-from metrics.display.axes import LogAxis, axes_for, line_look, over_ratio, tidy
+from metrics.display.drawing import LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import ExchangeRate, exchange_rates
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, number_array

@@ -17,7 +17,7 @@ from elicit_app.gui.elements.painting import box
 from elicit_app.gui.elements.surfaces import in_column
 from elicit_app.gui.elements.texts import elided, show_tooltip, tell
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, XS, Role, Tokens, em, font, tokens
-from metrics.display.axes import LogAxis
+from metrics.display.drawing import LogAxis
 from metrics.display.text import two_digits
 from metrics.elicited.exchange import RateMark
 

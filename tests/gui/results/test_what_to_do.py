@@ -18,7 +18,7 @@ from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.words.policy_words import policy_texts
 from elicit_app.study import open_study
-from metrics.display.axes import LinearAxis
+from metrics.display.drawing import LinearAxis
 from metrics.elicited.metric_parts import CHOICE_SETTLED
 
 TODAY = ((167, 45), (150, 207))
