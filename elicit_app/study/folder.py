@@ -38,11 +38,21 @@ from elicit_app.study.writing import new_folder, write_whole
 from metrics.elicited.metric_parts import AnswersFor, Consequence
 from metrics.errors import InputError
 from metrics.files import read_regular_file, real_path, strict_json
+from metrics.inputs.labels import has_line_end
 
 FORMAT = "elicit-study"
 CURRENT_VERSION = 1
 
 Text = Annotated[str, Field(min_length=1)]
+
+
+def _on_one_line(name: str) -> str:
+    if has_line_end(name):
+        raise PydanticCustomError("line_end", "a class name must be one line, this one has a line end in it")
+    return name
+
+
+ClassName = Annotated[Text, AfterValidator(_on_one_line)]
 Document = TypeVar("Document", bound=BaseModel)
 Pair = tuple[Text, Text]
 
@@ -107,7 +117,7 @@ class Described(_Part):
     version: int
     title: Text
     description: str = ""
-    classes: Annotated[list[Text], Field(min_length=2)]
+    classes: Annotated[list[ClassName], Field(min_length=2)]
     population: Annotated[int, Field(ge=10, le=1_000_000)]
     stated_prevalence: list[Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]] | None = None
     yardstick: Pair = Field(description="true and predicted class of the mistake that others are compared with")
@@ -372,6 +382,8 @@ def check_study(study: Study) -> None:
     longest = max(map(len, names))
     if longest > LONGEST_TEXT:
         raise Problem(f"A title or name has {longest:,} characters; at most {LONGEST_TEXT:,} can be shown. Shorten it.")
+    if (name := next(filter(has_line_end, study.classes), None)) is not None:
+        raise Problem(f"The name of the class “{name}” has a line end in it: write it on one line.")
     true, predicted = study.yardstick
     if true == predicted or not (0 <= true < study.n_classes and 0 <= predicted < study.n_classes):
         raise Problem(f"The yardstick ({true}, {predicted}) is not a mistake among {study.n_classes} classes.")

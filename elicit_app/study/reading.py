@@ -23,6 +23,7 @@ from elicit_app.study.model import MOST_CLASSES, ColumnMap, Distribution, Predic
 from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
 from metrics.display.text import counted
 from metrics.elicited.family import error_cells
+from metrics.inputs.labels import has_line_end
 
 if TYPE_CHECKING:
     import polars as pl
@@ -245,6 +246,8 @@ def _column_findings(names: list[str], classes: list[str]) -> Iterator[Finding]:
     elif len(classes) == 1:
         remedy = "At least two classes are needed. With two classes, write the probability of each."
         yield Finding(f"There is only one class, “{classes[0]}”", remedy)
+    for name in filter(has_line_end, classes):
+        yield Finding(f"The name of the class “{shortened(name)}” has a line end in it", "Write it on one line.")
     if "" in classes:
         yield Finding(f"A column is called {PROBABILITY} and names no class", f"Call it {PROBABILITY}<class>.")
     for name, times in Counter([name for name in names if name == TRUTH]).items():
