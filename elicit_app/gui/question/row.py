@@ -27,7 +27,7 @@ reaches beyond the column."""
 
 _OR_TYPE = "or type"
 _HANDLE_AIR = 18
-"""So near to the slider's near end nothing else is painted: its handle stands there."""
+"""So near to an end of the slider no words are painted: its handle may stand there."""
 
 _UNDER_NUMBER, _UNDER_NUMBER_TIGHT = 8, 6
 """Between the digits and the rate."""
@@ -255,7 +255,7 @@ class CountBar(QLabel):
         far = where.ends[1]
         words = f"{moving.most:,}"
         wide = metrics.horizontalAdvance(words) + 2
-        left = far - em(14) - wide if self._side == "left" else far + em(14)
+        left = far - em(_HANDLE_AIR) - wide if self._side == "left" else far + em(_HANDLE_AIR)
         beside = QRectF(left, where.middle - metrics.height() / 2, wide, metrics.height())
         if beside.left() < frame.left() + 4 or beside.right() > frame.right() - 4:
             beside.moveCenter(QPointF(far, where.middle + metrics.height()))
