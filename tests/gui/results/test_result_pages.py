@@ -314,3 +314,13 @@ def test_a_study_without_models_has_no_scenarios(qtbot, views, study):
     assert page.to_do.policies.isHidden()
     assert page.to_do.more.isHidden()
     assert page.practice.isHidden()
+
+
+def test_no_link_at_the_foot_is_cut_in_a_small_window(results, views, study, qtbot):
+    results.show_result(replace(views[1], experts=2), study)
+    results.resize(800, 600)
+    for tab in range(len(TABS)):
+        results.tabs.setCurrentIndex(tab)
+        shown = [link for link in results.findChildren(LinkButton) if link.isVisibleTo(results)]
+        qtbot.waitUntil(lambda shown=shown: all(one.width() >= one.sizeHint().width() for one in shown))
+    results.resize(1280, 800)
