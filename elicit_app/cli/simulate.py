@@ -22,14 +22,17 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command()(simulate)
-    app.command()(sweep)
+    app.command(short_help="Ask simulated experts with known metrics.")(simulate)
+    app.command(short_help="Simulate every combination of settings.")(sweep)
 
 
 def simulate(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
     procedure: Annotated[
-        str, typer.Option(metavar="NAME", help="What chooses the questions: bayes, dlpm, lpm, dlfpm or lfpm.")
+        str,
+        typer.Option(
+            metavar="NAME", help="What chooses the questions: bayes, dlpm, lpm, dlfpm, lfpm, binary or quadratic."
+        ),
     ] = "bayes",
     family: Annotated[
         Literal["dlpm", "lpm", "dlfpm", "lfpm"] | None,
