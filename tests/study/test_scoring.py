@@ -224,6 +224,17 @@ def test_faults_of_several_batches_are_told_in_the_order_of_the_rows(tmp_path):
     assert scored.value.sentence == read.value.sentence
 
 
+def test_rows_with_other_labels_in_one_part_are_other_labels_of_the_whole():
+    truth, proba = predictions(3, 20)
+    other = np.where(np.arange(20) == 4, (truth + 1) % 3, truth)
+    parts = [RowsTally(metric(), ["a", "b"]) for _ in range(2)]
+    for part, labels, start in zip(parts, (truth, other), (0, 20), strict=True):
+        part.update([Batch(truth, proba), Batch(labels, proba)], start)
+    assert [part.same_labels for part in parts] == [True, False]
+    parts[0].merge(parts[1])
+    assert not parts[0].same_labels
+
+
 def test_rows_that_were_rescaled_are_counted_over_all_batches(tmp_path):
     path = tmp_path / "m.parquet"
     truth = np.array(CLASSES)[predictions(5, 2 * BATCH_ROWS)[0]]
