@@ -21,7 +21,7 @@ from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.pooling import pooled
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.experiments.noise import Noise
+from elicit_app.experiments.people import Noise
 from elicit_app.experiments.simulated import SimulatedRun
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.registry import setting_of

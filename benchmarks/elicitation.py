@@ -24,7 +24,7 @@ from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.pairs import PairSet
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Matrix, Procedure
-from elicit_app.experiments.noise import Noise
+from elicit_app.experiments.people import Noise
 from elicit_app.experiments.simulated import Simulation
 from elicit_app.experiments.simulation import Experts, Laboratory, simulate
 from elicit_app.registry import setting_of

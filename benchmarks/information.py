@@ -19,7 +19,7 @@ from elicitation import opened
 from elicit_app.elicitation.choosing import information
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.response import ResponseModel
-from elicit_app.experiments.noise import Noise
+from elicit_app.experiments.people import Noise
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.registry.procedures import BayesSetting
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from elicit_app.experiments.noise import Noise
+from elicit_app.experiments.people import Noise
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.registry import setting_of
 from elicit_app.registry.entries import as_packed

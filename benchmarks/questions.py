@@ -31,7 +31,7 @@ from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Asked, Outcome, Purpose, Question
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.experiments.measures import JudgedPairs, ModelDecisions
-from elicit_app.experiments.noise import Noise
+from elicit_app.experiments.people import Noise
 from elicit_app.experiments.truths import Metric, random_metric
 from elicit_app.registry.entries import cases_of
 from elicit_app.study import open_study

@@ -31,10 +31,10 @@ from elicit_app.elicitation.response import N_PARAMETERS
 from elicit_app.elicitation.stopping import BEST_PROBABILITY, probability_best
 from elicit_app.elicitation.trust import TrustReport, trust_report
 from elicit_app.experiments.measures import JudgedPairs
-from elicit_app.experiments.noise import Noise
+from elicit_app.experiments.people import Noise
+from elicit_app.experiments.people import Person as Valuing
 from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.experiments.truths import Metric
-from elicit_app.experiments.truths import Person as Valuing
 from elicit_app.registry.entries import cases_of
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.questions import sides

@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from elicit_app.study import Predictions, Study, Wording
-from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
 from elicit_app.study.folder import write_folder
 from elicit_app.study.model import study_digest
+from elicit_app.study.reading import population_for, prevalence_of, yardstick_for
 
 HERE = Path(__file__).resolve().parent
 SUMS = "```sha256\n"

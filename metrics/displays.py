@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from metrics.classification.confusion import ConfusionMatrix, Normalize, confusion_matrix
 from metrics.classification.costs import mean_cost
-from metrics.display.matrices import plot_shares
+from metrics.display.drawing import plot_shares
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.inputs.class_index import ClassIndex
 from metrics.models.cost_curves import CostCurve, cost_curve

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from metrics.display.axes import tidy
-from metrics.display.matrices import plot_confusion, plot_cost_matrix, plot_difference
+from metrics.display.drawing import plot_confusion, plot_cost_matrix, plot_difference, tidy
 from metrics.errors import InputError
 from metrics.inputs.arguments import case_weights, number_array, same_length
 from metrics.inputs.labels import label_array, label_text

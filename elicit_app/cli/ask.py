@@ -21,7 +21,7 @@ NeverWorseOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("ask")(ask)
+    app.command("ask", short_help="Answer the questions in the terminal.")(ask)
 
 
 def ask(
@@ -74,7 +74,8 @@ def ask(
 ) -> None:
     """Answer questions in the terminal: type a line a question, or pipe them in.
 
-    Keys: 1 A, 2 B (1+ clearly, 1- slightly), 0 about equal, s cannot say, u undo, q stop and see the result.
+    Keys: 1 A, 2 B (1+ clearly, 1- slightly), 0 about equal, =40 makes both equal, s cannot say,
+    u undo, q stop and see the result.
     """
     from elicit_app.cli.asking import AskOptions, ask_in_terminal
     from elicit_app.problem import WrongOption

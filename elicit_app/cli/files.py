@@ -26,11 +26,11 @@ def register_session(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Check and recover session files; report what they came to.",
+        help="Check, recover and report on session files.",
     )
-    group.command("check")(check_session_file)
-    group.command()(recover)
-    group.command()(report)
+    group.command("check", short_help="Say what is sound in a session file.")(check_session_file)
+    group.command(short_help="Save what is left of a damaged session.")(recover)
+    group.command(short_help="Write the report on a session.")(report)
     app.add_typer(group, name="session")
 
 
@@ -39,10 +39,10 @@ def register_metric(app: typer.Typer) -> None:
     group = typer.Typer(
         no_args_is_help=True, rich_markup_mode=None, help="Show, check, export and pool elicited metrics."
     )
-    group.command()(show)
-    group.command()(check)
-    group.command()(export)
-    group.command()(pool)
+    group.command(short_help="Print a metric as a page.")(show)
+    group.command(short_help="Recompute a metric's worked example.")(check)
+    group.command(short_help="Write a metric for other tools, or a report.")(export)
+    group.command(short_help="Pool the metrics of several experts.")(pool)
     app.add_typer(group, name="metric")
 
 

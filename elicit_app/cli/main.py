@@ -46,7 +46,7 @@ app = typer.Typer(
 )
 
 
-@app.command()
+@app.command(short_help="Open the app on a bundled study.")
 def demo(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="A bundled study; see elicit study list.")] = _DEMO,
 ) -> None:
@@ -62,9 +62,15 @@ def demo(
     _run(name)
 
 
-@app.command("open")
+@app.command("open", short_help="Open the app on a study or a session.")
 def open_ref(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")],
+    study: Annotated[
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="Bundled study, study folder, predictions file, or a study sent as one file (*.elicit), or a session.",
+        ),
+    ],
 ) -> None:
     """Open the app on a study."""
     _require_known(study)
@@ -161,7 +167,7 @@ def _missing_library(plugin: str) -> str:
     return ""
 
 
-@app.command()
+@app.command(short_help="Write pictures of every page.")
 def screenshots(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where the PNG files go; made where it is missing.")],
 ) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add `measure`."""
-    app.command()(measure)
+    app.command(short_help="Take a measure of files.")(measure)
 
 
 def measure(

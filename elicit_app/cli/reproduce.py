@@ -21,7 +21,7 @@ _EVERYTHING = "all"
 
 def register(app: typer.Typer) -> None:
     """Add `reproduce`."""
-    app.command()(reproduce)
+    app.command(short_help="Compute a published result anew.")(reproduce)
 
 
 def reproduce(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,7 +23,7 @@ _AS_USUAL = (50, "sum", "graded", "local")  # of the options about classes
 
 def register(app: typer.Typer) -> None:
     """Add `score`."""
-    app.command()(score)
+    app.command(short_help="Judge what one could do with models.")(score)
 
 
 def score(
@@ -155,13 +156,22 @@ def _models(predictions: Sequence[Path]) -> tuple[list[str], list[Path]]:
     from elicit_app.study.making import distinct_names
 
     if not any((path / STUDY_FILE).is_file() for path in predictions):
+        _tell_repeated(predictions)
         return distinct_names(predictions), list(predictions)
     found: list[tuple[str, Path]] = []
     for path in predictions:
         found += model_files(path) if (path / STUDY_FILE).is_file() else [(path.stem, path)]
+    _tell_repeated([file for _, file in found])
     names = [name for name, _ in found]
     files = [file for _, file in found]
     return names if len(set(names)) == len(names) else distinct_names(files), files
+
+
+def _tell_repeated(files: Sequence[Path]) -> None:
+    """Say which file is given more than once: it is judged as so many models, which share what they deserve."""
+    for file, times in Counter(file.resolve() for file in files).items():
+        if times > 1:
+            print(f"{file.name} is given {times} times and judged as {times} models.", file=sys.stderr)
 
 
 def _here(

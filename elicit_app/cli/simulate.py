@@ -17,19 +17,22 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from elicit_app.experiments.simulated import Simulation
-    from elicit_app.experiments.sweep_results import Found
+    from elicit_app.experiments.sweep import Found
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command()(simulate)
-    app.command()(sweep)
+    app.command(short_help="Ask simulated experts with known metrics.")(simulate)
+    app.command(short_help="Simulate every combination of settings.")(sweep)
 
 
 def simulate(
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
     procedure: Annotated[
-        str, typer.Option(metavar="NAME", help="What chooses the questions: bayes, dlpm, lpm, dlfpm or lfpm.")
+        str,
+        typer.Option(
+            metavar="NAME", help="What chooses the questions: bayes, dlpm, lpm, dlfpm, lfpm, binary or quadratic."
+        ),
     ] = "bayes",
     family: Annotated[
         Literal["dlpm", "lpm", "dlfpm", "lfpm"] | None,
@@ -322,8 +325,7 @@ def sweep(
     """Run every combination that a specification states; the same command goes on after an interruption."""
     import os
 
-    from elicit_app.experiments.sweep import read_sweep, run_sweep, unfinished
-    from elicit_app.experiments.sweep_results import found_by, plot_found
+    from elicit_app.experiments.sweep import found_by, plot_found, read_sweep, run_sweep, unfinished
     from elicit_app.study.writing import write_picture
     from metrics.display.text import counted
 
@@ -366,7 +368,7 @@ def _print_table(found: list[Found]) -> None:
     from rich.box import SIMPLE
     from rich.table import Table
 
-    from elicit_app.experiments.sweep_results import MEASURES
+    from elicit_app.experiments.sweep import MEASURES
 
     shown = [name for name in MEASURES if any(name in one.means for one in found)]
     table = Table(box=SIMPLE, caption="means over runs ± standard errors")

@@ -48,14 +48,14 @@ def register(app: typer.Typer) -> None:
         rich_markup_mode=None,
         help="Make, list, send and collect studies.",
     )
-    group.command("new")(new)
+    group.command("new", short_help="Make a study from predictions files.")(new)
     group.command("list")(show_list)
-    group.command("change")(change)
-    group.command("radius")(radius)
-    group.command("classifier")(classifier)
-    group.command("pack")(pack)
-    group.command("collect")(collect)
-    group.command("report")(report)
+    group.command("change", short_help="Add, rename or take out models.")(change)
+    group.command("pack", short_help="Write one file for experts elsewhere.")(pack)
+    group.command("collect", short_help="File the answers that came back.")(collect)
+    group.command("report", short_help="Compare and pool a study's experts.")(report)
+    group.command("radius", short_help="Print the radius of the query sphere.")(radius)
+    group.command("classifier", short_help="Write a classifier with a given matrix.")(classifier)
     app.add_typer(group, name="study")
 
 

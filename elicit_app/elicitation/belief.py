@@ -22,6 +22,7 @@ ENDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)  # levels of the quantiles at which th
 ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 5_400.0  # effective draws; ends of ranges take more than means
 KEPT = 1_000  # draws behind a shown result: what is on screen, in a file and in its ranges are the same ones
 _GOES_A_STAGE = 2  # between the draws that a shown result keeps
+_ONE_BY_ONE = 100
 _STARTLING = 0.2  # probability of a choice below which the draws are made anew
 _RENEWED = 0.6  # of what renewed draws are worth: copies were moved little
 _YARDSTICKS = 6  # tried for the estimate
@@ -258,7 +259,7 @@ class ParticlePosterior(Posterior):
         """Tell whether draws have to be made anew: after a choice that startles them."""
         if not len(newest.choices.gain) or len(self.prior.order):
             return False
-        return float(np.exp(fit).mean()) < _STARTLING
+        return float(np.exp(fit / newest.n_answers).mean()) < _STARTLING
 
     def refined(self, answers: Evidence, rng: np.random.Generator) -> Self:
         """Move the draws on and keep every stage."""
@@ -370,6 +371,24 @@ def _balanced(log_ratios: Matrix, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         inside[out], inside[new] = False, True
         total = without + excess[new]
     return np.flatnonzero(inside)
+
+
+def builds_on(n: int) -> int:
+    """Return how many answers the belief knew that the belief after `n` >= 1 answers is made from.
+
+    A belief looks at all answers so far, so that making one after another takes the square of their number in time.
+    That is done for as many as anybody gives; from then on each is made from the last of those after 125, 156, 195, ...
+    answers, and the longest session goes on after a number of steps that grows with its logarithm.
+
+    >>> [builds_on(n) for n in (1, 100, 101, 125, 126, 1_000)]
+    [0, 99, 100, 100, 125, 921]
+    """
+    known = _ONE_BY_ONE
+    if n <= known:
+        return n - 1
+    while (further := known + known // 4) < n:
+        known = further
+    return known
 
 
 def open_ends(posterior: Posterior, widest: float) -> tuple[Matrix, tuple[tuple[float, float] | None, ...]]:

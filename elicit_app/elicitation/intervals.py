@@ -22,9 +22,12 @@ from elicit_app.elicitation.belief import Posterior, at_a_time, by_columns
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import Evidence, Person, ResponseModel, point_lapse
+from elicit_app.problem import Problem
 
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
 
+MOST_ANSWERS = 200  # time grows with the cube of their number
+_MOST_NUMBERS = 3_000_000  # of matrices between the answers, one for each set of hyperparameters
 _DRAWS, _DRAWS_TO_SHOW = 400, 2_400
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
 _PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from none
@@ -67,6 +70,11 @@ class _Intervals(NamedTuple):
     error: Matrix
     lapse: Matrix
     share: Matrix
+
+    def of(self, some: slice) -> _Intervals:
+        """Return them under some of the sets of hyperparameters."""
+        low, high, error, lapse = (each[some] for each in (self.low, self.high, self.error, self.lapse))
+        return self._replace(low=low, high=high, error=error, lapse=lapse)
 
 
 class _Sites(NamedTuple):
@@ -148,12 +156,19 @@ class IntervalPosterior(Posterior):
         """Return the sites so far with an empty one where the newest answer stands: at the end of its kind."""
         if answers.n_answers + len(self.prior.order) != self.site.shape[1] + newest.n_answers:
             return None
+        if newest.n_answers > 1:
+            return None
         if not newest.n_answers:
             return self.site
         place = len(answers.choices.gain) - 1 if len(newest.choices.gain) else answers.n_answers - 1
         return np.insert(self.site, place, [_LEAST, 0.0], axis=1)
 
     def _fitted(self, answers: Evidence, rng: np.random.Generator, h: int, n: int, start: Matrix | None) -> Self:
+        if answers.n_answers > MOST_ANSWERS:
+            raise Problem(
+                f"Of so many mistakes at most {MOST_ANSWERS} answers can be weighed together, these are "
+                f"{answers.n_answers:,}. All are kept in the session; undo the last ones to see what the others say."
+            )
         hyper, log_proposal = self._proposed(h, rng)
         answered = _as_intervals(answers, self.prior, hyper, self.log_draws.mean(axis=0))
         passes = _PASSES
@@ -321,13 +336,29 @@ def _covariances(projection: Matrix, spreads: Matrix, prior: WeightPrior) -> Mat
 
 
 def _propagated(answered: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int) -> _Sites:
-    """Fit the sites by parallel expectation propagation, for every set of hyperparameters at once."""
+    """Fit the sites for every set of hyperparameters, as many of them at once as have room."""
+    h, n = answered.low.shape
+    at_once = max(1, _MOST_NUMBERS // max(n * n, 1))
+    rows = [slice(first, first + at_once) for first in range(0, h, at_once)]
+    parts = [_propagated_part(answered.of(some), spreads[some], prior, start, passes) for some in rows]
+    found = [one for one, _ in parts]
+    sites = found[0] if len(found) == 1 else _Sites(*map(np.concatenate, zip(*found, strict=True)))
+    settled = np.concatenate([mask for _, mask in parts])
+    if not settled.any():
+        return sites
+    return sites._replace(evidence=np.where(settled, sites.evidence, sites.evidence[settled].min()))
+
+
+def _propagated_part(
+    answered: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int
+) -> tuple[_Sites, NDArray[np.bool_]]:
+    """Fit the sites by parallel expectation propagation, and return which fits have settled."""
     h, n = answered.low.shape
     covariance = _covariances(answered.projection, spreads, prior)
     precision = np.repeat(np.maximum(start[:1], _LEAST), h, axis=0)
     weighted = np.repeat(start[1:], h, axis=0)
     if not n:
-        return _Sites(precision, weighted, np.zeros(h), np.zeros((h, 0, 0)))
+        return _Sites(precision, weighted, np.zeros(h), np.zeros((h, 0, 0))), np.ones(h, dtype=bool)
     variance = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 1e-12)
     for turn in range(passes + 1):
         root = np.sqrt(precision)
@@ -346,9 +377,7 @@ def _propagated(answered: _Intervals, spreads: Matrix, prior: WeightPrior, start
             evidence = _evidence(inner, mean, precision, weighted, cavity, cavity_weighted, log_chance)
             settled = (np.abs(centre + slope / cavity - mean) <= _SETTLED * np.sqrt(spread)).all(axis=1)
             settled &= evidence <= 0.0  # it is a probability; where the passes went astray it means nothing
-            if settled.any():
-                evidence = np.where(settled, evidence, evidence[settled].min())
-            return _Sites(precision, weighted, evidence, inverse)
+            return _Sites(precision, weighted, evidence, inverse), settled
         step = _DAMPING if turn else 1.0
         new = np.maximum(-curve / np.maximum(1.0 + curve / cavity, 1e-6), _LEAST)
         new_weighted = (slope - centre * curve) / np.maximum(1.0 + curve / cavity, 1e-6)

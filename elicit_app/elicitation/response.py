@@ -219,7 +219,7 @@ def rounding_cell(count: int, most: int) -> tuple[float, float]:
     People say 1, 2, 3, 5 and 10 (times a power of ten); other numbers are as round as their last digits.
 
     >>> rounding_cell(30, 400)
-    (24.494897427831777, 38.72983346207417)
+    (24.49489742783178, 38.72983346207417)
     >>> rounding_cell(47, 400)
     (46.5, 47.5)
     """

@@ -22,17 +22,9 @@ from elicit_app.experiments.measures import (
     ModelDecisions,
     errors,
 )
-from elicit_app.experiments.noise import NO_NOISE, Noise, Voters
+from elicit_app.experiments.people import LINEAR, MONOTONE, NO_NOISE, Noise, Person, Voters
 from elicit_app.experiments.simulated import SimulatedRun, Simulation
-from elicit_app.experiments.truths import (
-    LINEAR,
-    MONOTONE,
-    Kind,
-    Metric,
-    Person,
-    Values,
-    true_metric,
-)
+from elicit_app.experiments.truths import Kind, Metric, Values, true_metric
 from elicit_app.problem import WrongOption
 from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.registry.entries import cases_of, deciders, sphere_for

@@ -1,4 +1,7 @@
-"""Sweeps: many combinations of study, procedure and expert, a row a run, kept as they finish and taken up again."""
+"""Sweeps: many combinations of study, procedure and expert, a row a run, kept as they finish and taken up again.
+
+What was found is a line a combination with standard errors, and a picture of errors against questions.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from functools import lru_cache
 from hashlib import sha256
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy
@@ -26,8 +29,13 @@ from elicit_app.registry.entries import read_orders
 from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
 from elicit_app.study.writing import require_writable, write_problem, write_whole
+from metrics.display.drawing import line_look
 from metrics.errors import InputError
 from metrics.files import read_regular_file, real_path
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Row = dict[str, Any]
 Engine = Literal["local", "dask"]
@@ -172,17 +180,15 @@ def _combinations(path: Path, table: Mapping[str, Any]) -> Iterator[Combination]
             raise Problem(f"{path}: {name} must be a value or a list of values.")
     dimensions = [value if isinstance(value, list) else [value] for value in rest.values()]
     for values in itertools.product(*dimensions):
-        chosen = {name: _hashable(value) for name, value in zip(rest, values, strict=True)}
+        chosen = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in zip(rest, values, strict=True)
+        }
         study, procedure = chosen.pop("study"), chosen.pop("procedure", "bayes")
         if not isinstance(study, str) or not isinstance(procedure, str):
             raise Problem(f"{path}: study and procedure must be texts.")
         if Path(study).exists():
             study = str(real_path(study))
         yield Combination(study, procedure, tuple(chosen.items()), runs, judged)
-
-
-def _hashable(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _versions() -> dict[str, str]:
@@ -198,8 +204,7 @@ def _key(one: Combination, laboratory: Laboratory) -> str:
 
 @lru_cache(maxsize=4)
 def _opened(ref: str) -> Study:
-    """Return a study, read once for all combinations that follow each other."""
-    return open_study(ref)
+    return open_study(ref)  # read once for all combinations that follow each other
 
 
 @lru_cache(maxsize=4)
@@ -212,7 +217,7 @@ def run_portion(one: Combination, numbers: Sequence[int]) -> list[Row] | Problem
     try:
         laboratory = _laboratory(one)
         shared = _shared(laboratory)
-        return [{"run": number, **shared, **_found(laboratory.run(number, judged=one.judged))} for number in numbers]
+        return [{"run": number, **shared, **_measured(laboratory.run(number, judged=one.judged))} for number in numbers]
     except Problem as problem:
         return Problem(f"{problem.sentence} (in {one})")  # not raised: trying again does not help
 
@@ -225,7 +230,7 @@ def _shared(laboratory: Laboratory) -> Row:
     return {**texts, "study_digest": laboratory.study.digest, **_versions()}
 
 
-def _found(run: SimulatedRun) -> Row:
+def _measured(run: SimulatedRun) -> Row:
     found = run.as_json()
     linear = found.pop("linear")
     del found["asked"]
@@ -384,9 +389,6 @@ def _finished(
 
         with cluster(scheduler) as finished:
             yield from finished(run_portion, portions)
-    elif jobs == 1:
-        for place, (one, numbers) in enumerate(portions):
-            yield place, run_portion(one, numbers)
     else:
         from joblib import Parallel, delayed
 
@@ -397,3 +399,101 @@ def _finished(
 
 def _placed(place: int, one: Combination, numbers: Sequence[int]) -> tuple[int, list[Row] | Problem]:
     return place, run_portion(one, numbers)
+
+
+MEASURES = {
+    "questions": "questions",
+    "error_l2": "error (L2)",
+    "agreement": "agreement",
+    "range_factor": "range factor",
+    "covered": "covered",
+}
+"""What is told of every combination: column and heading."""
+_QUESTIONS = "questions"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the runs of one combination came to.
+
+    Parameters
+    ----------
+    label : str
+        What tells the combination from the others of the sweep; everything where it is alone.
+    line : str
+        The same without the number of questions: what is one line in the picture.
+    runs : int
+        How many.
+    means, errors : dict of str to float
+        Mean over the runs and its standard error, by column; a column without values is left out.
+    """
+
+    label: str
+    line: str
+    runs: int
+    means: dict[str, float]
+    errors: dict[str, float]
+
+
+def found_by(sweep: Sweep, rows: Sequence[Row]) -> list[Found]:
+    """Return what every combination came to, in the order of the specification."""
+    stated = [one.as_dict() for one in sweep.combinations]
+    names = list(dict.fromkeys(name for one in stated for name in one))
+    varied = [name for name in names if len({one.get(name) for one in stated}) > 1] or names[:2]
+    by_place = itertools.groupby(rows, key=lambda row: row["combination"])
+    return [_found(stated[place], varied, list(of_one)) for place, of_one in by_place]
+
+
+def _found(stated: dict[str, object], varied: Sequence[str], rows: Sequence[Row]) -> Found:
+    means, errors = {}, {}
+    for name in MEASURES:
+        values = np.array([row[name] for row in rows if row[name] is not None], dtype=np.float64)
+        if len(values):
+            means[name] = float(values.mean())
+            errors[name] = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+    return Found(
+        _label(stated, varied), _label(stated, [x for x in varied if x != _QUESTIONS]), len(rows), means, errors
+    )
+
+
+def _label(stated: dict[str, object], names: Sequence[str]) -> str:
+    bare = ("study", "procedure")
+    return ", ".join(str(stated[x]) if x in bare else f"{x} {stated[x]}" for x in names if x in stated)
+
+
+def plot_found(found: Sequence[Found]) -> Figure:
+    """Draw error, and range where there is a belief, against the questions asked; bars are two standard errors long."""
+    from matplotlib.figure import Figure
+
+    panels = [name for name in ("error_l2", "agreement", "range_factor") if any(name in one.means for one in found)]
+    figure = Figure(figsize=(4.2 * len(panels), 4.4), layout="constrained")
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    lines = list(dict.fromkeys(one.line for one in found))
+    for panel, name in zip(axes, panels, strict=True):
+        _draw(panel, [one for one in found if name in one.means], name, lines)
+    handles, labels = axes[0].get_legend_handles_labels()
+    if any(labels):
+        figure.legend(handles, labels, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    return figure
+
+
+def _draw(panel: Axes, found: Sequence[Found], name: str, lines: Sequence[str]) -> None:
+    for place, line in enumerate(lines):
+        points = sorted((one for one in found if one.line == line), key=lambda one: one.means[_QUESTIONS])
+        if not points:
+            continue
+        panel.errorbar(
+            [one.means[_QUESTIONS] for one in points],
+            [one.means[name] for one in points],
+            yerr=np.nan_to_num([one.errors[name] for one in points]),
+            label=line,
+            **line_look(place),
+            marker="o",
+            ms=4,
+            capsize=2,
+        )
+    panel.set(xlabel="questions asked", ylabel=MEASURES[name])
+    panel.set_xlim(left=0)
+    if name == "error_l2":
+        panel.set_ylim(bottom=0)
+    panel.spines[["top", "right"]].set_visible(False)

@@ -1,9 +1,14 @@
-"""True values of simulated experts: metrics that are stated or drawn at random, and people who are not linear."""
+"""True metrics of simulated experts: linear or linear-fractional, stated or drawn at random.
+
+Source of the fractions: [HBMK19] Hiranandani, Boodaghians, Mehta & Koyejo, "Multiclass Performance Metric Elicitation",
+NeurIPS 2019, section 2 and appendix E. A numerator has no offset, by convention: more than that no preference tells. A
+stated fraction must be defined and monotone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Protocol, cast
 
 import numpy as np
@@ -15,7 +20,6 @@ from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.procedures.published import Fraction
 from elicit_app.elicitation.procedures.quadratic import Quadratic
 from elicit_app.elicitation.questions import Family, Matrix, Outcome
-from elicit_app.experiments.fractions import random_fraction, stated_fraction
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
 from elicit_app.registry.entries import stated_orders
@@ -24,12 +28,8 @@ from metrics.elicited.family import LPM, error_cells, family_of, fraction_family
 
 Kind = Literal["iid", "structured"]
 _MOST_DRAWS = 20_000  # of an expert, until one keeps the stated orders
-PersonKind = Literal["linear", "concave", "quadratic", "minimax", "threshold", "f1", "gmean", "hmean", "qmean"]
-MONOTONE: tuple[PersonKind, ...] = ("gmean", "hmean", "qmean")
-"""Monotone functions of how often each class is right, weighted by the weights of the classes: `psi`."""
-_SAME_RATE = 1e-12
-PERSON_FORMS = "linear, concave:P, quadratic:P, minimax, threshold:T or f1"
-_WITH_NUMBER: tuple[PersonKind, ...] = ("concave", "quadratic", "threshold")
+_HALVINGS = 60
+_FLAT = 1e-12
 
 
 class Values(Protocol):
@@ -122,196 +122,6 @@ class Metric:
             raise WrongOption(f"`noise` weights is about linear metrics, not about {self.family}.")
         size = len(self.weights)
         return Metric.linear(self.weights * np.exp(spread / np.sqrt(2) * rng.standard_normal(size)), self.family)
-
-
-@dataclass(frozen=True)
-class Person:
-    """In which way an expert values a result.
-
-    Parameters
-    ----------
-    kind : str
-        linear; concave: mistakes of a kind are felt by a power of their count; quadratic: mistakes of a kind weigh the
-        more the more of them there are, 1 + P times as much where all cases of a class are wrong that way; minimax:
-        only the class that is right least often counts; threshold: linear while the gravest class is wrong at most so
-        often, else unacceptable; f1: the mean over classes of the F-measure; gmean, hmean: the geometric and the
-        harmonic mean over classes of how often they are right; qmean: 1 - the root mean square of how often they are
-        wrong.
-    amount : float
-        The power, in (0, 1]; P, in (0, 1); the rate, in (0, 1).
-    """
-
-    kind: PersonKind = "linear"
-    amount: float = 1.0
-
-    def __str__(self) -> str:
-        """Return the text that stands for it."""
-        return f"{self.kind}:{self.amount:g}" if self.kind in _WITH_NUMBER else self.kind
-
-    @classmethod
-    def parse(cls, text: str) -> Person:
-        """Return what a text such as "concave:0.6" stands for.
-
-        Raises
-        ------
-        WrongOption
-            Another text.
-        """
-        kind, _, amount = text.partition(":")
-        if kind in ("linear", "minimax", "f1") and not amount:
-            return cls(cast(PersonKind, kind))
-        if kind not in _WITH_NUMBER:
-            raise WrongOption(f"`person` {text}: {PERSON_FORMS} was expected.")
-        try:
-            number = float(amount)
-        except ValueError:
-            raise WrongOption(f"`person` {text}: a number was expected after {kind}:.") from None
-        if not 0 < number < 1:
-            raise WrongOption(f"`person` {text}: the number must lie strictly between 0 and 1.")
-        return cls(kind, number)
-
-    @classmethod
-    def of_psi(cls, name: str) -> Person:
-        """Return who values results by a monotone function of the hits, by its name.
-
-        Raises
-        ------
-        WrongOption
-            There is no such function.
-        """
-        if name not in MONOTONE:
-            raise WrongOption(f"`psi` {name}: {', '.join(MONOTONE[:-1])} or {MONOTONE[-1]} was expected.")
-        return cls(name)
-
-    def values(self, metric: Metric, prevalence: Matrix, population: int) -> Values:
-        """Return how such a person values results, given linear weights.
-
-        Parameters
-        ----------
-        metric : Metric
-            The weights; a minimax or f1 person gives every class the same and only wobbles.
-        prevalence : ndarray of shape (k,)
-            Row sums of the matrices.
-        population : int
-            How many cases a result is about: counts are felt, not rates.
-
-        Raises
-        ------
-        WrongOption
-            The metric is linear-fractional and the person another.
-        """
-        if self.kind == "linear":
-            return metric
-        if is_fraction(metric.family):
-            raise WrongOption(f"`person` {self.kind} goes with the families dlpm and lpm, not with {metric.family}.")
-        if self.kind in MONOTONE and metric.family != "dlpm":
-            raise WrongOption(f"`psi` {self.kind} is a function of the hits: it goes with the family dlpm.")
-        return NonLinear(self, metric, np.asarray(prevalence, dtype=np.float64), population, np.ones(len(prevalence)))
-
-
-LINEAR = Person()
-
-
-@dataclass(frozen=True, eq=False)
-class NonLinear:
-    """The values of a person who is not linear.
-
-    Parameters
-    ----------
-    person : Person
-        In which way.
-    metric : Metric
-        Linear weights; not used by minimax and f1.
-    prevalence : ndarray of shape (k,)
-        Row sums of the matrices.
-    population : int
-        How many cases a result is about.
-    importance : ndarray of shape (k,)
-        How much each class counts for minimax and f1.
-    """
-
-    person: Person
-    metric: Metric
-    prevalence: Matrix
-    population: int
-    importance: Matrix
-
-    @property
-    def family(self) -> Family:
-        """Return the family that is elicited."""
-        return self.metric.family
-
-    @property
-    def weights(self) -> Matrix:
-        """Return the linear weights that the person starts from."""
-        return self.metric.weights
-
-    @property
-    def utility(self) -> Utility:
-        """Return the utility of one matrix, for an oracle."""
-        return lambda matrix: float(self(matrix))
-
-    def wobbled(self, spread: float, rng: np.random.Generator) -> NonLinear:
-        """Return values whose log-ratios, of weights or of the importance of classes, are off by `spread`."""
-        if self.person.kind in ("minimax", "f1"):
-            off = np.exp(spread / np.sqrt(2) * rng.standard_normal(len(self.importance)))
-            return replace(self, importance=self.importance * off)
-        return replace(self, metric=self.metric.wobbled(spread, rng))
-
-    def __call__(self, matrices: Matrix) -> Matrix:
-        """Return the utilities, shape (...), of matrices of rates, shape (..., k, k); greater is better."""
-        of = {
-            "concave": self._concave,
-            "quadratic": self._quadratic,
-            "minimax": self._minimax,
-            "threshold": self._threshold,
-            "f1": self._f1,
-        }
-        if self.person.kind in MONOTONE:
-            return self._mean(1.0 - self._wrong(np.asarray(matrices, dtype=np.float64)))
-        return of[self.person.kind](np.asarray(matrices, dtype=np.float64))
-
-    @property
-    def _costs(self) -> Matrix:
-        return family_of(self.metric.family).costs(self.metric.weights)
-
-    def _concave(self, matrices: Matrix) -> Matrix:
-        counts = np.maximum(matrices, 0.0) * self.population
-        return np.asarray(-(self._costs * counts**self.person.amount).sum(axis=(-2, -1)))
-
-    def _quadratic(self, matrices: Matrix) -> Matrix:
-        shares = np.maximum(matrices, 0.0) / np.maximum(self.prevalence, 1e-300)[:, None]
-        return np.asarray(-(self._costs * matrices * (1.0 + self.person.amount * shares / 2)).sum(axis=(-2, -1)))
-
-    def _minimax(self, matrices: Matrix) -> Matrix:
-        return np.asarray((-self.importance * self._wrong(matrices)).min(axis=-1))
-
-    def _threshold(self, matrices: Matrix) -> Matrix:
-        costs = self._costs
-        missed = self._wrong(matrices)[..., int(np.argmax(costs.max(axis=1)))]
-        linear = -(costs * matrices).sum(axis=(-2, -1))
-        # No cost is above 1 and rates sum to 1: every acceptable result is better than -1.
-        return np.where(missed <= self.person.amount + _SAME_RATE, linear, -1.0 - missed)
-
-    def _f1(self, matrices: Matrix) -> Matrix:
-        hits = np.diagonal(matrices, axis1=-2, axis2=-1)
-        named = matrices.sum(axis=-2) + matrices.sum(axis=-1)
-        return np.asarray(np.average(2 * hits / np.maximum(named, 1e-300), axis=-1, weights=self.importance))
-
-    def _mean(self, right: Matrix) -> Matrix:
-        """Return a weighted mean over classes of how often they are right, shape (...); 0 where one never is."""
-        weights = self.metric.weights
-        if self.person.kind == "qmean":
-            return np.asarray(1.0 - np.sqrt(((1.0 - right) ** 2) @ weights))
-        with np.errstate(divide="ignore"):
-            if self.person.kind == "gmean":
-                return np.exp(np.log(np.maximum(right, 0.0)) @ weights)
-            return np.asarray(1.0 / ((1.0 / np.maximum(right, 0.0)) @ weights))
-
-    def _wrong(self, matrices: Matrix) -> Matrix:
-        """Return the share of each true class that is wrong, shape (..., k)."""
-        hits = np.diagonal(matrices, axis1=-2, axis2=-1)
-        return np.asarray(1.0 - hits / np.maximum(self.prevalence, 1e-300))
 
 
 def true_metric(
@@ -483,3 +293,82 @@ def with_ratio(metric: Metric, ratio: float) -> Metric:
     if wide > 0:
         logs = (logs - logs.max()) * (np.log(ratio) / wide)
     return Metric.linear(family_of(metric.family).normalise(np.sign(metric.weights) * np.exp(logs)), metric.family)
+
+
+def random_fraction(family: Family, p: Matrix, prevalence: Matrix, rng: np.random.Generator) -> Fraction:
+    """Return a fraction with a given numerator whose denominator keeps it monotone and at most 1 in size.
+
+    Parameters
+    ----------
+    family : {"dlfpm", "lfpm"}
+        Of hits, p >= 0: 0 <= q <= p; of errors, p <= 0: 0 <= q <= -p.
+    p : ndarray of shape (n,)
+        Weights of the numerator.
+    prevalence : ndarray of shape (k,)
+        Row sums of the matrices it will judge.
+    rng : numpy.random.Generator
+        Chance.
+    """
+    size = np.abs(p)
+    q = size * rng.uniform(0, 1, len(p))
+    rest = size - q
+    k = len(prevalence)
+    largest = rest if family == "dlfpm" else rest.reshape(k, k - 1).max(axis=1)
+    return Fraction(family, p, 0.0, q, float(largest @ prevalence))
+
+
+def stated_fraction(family: Family, p: Matrix, denominator: Sequence[float], prevalence: Matrix) -> Fraction:
+    """Return the fraction <p, x> / (<q, x> + q0) that a user states.
+
+    Parameters
+    ----------
+    family : {"dlfpm", "lfpm"}
+        What x is: the k hits, or the errors in row-major order.
+    p : ndarray of shape (n,)
+        Weights of the numerator in the family's normalisation.
+    denominator : sequence of n or n + 1 float
+        q, then q0; without it q0 is 1.
+    prevalence : ndarray of shape (k,)
+        Row sums of the matrices.
+
+    Raises
+    ------
+    WrongOption
+        A wrong number, a denominator that is not positive everywhere, or a fraction that an error could raise.
+    """
+    n = len(p)
+    if len(denominator) not in (n, n + 1) or not np.isfinite(denominator).all():
+        raise WrongOption(
+            f"`denominator` has {len(denominator)} numbers; {n}, one for each weight, were expected, and one more for "
+            "the constant where it is not 1."
+        )
+    q = np.array(denominator[:n], dtype=np.float64)
+    q0 = float(denominator[n]) if len(denominator) > n else 1.0
+    if _largest(family, -q, prevalence) >= q0:
+        raise WrongOption("`denominator` is not above 0 for every confusion matrix: raise its constant, the last one.")
+    fraction = Fraction(family, p, 0.0, q, q0)
+    sign = 1.0 if family == "dlfpm" else -1.0
+    for extreme in (_extreme(fraction, prevalence, 1.0), -_extreme(fraction, prevalence, -1.0)):
+        if (sign * (p - extreme * q) < -_FLAT).any():
+            what = "falls with a hit" if family == "dlfpm" else "grows with an error"
+            raise WrongOption(f"With this `denominator` the metric somewhere {what}: make its weights smaller.")
+    return fraction
+
+
+def _largest(family: Family, slope: Matrix, prevalence: Matrix) -> float:
+    """Return the largest <slope, x> over all matrices of a prevalence: row by row, the hit or the steepest error."""
+    k = len(prevalence)
+    rows = slope[:, np.newaxis] if family == "dlfpm" else slope.reshape(k, k - 1)
+    return float(np.maximum(rows.max(axis=1), 0.0) @ prevalence)
+
+
+def _extreme(fraction: Fraction, prevalence: Matrix, sign: float) -> float:
+    """Return the largest value of sign * fraction: the t at which the best of <p - t q, x> - t q0 is 0."""
+    p, q, q0 = sign * fraction.p, fraction.q, fraction.q0
+    high = float(np.abs(p).sum() / (q0 - _largest(fraction.family, -q, prevalence)))
+    low = -high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        above = _largest(fraction.family, p - middle * q, prevalence) > middle * q0
+        low, high = (middle, high) if above else (low, middle)
+    return (low + high) / 2

@@ -12,10 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from elicit_app.elicitation.questions import Asked
-from elicit_app.experiments.noise import Kind as NoiseKind
+from elicit_app.experiments.people import NoiseKind, PersonKind
 from elicit_app.experiments.simulated import SimulatedRun
 from elicit_app.experiments.simulation import Experts, Laboratory
-from elicit_app.experiments.truths import PersonKind
 from elicit_app.registry import entry_named, setting_of
 from elicit_app.session.questions import to_reply
 from elicit_app.session.words.sentences import preference

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from PySide6.QtCore import QEventLoop
+from PySide6.QtCore import QEventLoop, QMessageLogContext, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from elicit_app.elicitation.oracles import Matching, WobblingOracle
@@ -107,6 +108,7 @@ def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progres
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Problem(f"{folder} cannot be made ({error.strerror or error}). Choose another folder.") from error
+    qInstallMessageHandler(_tell_but_for_size_hints)
     with TemporaryDirectory(prefix="elicit-") as scratch:
         script = Script(Path(scratch))
         try:
@@ -117,6 +119,12 @@ def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progres
                     progress(done + 1, len(STOPS))
         finally:
             script.close()
+
+
+def _tell_but_for_size_hints(kind: QtMsgType, context: QMessageLogContext, message: str | None) -> None:
+    """Print what Qt has to say, but for what its offscreen platform says of every window that is shown."""
+    if message and "propagateSizeHints" not in message:
+        print(message, file=sys.stderr)
 
 
 STOPS = (
@@ -170,6 +178,7 @@ class Script:
         self._flow, self._pages = self._window.flow, self._window.pages
         self._rng = np.random.default_rng(np.random.SeedSequence(_SEED))
         self._flow.preparation.draw_seed = lambda: _SEED
+        self._flow.looks_ahead = False
         self._window.show()
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from elicit_app.session.words.sentences import preference_of
 from elicit_app.study.model import Study
 from elicit_app.study.writing import write_whole
 from metrics import ElicitedMetric
-from metrics.display.axes import LinearAxis
+from metrics.display.drawing import LinearAxis
 from metrics.display.text import capitalised, counted, day, probability, total_cost, two_digits
 from metrics.elicited.exchange import beside_name, exchange_rates, flow_of, headline_of
 from metrics.elicited.metric_parts import ANSWERS_FOR

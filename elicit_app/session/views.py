@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -295,9 +296,12 @@ class Scenarios:
     def judgement(self, shares: ArrayLike | None = None) -> Judgement:
         """Return the judgement at a prevalence, by default the study's own."""
         of = self.own if shares is None else proportions(shares)
+        return self._at_own if np.allclose(of, self.own, rtol=0, atol=_SAME_SHARE) else self.judge.at(of)
+
+    @cached_property
+    def _at_own(self) -> Judgement:
         # the study's own shares, where they are counted, are doubted like everything counted
-        counted = self.stated is None and np.allclose(of, self.own, rtol=0, atol=_SAME_SHARE)
-        return self.judge.at(None if counted else of)
+        return self.judge.at(None if self.stated is None else self.own)
 
     def at(self, shares: ArrayLike | None = None) -> tuple[ModelView, ...]:
         """Return the models as they decide now, the cheapest first.

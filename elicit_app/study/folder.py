@@ -1,4 +1,10 @@
-"""Study folders: `study.json` and one Parquet file of predictions a model, written whole or not at all."""
+"""Study folders: `study.json` and one Parquet file of predictions a model, written whole or not at all.
+
+History of `study.json`
+-----------------------
+1 : classes, title, population, stated prevalence, yardstick, wording, models with their files, digest; what is done
+    with a case of a class and the purpose are optional.
+"""
 
 from __future__ import annotations
 
@@ -8,21 +14,285 @@ from collections.abc import Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 
-from elicit_app.problem import Problem
-from elicit_app.study.counting import normalised_prevalence
-from elicit_app.study.model import LONGEST_TEXT, Predictions, Study, check_wording, study_digest
-from elicit_app.study.reading import read_predictions, require_askable
+from elicit_app.problem import Finding, Problem, shortened
+from elicit_app.study.model import (
+    LONGEST_TEXT,
+    ColumnMap,
+    Mistake,
+    Predictions,
+    Study,
+    Wording,
+    check_wording,
+    default_wording,
+    study_digest,
+)
+from elicit_app.study.reading import normalised_prevalence, read_predictions, require_askable
 from elicit_app.study.tables import PROBABILITY, TRUTH
 from elicit_app.study.writing import new_folder, write_whole
+from metrics.elicited.metric_parts import AnswersFor, Consequence
 from metrics.errors import InputError
-from metrics.files import read_regular_file, real_path
+from metrics.files import read_regular_file, real_path, strict_json
+from metrics.inputs.labels import has_line_end
 
-if TYPE_CHECKING:
-    from elicit_app.study.document import StudyDocument
+FORMAT = "elicit-study"
+CURRENT_VERSION = 1
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+def _on_one_line(name: str) -> str:
+    if has_line_end(name):
+        raise PydanticCustomError("line_end", "a class name must be one line, this one has a line end in it")
+    return name
+
+
+ClassName = Annotated[Text, AfterValidator(_on_one_line)]
+Document = TypeVar("Document", bound=BaseModel)
+Pair = tuple[Text, Text]
+
+_REMEDY = "Put a backup copy in its place, or make a new study with `elicit study new`."
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ClassWords(_Part):
+    """How one case and several cases of a class are called, and what is done with one that is called so."""
+
+    one: Text
+    many: Text
+    action: Text | None = None
+
+
+def _with_predicted(found: Any) -> Any:
+    """Let `predicted` be left out of a hand-written file, for any wrong answer to the same truth."""
+    return {"predicted": None, **found} if isinstance(found, dict) else found
+
+
+def _complete(said: Consequence) -> Consequence:
+    if not (said.true and said.predicted != "" and said.name and said.one and said.many):
+        raise PydanticCustomError("empty", "true, predicted, name, one and many must not be empty")
+    return said
+
+
+class Words(_Part):
+    """The stated words; what is not stated gets generic words."""
+
+    case: Text = "case"
+    cases: Text = "cases"
+    classes: dict[Text, ClassWords] = {}
+    mistakes: list[Annotated[Consequence, BeforeValidator(_with_predicted), AfterValidator(_complete)]] = []
+
+
+class ModelEntry(_Part):
+    """A model's name and its predictions file in the study folder."""
+
+    name: Text
+    file: Annotated[str, Field(pattern=r"^[^/\\]+\.(parquet|csv|npz)$")]
+
+
+class MeantColumns(_Part):
+    """What the columns of the files meant that the study was made from, where they had names of their own."""
+
+    truth: Text
+    classes: list[Text]
+    columns: list[Text]
+    kind: Literal["probabilities", "logits", "labels"]
+
+
+class Described(_Part):
+    """What a study and a pack of it have in common. Rows of every matrix are true classes, columns predicted ones.
+
+    `digest` is that of the predictions the study was made from.
+    """
+
+    format: str
+    version: int
+    title: Text
+    description: str = ""
+    classes: Annotated[list[ClassName], Field(min_length=2)]
+    population: Annotated[int, Field(ge=10, le=1_000_000)]
+    stated_prevalence: list[Annotated[float, Field(gt=0, lt=1, allow_inf_nan=False)]] | None = None
+    yardstick: Pair = Field(description="true and predicted class of the mistake that others are compared with")
+    wording: Words = Words()
+    purpose: AnswersFor | None = Field(default=None, description="what answers are for, where that is stated")
+    digest: str
+
+
+class StudyDocument(Described):
+    """The content of `study.json`."""
+
+    format: Literal["elicit-study"] = "elicit-study"
+    version: Literal[1] = 1
+    models: Annotated[list[ModelEntry], Field(min_length=1)]
+    columns: MeantColumns | None = None
+    earlier: Annotated[list[Text], Field(description="digests before models were added or taken out")] = []
+
+
+def parse_document(path: Path, content: bytes) -> StudyDocument:
+    """Read `study.json`.
+
+    Parameters
+    ----------
+    path : Path
+        Where it lies, for the sentences.
+    content : bytes
+        UTF-8 JSON.
+
+    Raises
+    ------
+    Problem
+        It is cut short, of a newer version, or a field is not as expected.
+    """
+    found = parsed(path, content, _REMEDY)
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise Problem(f'{path} is not a study file: its "format" must be "{FORMAT}".')
+    version = found.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise Problem(f'{path} has no proper "version": a whole number from 1 to {CURRENT_VERSION} is expected.')
+    if version > CURRENT_VERSION:
+        raise Problem(
+            f"{path} was written by a newer elicit (version {version}, known up to {CURRENT_VERSION}): update elicit."
+        )
+    return validated(path, found, StudyDocument, f"a proper study file: {{}}. {_REMEDY}")
+
+
+def parsed(path: Path, content: bytes, remedy: str) -> Any:
+    """Return what JSON in UTF-8 holds; a Problem with a remedy where it is none."""
+    try:
+        return strict_json(content.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise Problem(f"{path} is not UTF-8 text (byte {error.start + 1}). {remedy}") from error
+    except ValueError as error:
+        raise Problem(f"{path} cannot be read: {error}. {remedy}") from error
+
+
+def validated(path: Path, found: object, schema: type[Document], otherwise: str) -> Document:
+    """Return a parsed document by its schema; `otherwise` says what it is not, with a place for the first finding."""
+    try:
+        # strict JSON: a list stands for a tuple, but no text stands for a number
+        return schema.model_validate_json(json.dumps(found))
+    except ValidationError as error:
+        findings = tuple(Finding(_worded(fault["loc"], fault["msg"])) for fault in error.errors())
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        raise Problem(f"{path} is not {otherwise.format(findings[0].what + more)}", findings) from error
+
+
+def _worded(place: tuple[int | str, ...], message: str) -> str:
+    if not place:
+        return "a text in it is not Unicode, or a list is nested too deeply"
+    where = ".".join(str(part) for part in place)
+    return f"field “{shortened(where, 60)}”: {message[:1].lower()}{message[1:]}"
+
+
+def document_of(study: Study, files: list[str]) -> StudyDocument:
+    """Return what to write for a study whose models' predictions lie in `files`."""
+    models = [ModelEntry(name=model.name, file=file) for model, file in zip(study.models, files, strict=True)]
+    meant = study.columns
+    columns = None
+    if meant is not None:
+        columns = MeantColumns(
+            truth=meant.truth, classes=list(meant.classes), columns=list(meant.columns), kind=meant.kind
+        )
+    return StudyDocument(**description_of(study), models=models, columns=columns, earlier=list(study.earlier))
+
+
+def description_of(study: Study) -> dict[str, Any]:
+    """Return the fields that a study and a pack of it have in common, by name."""
+    classes = study.classes
+    return {
+        "title": study.title,
+        "description": study.description,
+        "classes": list(classes),
+        "population": study.population,
+        "stated_prevalence": list(study.stated_prevalence) if study.stated_prevalence else None,
+        "yardstick": (classes[study.yardstick[0]], classes[study.yardstick[1]]),
+        "wording": _stated_words(study.wording, classes),
+        "purpose": study.purpose,
+        "digest": study.digest,
+    }
+
+
+def _stated_words(wording: Wording, classes: tuple[str, ...]) -> Words:
+    """Return only the words that are not the generic ones."""
+    generic = default_wording(classes, wording.case, wording.cases)
+    actions = wording.class_action or ("",) * len(classes)
+    words = {
+        name: ClassWords(one=wording.class_one[i], many=wording.class_many[i], action=actions[i] or None)
+        for i, name in enumerate(classes)
+        if actions[i] or (wording.class_one[i], wording.class_many[i]) != (generic.class_one[i], generic.class_many[i])
+    }
+    mistakes = [
+        mistake.of(classes[i], classes[j])
+        for (i, j), mistake in sorted(wording.mistakes.items())
+        if mistake != generic.mistakes[i, j]
+    ]
+    mistakes += [
+        mistake.of(classes[i], None)
+        for i, mistake in enumerate(wording.any_mistake)
+        if mistake != generic.any_mistake[i]
+    ]
+    return Words(case=wording.case, cases=wording.cases, classes=words, mistakes=mistakes)
+
+
+def wording_of(path: Path, document: Described) -> Wording:
+    """Return the complete wording of a study: the stated words, generic ones for the rest.
+
+    Raises
+    ------
+    Problem
+        A word is stated for a class that the study does not have.
+    """
+    words = document.wording
+    index = {name: position for position, name in enumerate(document.classes)}
+    wording = default_wording(document.classes, words.case, words.cases)
+    one, many, any_mistake = list(wording.class_one), list(wording.class_many), list(wording.any_mistake)
+    actions = [""] * len(one)
+    mistakes = dict(wording.mistakes)
+    try:
+        for name, stated in words.classes.items():
+            one[index[name]], many[index[name]] = stated.one, stated.many
+            actions[index[name]] = stated.action or ""
+        for entry in words.mistakes:
+            mistake = Mistake(entry.name, entry.one, entry.many, entry.consequence)
+            if entry.predicted is None:
+                any_mistake[index[entry.true]] = mistake
+            else:
+                mistakes[index[entry.true], index[entry.predicted]] = mistake
+    except KeyError as error:
+        raise Problem(f"{path} has words for {error}, but that is not one of its classes.") from error
+    done = tuple(actions) if any(actions) else ()
+    return Wording(words.case, words.cases, tuple(one), tuple(many), mistakes, tuple(any_mistake), done)
+
+
+def columns_of(document: StudyDocument) -> ColumnMap | None:
+    """Return what the columns meant that the study was made from."""
+    meant = document.columns
+    if meant is None:
+        return None
+    return ColumnMap(meant.truth, tuple(meant.classes), tuple(meant.columns), meant.kind)
+
+
+def yardstick_of(path: Path, document: Described) -> tuple[int, int]:
+    """Return the yardstick as true and predicted class.
+
+    Raises
+    ------
+    Problem
+        It is no mistake of the study.
+    """
+    true, predicted = document.yardstick
+    if true not in document.classes or predicted not in document.classes or true == predicted:
+        raise Problem(f"{path}: the yardstick “{true}” called “{predicted}” is not a mistake of this study.")
+    return document.classes.index(true), document.classes.index(predicted)
+
 
 STUDY_FILE = "study.json"
 MOST_DOCUMENT_BYTES = 16 * 2**20
@@ -43,8 +313,6 @@ def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> 
     Problem
         Something is missing, damaged, of a newer version, or not what it was when the study was made.
     """
-    from elicit_app.study.document import columns_of, wording_of, yardstick_of
-
     path = folder / STUDY_FILE
     document = _read_document(path)
     classes = tuple(document.classes)
@@ -92,8 +360,6 @@ def model_files(folder: Path) -> tuple[tuple[str, Path], ...]:
 
 
 def _read_document(path: Path) -> StudyDocument:
-    from elicit_app.study.document import parse_document
-
     try:
         return parse_document(path, read_regular_file(path, MOST_DOCUMENT_BYTES))
     except FileNotFoundError as error:
@@ -116,6 +382,8 @@ def check_study(study: Study) -> None:
     longest = max(map(len, names))
     if longest > LONGEST_TEXT:
         raise Problem(f"A title or name has {longest:,} characters; at most {LONGEST_TEXT:,} can be shown. Shorten it.")
+    if (name := next(filter(has_line_end, study.classes), None)) is not None:
+        raise Problem(f"The name of the class “{name}” has a line end in it: write it on one line.")
     true, predicted = study.yardstick
     if true == predicted or not (0 <= true < study.n_classes and 0 <= predicted < study.n_classes):
         raise Problem(f"The yardstick ({true}, {predicted}) is not a mistake among {study.n_classes} classes.")
@@ -202,8 +470,6 @@ def parquet_bytes(classes: Sequence[str], model: Predictions) -> bytes:
 
 
 def _document_bytes(study: Study, files: list[str]) -> bytes:
-    from elicit_app.study.document import document_of
-
     content = document_of(study, files).model_dump(mode="json")
     return (json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode()
 

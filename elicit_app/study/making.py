@@ -11,12 +11,20 @@ from typing import Literal
 import numpy as np
 
 from elicit_app.problem import Problem, listed, shortened
-from elicit_app.study.counting import normalised_prevalence, population_for, prevalence_of, yardstick_for
 from elicit_app.study.folder import check_study, read_folder, rewrite_folder, write_folder
 from elicit_app.study.mapping import look_at
 from elicit_app.study.model import ColumnMap, Predictions, Study, Wording, default_wording, study_digest
 from elicit_app.study.packs import AMOUNTS_FILE, pack_bytes
-from elicit_app.study.reading import ReadPredictions, open_predictions, read_predictions, require_askable
+from elicit_app.study.reading import (
+    ReadPredictions,
+    normalised_prevalence,
+    open_predictions,
+    population_for,
+    prevalence_of,
+    read_predictions,
+    require_askable,
+    yardstick_for,
+)
 from metrics.classification.confusion import confusion_matrix
 from metrics.display.text import appearance, counted
 from metrics.elicited.metric_parts import AnswersFor

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from elicit_app.problem import Finding, Problem
 from metrics.display.text import capitalised, counted
 from metrics.elicited.metric_parts import AnswersFor, CaseWords, Consequence
+from metrics.inputs.labels import has_line_end
 
 LONGEST_TEXT = 2_000
 """Letters of a title, a name or a word: more would stop the window that has to lay them out."""
@@ -457,6 +458,8 @@ def _texts(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:
     for where, text in texts:
         if not text.strip():
             yield Finding(f"{where} is empty", "Write a word or two.")
+        if has_line_end(text):
+            yield Finding(f"{where} has a line end in it", "Write it on one line.")
         if len(text) > LONGEST_TEXT:
             # not with its name in the sentence: that is as long
             yield Finding(f"one of its words has {len(text):,} characters", f"At most {LONGEST_TEXT:,} can be shown.")

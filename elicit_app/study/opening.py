@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 import elicit_app
 from elicit_app.problem import Finding, Problem, file_problem
 from elicit_app.study.checking import RowCheck
-from elicit_app.study.counting import population_for, prevalence_of, yardstick_for
 from elicit_app.study.folder import STUDY_FILE, read_folder
 from elicit_app.study.making import study_of
 from elicit_app.study.model import Distribution, Study, default_wording, study_digest
 from elicit_app.study.packs import AMOUNTS_FILE, read_pack
 from elicit_app.study.packs import ENDING as PACK_ENDING
-from elicit_app.study.reading import require_askable
+from elicit_app.study.reading import population_for, prevalence_of, require_askable, yardstick_for
 from elicit_app.study.tables import PROBABILITY, TRUTH, class_of_column, open_table
 from metrics.files import real_path
 

@@ -22,16 +22,16 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from elicit_app.problem import Problem
-from elicit_app.study.document import (
+from elicit_app.study.folder import (
     Described,
     Text,
+    check_study,
     description_of,
     parsed,
     validated,
     wording_of,
     yardstick_of,
 )
-from elicit_app.study.folder import check_study
 from elicit_app.study.model import MOST_CLASSES, Opinions, Pack, Study, TalliedModel
 from elicit_app.study.tables import require_regular_file
 from metrics.files import json_text

@@ -1,7 +1,12 @@
-"""Reading predictions: one opened file gives its classes at once and its rows in checked batches."""
+"""Reading predictions, and what is counted in them.
+
+One opened file gives its classes at once and its rows in checked batches. Counted are prevalence, the population to
+show, and the mistake others are compared with.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,13 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
-from elicit_app.study.checking import Batch, RowCheck, require_comparable
+from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
 from elicit_app.study.mapping import MappedTable
-from elicit_app.study.model import MOST_CLASSES, ColumnMap, Predictions
+from elicit_app.study.model import MOST_CLASSES, ColumnMap, Distribution, Predictions
 from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
 from metrics.display.text import counted
+from metrics.elicited.family import error_cells
+from metrics.inputs.labels import has_line_end
 
 if TYPE_CHECKING:
     import polars as pl
@@ -234,10 +242,13 @@ def _column_findings(names: list[str], classes: list[str]) -> Iterator[Finding]:
     if TRUTH not in names:
         yield Finding(f"There is no column {TRUTH}", f"It holds the true class of each row. {there}")
     if not classes:
-        yield Finding(f"There is no column {PROBABILITY}<class>", f"Each class needs one. {there}")
+        remedy = "Each class needs one. `elicit study new` takes files whose columns have other names."
+        yield Finding(f"There is no column {PROBABILITY}<class>", f"{remedy} {there}" if TRUTH in names else remedy)
     elif len(classes) == 1:
         remedy = "At least two classes are needed. With two classes, write the probability of each."
         yield Finding(f"There is only one class, “{classes[0]}”", remedy)
+    for name in filter(has_line_end, classes):
+        yield Finding(f"The name of the class “{shortened(name)}” has a line end in it", "Write it on one line.")
     if "" in classes:
         yield Finding(f"A column is called {PROBABILITY} and names no class", f"Call it {PROBABILITY}<class>.")
     for name, times in Counter([name for name in names if name == TRUTH]).items():
@@ -246,3 +257,100 @@ def _column_findings(names: list[str], classes: list[str]) -> Iterator[Finding]:
     for name, times in Counter(classes).items():
         if times > 1:
             yield Finding(f"There are {times} columns for class “{name}”", "Each class needs exactly one.")
+
+
+POPULATIONS = (100, 1_000, 10_000, 100_000)
+_RAREST = 50
+
+Rates = NDArray[np.float64]
+
+
+def confusion_rates(y_true: NDArray[np.int64], decisions: NDArray[np.int64], n_classes: int) -> Rates:
+    """Return the confusion matrix of counted decisions as rates, shape (k, k), sum 1; rows are true classes."""
+    cells = np.bincount(y_true * n_classes + decisions, minlength=n_classes * n_classes)
+    return cells.reshape(n_classes, n_classes) / max(len(y_true), 1)
+
+
+def prevalence_of(models: Sequence[Predictions], distribution: Distribution | None, n_classes: int) -> Rates:
+    """Return the prevalence of each class, shape (k,), sum 1: counted from the cases, or that of the distribution."""
+    if distribution is not None:
+        mean: Rates = distribution.eta.mean(axis=0)
+        return mean
+    return np.bincount(models[0].y_true, minlength=n_classes) / len(models[0].y_true)
+
+
+def normalised_prevalence(stated: Sequence[float], n_classes: int) -> tuple[float, ...]:
+    """Return a stated prevalence that adds up to exactly 1.
+
+    Parameters
+    ----------
+    stated : sequence of k floats
+        Between 0 and 1, adding up to 0.99 to 1.01.
+    n_classes : int
+        k.
+
+    Raises
+    ------
+    Problem
+        The numbers are no prevalence of k classes.
+    """
+    if len(stated) != n_classes or not all(0 < share < 1 for share in stated):
+        raise Problem(f"The stated prevalence must be {n_classes} numbers between 0 and 1, one a class.")
+    total = math.fsum(stated)
+    if not SUM_RANGE[0] <= total <= SUM_RANGE[1]:
+        raise Problem(f"The stated prevalence must add up to 1, not to {total:.4g}.")
+    return tuple(share / total for share in stated)
+
+
+def population_for(prevalence: NDArray[np.float64] | Sequence[float]) -> int:
+    """Return the smallest of 100, 1,000, 10,000 and 100,000 that shows at least 50 cases of the rarest class.
+
+    Parameters
+    ----------
+    prevalence : array-like of shape (k,)
+        Rates of the classes.
+
+    Returns
+    -------
+    int
+        100,000 where even that shows fewer.
+    """
+    rarest = float(min(prevalence))
+    return next((size for size in POPULATIONS if round(rarest * size, 6) >= _RAREST), POPULATIONS[-1])
+
+
+def yardstick_for(
+    models: Sequence[Predictions], distribution: Distribution | None, prevalence: NDArray[np.float64] | None = None
+) -> tuple[int, int]:
+    """Return (true, predicted) of the most frequent mistake of the models' most probable answers.
+
+    Parameters
+    ----------
+    models : sequence of Predictions
+        Their matrices are added up.
+    distribution : Distribution or None
+        For a synthetic study: the rule that always gives the most probable class.
+    prevalence : ndarray of shape (k,), optional
+        Stated row sums that replace those of the data.
+
+    Returns
+    -------
+    tuple of int
+        Of equally frequent mistakes the first in row-major order.
+    """
+    if distribution is not None:
+        n_classes = distribution.eta.shape[1]
+        chosen = np.eye(n_classes)[distribution.eta.argmax(axis=1)]
+        rates = distribution.eta.T @ chosen / len(distribution.eta)
+    else:
+        n_classes = models[0].y_proba.shape[1]
+        rates = sum(
+            (confusion_rates(model.y_true, model.y_proba.argmax(axis=1), n_classes) for model in models),
+            start=np.zeros((n_classes, n_classes)),
+        )
+    if prevalence is not None:
+        sums = rates.sum(axis=1)
+        rates = rates * np.divide(prevalence, sums, out=np.zeros(n_classes), where=sums > 0)[:, None]
+    errors = np.where(error_cells(n_classes), rates, -1.0)
+    true, predicted = divmod(int(errors.argmax()), n_classes)
+    return true, predicted

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -240,12 +240,34 @@ def _read_header(path: Path) -> tuple[list[str], str]:
         raise file_problem(path, Finding("Line 1 is not UTF-8 text", _AS_UTF8)) from None
     try:
         # a semicolon inside a class name is fine as long as commas separate the columns
-        read = [(next(csv.reader([text.rstrip("\r\n")], delimiter=mark), []), mark) for mark in _SEPARATORS]
-        return next((found for found in read if len(found[0]) > 1), read[0])
-    except csv.Error as error:
+        read = [one for mark in _SEPARATORS if (one := _split(text.rstrip("\r\n"), mark)) is not None]
+        names, separator, is_open = next((one for one in read if len(one.names) > 1), read[0])
+    except IndexError:
         lone = "\r" in text.rstrip("\r\n")
-        found = "Its lines end with a lone carriage return" if lone else f"Its first line is not CSV ({error})"
+        found = "Its lines end with a lone carriage return" if lone else "Its first line is not CSV"
         raise file_problem(path, Finding(found, _AS_UTF8)) from None
+    if is_open:
+        what = "The name of a column has a line end in it, or its quotation mark is not closed"
+        raise file_problem(path, Finding(what, "Write the names of all columns in the first line."))
+    return names, separator
+
+
+class _Header(NamedTuple):
+    """The names in a first line, what separates them, and whether a quotation mark in it stays open."""
+
+    names: list[str]
+    separator: str
+    is_open: bool
+
+
+def _split(line: str, separator: str) -> _Header | None:
+    """Return what is in a first line; None where it cannot be split so."""
+    rows = csv.reader([line, ""], delimiter=separator)
+    try:
+        names = next(rows, [])
+    except csv.Error:
+        return None
+    return _Header(names, separator, rows.line_num > 1)
 
 
 class ParquetTable:

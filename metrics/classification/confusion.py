@@ -90,7 +90,7 @@ class ConfusionMatrix(np.ndarray[Any, np.dtype[Any]]):
 
         On `ax` or a new figure, whose axes it returns; see `metrics.plots.plot_confusion`.
         """
-        from metrics.display.matrices import plot_confusion
+        from metrics.display.drawing import plot_confusion
 
         return plot_confusion(self, ax)
 

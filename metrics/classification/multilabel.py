@@ -59,7 +59,7 @@ class PenalizedMultilabelScore(Measured):
 
         On `ax` or a new figure, whose axes it returns.
         """
-        from metrics.display.axes import plot_bars
+        from metrics.display.drawing import plot_bars
         from metrics.display.text import percent
 
         scores = zip(self.per_label, self.per_label_score, strict=True)

@@ -77,7 +77,7 @@ class RelevanceScore(Measured):
 
         On `ax` or a new figure, whose axes it returns.
         """
-        from metrics.display.axes import plot_bars
+        from metrics.display.drawing import plot_bars
 
         counts = np.bincount(self.case, minlength=6)[1:]
         scores = np.bincount(self.case, weights=self.per_sample, minlength=6)[1:] / np.maximum(counts, 1)

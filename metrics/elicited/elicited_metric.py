@@ -346,7 +346,7 @@ class ElicitedMetric(CostsOfCases):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the costs with their 90 % intervals on `ax` or a new figure; see `metrics.plots.plot_cost_matrix`."""
-        from metrics.display.matrices import plot_cost_matrix
+        from metrics.display.drawing import plot_cost_matrix
 
         return plot_cost_matrix(self, ax)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from metrics.display.axes import SECOND, LinearAxis, LogAxis
+from metrics.display.drawing import SECOND, LinearAxis, LogAxis
 from metrics.display.text import html_text, isolated, total_cost, two_digits
 from metrics.elicited.exchange import ExchangeRate
 from metrics.policies.judgement import JudgedPolicy

@@ -46,6 +46,15 @@ def label_text(label: object) -> str:
     return whole[1] if whole else text
 
 
+def has_line_end(text: str) -> bool:
+    r"""Return whether a text is more than one line, as no name may be: tables, sentences and files have one for each.
+
+    >>> [has_line_end(text) for text in ("cat", "", "cat\r", "wild\ncat")]
+    [False, False, True, True]
+    """
+    return text.splitlines() not in ([], [text])
+
+
 def is_missing(label: object) -> bool:
     """Return whether a label is None, NaN, NaT or pandas' NA."""
     try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.display.axes import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_look, over_ratio, tidy
+from metrics.display.drawing import FIRST, INK, LINE, QUIET, SECOND, LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.display.text import two_digits
 from metrics.elicited.exchange import exchange_rates
 from metrics.errors import InputError, require

@@ -179,7 +179,7 @@ class CaseTally:
         self._times = np.zeros(0, dtype=np.int64)
         if n_classes ** (n_policies + 1) > _LARGEST_CODE:
             self._codes = None
-        self._groups = np.zeros((n_classes, _GROUPS, n_policies, n_classes), dtype=np.int32)
+        self._groups = self._no_cases() if in_parts else np.zeros(0, dtype=np.int32)
 
     def update(self, y_true: NDArray[np.int64], decisions: NDArray[np.int64], first_row: int) -> None:
         """Add rows.
@@ -199,8 +199,10 @@ class CaseTally:
             for column in decisions:
                 codes = codes * k + column
             self._add(*_counted(codes, k ** (len(decisions) + 1)))
-        if self._codes is not None and not self._in_parts:
-            return
+        if not self._in_parts:
+            if self._codes is not None:
+                return
+            self._groups = self._no_cases()  # 25 MB for fifty classes, which few tables need
         places = y_true * _GROUPS + (first_row + np.arange(len(y_true))) % _GROUPS
         for policy, column in enumerate(decisions):
             found = np.bincount(places * k + column, minlength=k * _GROUPS * k)
@@ -222,6 +224,9 @@ class CaseTally:
     def table(self) -> CaseTable:
         """Return what has been added up."""
         return self._grouped() if self._codes is None else self._by_pattern(self._codes)
+
+    def _no_cases(self) -> NDArray[np.int32]:
+        return np.zeros((self.n_classes, _GROUPS, self.n_policies, self.n_classes), dtype=np.int32)
 
     def _add(self, codes: NDArray[np.int64], times: NDArray[np.int64]) -> None:
         assert self._codes is not None

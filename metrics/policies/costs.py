@@ -191,6 +191,7 @@ def policy_costs(
     *,
     draws: int = DRAWS,
     seed: int = 0,
+    before: tuple[CaseTable, PolicyCosts] | None = None,
 ) -> PolicyCosts:
     """Return what policies cost, with draws.
 
@@ -210,6 +211,9 @@ def policy_costs(
         How many; 0 for none.
     seed : int
         Of all that is drawn.
+    before : tuple of (CaseTable, PolicyCosts), optional
+        A table and what was found for it with the same policies, practice, draws and seed, and without draws of the
+        costs: true classes whose cases, decisions and costs are the same there are not drawn again.
 
     Returns
     -------
@@ -226,6 +230,9 @@ def policy_costs(
     both = np.empty((draws, k, len(doubted) + len(columns)))
     from_cases = np.empty_like(both)
     for true in range(k):
+        if before is not None and _same_class(true, before, table, costs):
+            from_cases[:, true] = before[1].from_cases[:, true]
+            continue
         start = 0
         # Without draws of the costs every case is priced before the cases are drawn, which are then one number each.
         price = costs.estimate[true][:, None] if costs.draws is None else None
@@ -241,10 +248,20 @@ def policy_costs(
         rates=np.concatenate([fixed.transpose(1, 0, 2), table.rates], axis=1),
         unit_costs=costs,
         order=order,
-        shares=_drawn_shares(table.cases, draws, seed),
+        shares=_drawn_shares(table.cases, draws, seed) if before is None else before[1].shares,
         both=from_cases if costs.draws is None else both,
         from_cases=from_cases,
         grouped=table.grouped,
+    )
+
+
+def _same_class(true: int, before: tuple[CaseTable, PolicyCosts], table: CaseTable, costs: UnitCosts) -> bool:
+    """Return whether the cases of a true class, their decisions and costs are those of before."""
+    then, found = before
+    return (
+        np.array_equal(then.weights[true], table.weights[true])
+        and np.array_equal(found.unit_costs.estimate[true], costs.estimate[true])
+        and np.array_equal(then.decided[true], table.decided[true])
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.classification.costs import cost_sensitive_decisions
-from metrics.display.axes import LogAxis, axes_for, line_look, over_ratio, tidy
+from metrics.display.drawing import LogAxis, axes_for, line_look, over_ratio, tidy
 from metrics.elicited.exchange import ExchangeRate, exchange_rates
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, number_array
@@ -127,34 +127,62 @@ def policy_curves(
         As `judge`; where the mistake is the yardstick or unknown, or a ratio is not above 0.
     """
     rate = _rate(exchange_rates(metric), mistake)
-    costs = UnitCosts.estimated(metric)
-    at = _ratios(rate, ratios)
-    cells = np.zeros_like(costs.estimate, dtype=bool)
-    cells[rate.true, np.arange(len(cells)) != rate.true if rate.predicted is None else rate.predicted] = True
     true, tables = cases_of(metric, y_true, y_proba)
-    columns = tuple(found for name, proba in tables.items() for found in _columns(name, proba, metric, true))
-    others = always(metric.classes)
+    models = [(ModelPolicies.of(name, metric, recalibration(true, proba)), proba) for name, proba in tables.items()]
     today = None if practice is None else Practice.of(practice, metric.classes)
-    if today is not None:
+    return curves_of_models(
+        metric, true, models, rate, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
+    )
+
+
+def curves_of_models(
+    metric: ElicitedMetric,
+    true: NDArray[np.int64],
+    models: Sequence[tuple[ModelPolicies, Floats]],
+    rate: ExchangeRate,
+    *,
+    ratios: ArrayLike | None = None,
+    prevalence: ArrayLike | None = None,
+    practice: Practice | None = None,
+    draws: int = 1_000,
+    seed: int = 0,
+) -> PolicyCurves:
+    """Return `policy_curves` of models whose recalibration is known, and of a mistake whose exchange rate is.
+
+    From one ratio to the next the decisions change in few classes; only those are drawn again.
+    """
+    costs, at = UnitCosts.estimated(metric), _ratios(rate, ratios)
+    columns = [one for model, proba in models for one in _columns(model, proba)]
+    policies, others = [policy for policy, _ in columns], always(metric.classes)
+    if practice is not None:
         others = (*others, Policy(PRACTICE, "practice"))
-    cost, best = [], []
+    as_now = {policy: proba.argmax(axis=1) for policy, proba in columns if policy.decides == "as-is"}
+    cost, best, before = [], [], None
     for ratio in at:
-        matrix = np.where(cells, ratio, costs.estimate)
+        matrix = _with_ratio(costs.estimate, rate, float(ratio))
         decided = [
-            proba.argmax(axis=1) if policy.decides == "as-is" else cost_sensitive_decisions(proba, matrix)
-            for policy, proba in columns
+            as_now[policy] if policy in as_now else cost_sensitive_decisions(proba, matrix) for policy, proba in columns
         ]
         table = case_table(true, decided, len(matrix))
-        at_ratio, asked = UnitCosts(costs.unit, matrix, None), [policy for policy, _ in columns]
-        judged = policy_costs(at_ratio, table, asked, others, today, draws=draws, seed=seed)
-        own = judged.own_shares if prevalence is None else judged.shares_for(prevalence)
-        shares = judged.shares if prevalence is None else np.broadcast_to(own, judged.shares.shape)
-        cost.append(own @ judged.estimate)
-        best.append(share_best(judged.drawn_from_cases(shares)))
+        found = policy_costs(
+            UnitCosts(costs.unit, matrix, None),
+            table,
+            policies,
+            others,
+            practice,
+            draws=draws,
+            seed=seed,
+            before=before,
+        )
+        before = table, found
+        own = found.own_shares if prevalence is None else found.shares_for(prevalence)
+        shares = found.shares if prevalence is None else np.broadcast_to(own, found.shares.shape)
+        cost.append(own @ found.estimate)
+        best.append(share_best(found.drawn_from_cases(shares)))
     return PolicyCurves(
         mistake=rate.mistake.name,
         ratios=at,
-        policies=(*others, *(policy for policy, _ in columns)),
+        policies=(*others, *policies),
         cost=np.array(cost).T,
         probability_best=_smoothed(at, np.array(best).T),
         elicited=rate.ratio,
@@ -162,11 +190,15 @@ def policy_curves(
     )
 
 
-def _columns(
-    name: str, proba: Floats, metric: ElicitedMetric, y_true: NDArray[np.int64]
-) -> Iterator[tuple[Policy, Floats]]:
+def _with_ratio(costs: Floats, rate: ExchangeRate, ratio: float) -> Floats:
+    """Return the costs where the mistake counts as another ratio; of a true class, all its mistakes do."""
+    cells = np.zeros_like(costs, dtype=bool)
+    cells[rate.true, np.arange(len(cells)) != rate.true if rate.predicted is None else rate.predicted] = True
+    return np.where(cells, ratio, costs)
+
+
+def _columns(model: ModelPolicies, proba: Floats) -> Iterator[tuple[Policy, Floats]]:
     """Yield what one could do with a model, with the probabilities that decide."""
-    model = ModelPolicies.of(name, metric, recalibration(y_true, proba))
     for policy in model.policies:
         right = model.recalibration if policy.recalibrated else None
         yield policy, proba if right is None else right.probabilities(proba, 0)

@@ -180,6 +180,16 @@ class Judgement:
         """Return the conclusion in words."""
         return recommendation(self)
 
+    def __repr__(self) -> str:
+        """Return a line that says what was judged."""
+        return f"<Judgement of {len(self.policies)} policies on {self.n_cases:,} cases: {self.recommendation.sentence}>"
+
+    def __str__(self) -> str:
+        """Return the recommendation: what to do, what it brings, how sure that is, and the notes."""
+        words = self.recommendation
+        said = (words.sentence, words.spares, words.sureness, words.reservation, *self.notes)
+        return "\n".join(line for line in said if line)
+
     def _repr_html_(self) -> str:
         """Return the recommendation and the policies as a table for notebooks."""
         words = self.recommendation

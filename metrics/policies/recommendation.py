@@ -129,7 +129,7 @@ def _spares(judgement: Judgement) -> str:
     than = f"than {'in' if other.policy.decides == 'practice' else 'by'} {_alternative(other, words)}"
     if len(judgement.classes) > 2:
         cost, less = total_cost(best.cost_per_population), total_cost(other.difference_to_best)
-        return f"{per} it costs {_unit(judgement, cost)}, {less} less {than}."
+        return f"{per} it costs as much as {_unit(judgement, cost)}, {less} less {than}."
     parts = [_difference(judgement, other, true) for true in (0, 1)]
     parts = [one for one in parts if one] or ["no other mistakes"]
     return f"{per}: {' and '.join(sorted(parts, key=lambda one: ' more ' in one))} {than}."

@@ -26,7 +26,7 @@ from metrics.batches import (
     labelled_probabilities,
     summed,
 )
-from metrics.display.axes import FIRST, QUIET, axes_for, tidy
+from metrics.display.drawing import FIRST, QUIET, axes_for, tidy
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, case_weights, same_length, whole_number
 from metrics.inputs.class_index import ClassIndex, passed_labels

@@ -268,7 +268,7 @@ class MetaPatternConcernScore(Measured):
 
         On `ax` or a new figure, whose axes it returns.
         """
-        from metrics.display.matrices import plot_shares
+        from metrics.display.drawing import plot_shares
 
         axes = plot_shares(self.shares, ax, self._kernel.classes.labels.tolist())
         axes.set_title("where the score comes from")

@@ -407,3 +407,9 @@ def test_a_progress_bar_appears_after_a_second_and_only_on_a_terminal():
     assert shown.stdout == b""
     assert b"Scoring" in os.read(terminal, 10_000)
     os.close(terminal)
+
+
+def test_a_file_given_twice_is_told(elicit, breast_metric):
+    first, _ = breast_files()
+    elicit("score", breast_metric, first, first, "--draws", "0")
+    assert f"{first.name} is given 2 times and judged as 2 models." in elicit.messages[-1]

@@ -168,7 +168,7 @@ def test_why_it_stopped_is_said_with_its_number():
 
 
 def test_stated_orders():
-    texts = ("--never-worse", "malignant:benign<=benign:malignant", "--questions", "3", "--runs", "4")
+    texts = ("--never-worse", "malignant:benign<=benign:malignant", "--questions", "3", "--runs", "2")
     for simulated in ran("breast-cancer", *texts)["runs"]:
         for weights in (simulated["true_weights"], simulated["elicited_weights"]):
             assert abs(weights[0]) <= abs(weights[1])

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from elicit_app.elicitation import belief
 from elicit_app.elicitation.agenda import better_side
 from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.foretelling import foretold
@@ -308,6 +309,18 @@ class TestSeeds:
             assert first(used, changed).same_as(first(fresh, changed), 0.0)
             np.testing.assert_array_equal(used.conclude(changed).samples, fresh.conclude(changed).samples)
         assert first(used, asked[:5]).same_as(asked[5].question, 0.0)
+
+    def test_a_long_sitting_that_is_opened_again_goes_on_as_it_did(self, monkeypatch):
+        procedure, _, asked = truthful()
+        one_by_one = procedure.belief(asked).log_weights
+        monkeypatch.setattr(belief, "_ONE_BY_ONE", 4)  # the belief after ten answers then builds on that after eight
+        used, fresh = bayes(), bayes()
+        for n in range(len(asked)):
+            used.belief(asked[:n])
+        np.testing.assert_array_equal(fresh.belief(asked).log_weights, used.belief(asked).log_weights)
+        np.testing.assert_array_equal(fresh.foretold(asked), used.foretold(asked))
+        apart = fresh.belief(asked).log_weights.mean(axis=0) - one_by_one.mean(axis=0)
+        assert 0 < np.abs(apart / one_by_one.std(axis=0)).max() < 0.3
 
     def test_what_was_forgotten_is_found_again(self, answers_of):
         procedure = bayes(2, questions=6)

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from elicit_app.elicitation import intervals
 from elicit_app.elicitation.intervals import IntervalPosterior, _as_intervals, _propagated, _spreads
 from elicit_app.elicitation.prior import NeverWorse, WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Question
 from elicit_app.elicitation.response import evidence
+from elicit_app.problem import Problem
 
 K, CASES = 6, 6_000
 PRIOR = WeightPrior.of("lpm", K)
@@ -169,6 +171,17 @@ class TestEvidence:
             _propagated(intervals, _spreads(PRIOR, hyper), PRIOR, nothing, passes).evidence for passes in (12, 40)
         )
         assert few.max() == pytest.approx(many.max(), abs=0.1)
+
+    def test_fits_in_parts_are_those_of_all_at_once(self, monkeypatch):
+        history = answered(truth(4), 6, 9)
+        whole = after(history)
+        monkeypatch.setattr(intervals, "_MOST_NUMBERS", 50 * len(history) ** 2)
+        np.testing.assert_allclose(after(history).log_weights, whole.log_weights, atol=1e-6)
+
+    def test_more_answers_than_can_be_weighed_are_refused_in_words(self, monkeypatch):
+        monkeypatch.setattr(intervals, "MOST_ANSWERS", 2)
+        with pytest.raises(Problem, match="at most 2 answers can be weighed together, these are 3"):
+            after(answered(truth(4), 3, 9))
 
 
 class TestDraws:

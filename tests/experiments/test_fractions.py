@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from elicit_app.cli.main import app
 from elicit_app.elicitation.questions import Family
-from elicit_app.experiments.fractions import random_fraction, stated_fraction
-from elicit_app.experiments.truths import Metric, Person
+from elicit_app.experiments.people import Person
+from elicit_app.experiments.truths import Metric, random_fraction, stated_fraction
 from elicit_app.problem import WrongOption
 
 PREVALENCE = np.array([0.5, 0.3, 0.2])

@@ -9,7 +9,7 @@ from elicit_app.elicitation.cases import Cases
 from elicit_app.elicitation.questions import Choice, Question
 from elicit_app.elicitation.sphere import Sphere
 from elicit_app.experiments.measures import JudgedPairs, LowerBoundary, ModelDecisions, Stretches, errors, least_costs
-from elicit_app.experiments.noise import Noise
+from elicit_app.experiments.people import Noise
 from elicit_app.experiments.simulation import Experts
 from elicit_app.experiments.truths import Metric, random_metric, stated_metric
 from elicit_app.problem import Problem, WrongOption

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation.oracles import Matching
-from elicit_app.experiments.noise import Noise, Voters
+from elicit_app.experiments.people import Noise, Person, Voters
 from elicit_app.experiments.simulated import MEASURES, metric_of, settings_used, transcript_line
 from elicit_app.experiments.simulation import Experts, simulate
-from elicit_app.experiments.truths import Person
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import setting_of
 from elicit_app.registry.entries import read_orders

@@ -11,8 +11,7 @@ from polars.testing import assert_frame_equal
 from typer.testing import CliRunner
 
 from elicit_app.cli.main import app
-from elicit_app.experiments.sweep import Runs, read_sweep, run_sweep
-from elicit_app.experiments.sweep_results import found_by, plot_found
+from elicit_app.experiments.sweep import Runs, found_by, plot_found, read_sweep, run_sweep
 from elicit_app.problem import Problem
 
 SMALL = """

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elicit_app.elicitation.procedures.published import Fraction
-from elicit_app.experiments.truths import Metric, Person, random_metric, stated_metric, with_ratio
+from elicit_app.experiments.people import Person
+from elicit_app.experiments.truths import Metric, random_metric, stated_metric, with_ratio
 from elicit_app.problem import WrongOption
 
 THIRDS = np.full(3, 1 / 3)

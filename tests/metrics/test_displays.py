@@ -127,5 +127,7 @@ def test_a_judgement_shows_what_to_do_first():
     judgement = judge(METRIC, Y, {"model <1>": PROBA[:, ::-1]}, draws=200)
     html = judgement._repr_html_()
     assert judgement.recommendation.sentence.partition(" ")[0] in html
+    assert str(judgement).startswith(judgement.recommendation.sentence)
+    assert repr(judgement).count("\n") == 0
     assert "model &lt;1&gt;" in html
     assert html.count("<tr>") == 1 + len(judgement.policies)

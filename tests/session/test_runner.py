@@ -18,9 +18,9 @@ PATIENCE = 600
 class Window:
     """Does what a window does: takes views, emits choices."""
 
-    def __init__(self, session):
+    def __init__(self, session, *, look_ahead=True):
         self.views = queue.Queue()
-        self.runner = SessionRunner(session, self.views.put)
+        self.runner = SessionRunner(session, self.views.put, look_ahead=look_ahead)
 
     def next(self, kind=QuestionView):
         view = self.views.get(timeout=PATIENCE)
@@ -125,7 +125,7 @@ def test_the_next_question_is_ready_for_likely_counts_and_for_the_one_that_stand
 
 def test_the_whole_way_to_the_result(study, journal_path, tmp_path):
     session = Session.create(study, BayesSetting(seed=5, questions=6), journal_path, expert="Ada")
-    window = Window(session)
+    window = Window(session, look_ahead=False)
     over = answered(window, itertools.cycle(["left", "right", "equal"]))
     assert isinstance(over, SittingOverView)
     assert over.can_continue
@@ -161,7 +161,7 @@ def test_the_whole_way_to_the_result(study, journal_path, tmp_path):
 
 
 def test_a_break_is_offered_once_after_twelve_answers(study, journal_path):
-    window = Window(Session.create(study, BayesSetting(seed=3, questions=30), journal_path))
+    window = Window(Session.create(study, BayesSetting(seed=3, questions=30), journal_path), look_ahead=False)
     view = answered(window, ["left"] * 12)
     assert (view.number, view.offer_break) == (13, True)
     window.answer(view, "left")
@@ -250,13 +250,13 @@ def test_a_listener_may_close_the_runner(study, journal_path):
 
 
 def test_a_session_that_stopped_goes_on_at_its_review_and_a_finished_one_at_its_result(study, journal_path):
-    window = Window(Session.create(study, BayesSetting(seed=5), journal_path))
+    window = Window(Session.create(study, BayesSetting(seed=5), journal_path), look_ahead=False)
     answered(window, ["left", "right"] * 3)
     window.runner.stop()
     window.next(ReviewView)
     window.runner.close()
     for act, kind in (("finish", ReviewView), ("more", ResultView)):
-        window = Window(Session.open(journal_path, study))
+        window = Window(Session.open(journal_path, study), look_ahead=False)
         window.runner.start()
         window.next(kind)
         getattr(window.runner, act)()

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from elicit_app.study import list_studies, open_study
-from elicit_app.study.counting import confusion_rates, yardstick_for
 from elicit_app.study.opening import BUNDLED, datasets_folder
+from elicit_app.study.reading import confusion_rates, yardstick_for
 
 
 def test_every_file_has_its_checksum():

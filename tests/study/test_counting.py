@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elicit_app.study import Distribution, Predictions
-from elicit_app.study.counting import POPULATIONS, confusion_rates, population_for, prevalence_of, yardstick_for
+from elicit_app.study.reading import POPULATIONS, confusion_rates, population_for, prevalence_of, yardstick_for
 from metrics import natural_frequencies
 
 

@@ -41,6 +41,8 @@ TEXT_FAULTS = {
     "column twice": ("y_true,proba_a,proba_b,proba_a\na,1,0,1\n", "There are 2 columns for class “a”"),
     "label column twice": ("y_true,y_true,proba_a,proba_b\na,a,1,0\n", "There are 2 columns y_true"),
     "class without a name": ("y_true,proba_,proba_b\nb,1,0\n", "A column is called proba_ and names no class"),
+    "line end in a quoted name": ('y_true,"proba_a\nx",proba_b\nb,0,1\n', "The name of a column has a line end in it"),
+    "carriage return in a name": ('y_true,"proba_a\rx",proba_b\nb,0,1\n', "x” has a line end in it"),
     "lone carriage returns": ("y_true,proba_a,proba_b\ra,1,0\rb,0,1\r", "lone carriage return"),
     "open quotation mark": (HEAD + 'a,"0.5,0.5\nb,0.5,0.5\n', "Row 1 has 2 fields"),
 }
@@ -116,6 +118,10 @@ def test_a_parquet_file_cut_anywhere_is_refused_in_words(tmp_path):
         ({"y_true": [0.5, 1], "y_proba": [[1.0, 0.0], [0.0, 1.0]]}, "“0.5”"),
         ({"y_true": [0, 1], "y_proba": [[1.0, 0.0], [0.0, 1.0]], "classes": ["a"]}, "but y_proba has 2 columns"),
         ({"y_true": ["a", "b"], "y_proba": [[1.0, 0.0], [0.0, 1.0]], "classes": ["a", "a"]}, "2 columns for class “a”"),
+        (
+            {"y_true": ["a", "b"], "y_proba": [[1.0, 0.0], [0.0, 1.0]], "classes": ["a\nx", "b"]},
+            "x” has a line end in it",
+        ),
         ({"y_true": [0, 1], "y_proba": [[1.0, 0.0], [np.nan, 1.0]]}, "Row 2: proba_0 is NaN"),
         ({"y_true": [0, 1], "y_proba": np.zeros((2, 0))}, "There is no column proba_<class>"),
         ({"y_true": np.array([{}, 1], dtype=object), "y_proba": [[1.0, 0.0]]}, "Python objects"),

@@ -16,6 +16,7 @@ from elicit_app.problem import Problem
 from elicit_app.study import Mistake, create_study, open_study, save_study
 from elicit_app.study.making import distinct_names
 from elicit_app.study.model import default_wording
+from metrics.inputs.labels import has_line_end
 
 THREE = "y_true,proba_a,proba_b,proba_c\n" + "a,0.7,0.2,0.1\nb,0.6,0.3,0.1\nc,0.1,0.2,0.7\nb,0.1,0.8,0.1\n"
 
@@ -72,7 +73,7 @@ def test_what_is_stated_is_kept(tmp_path, files):
     assert [mistake["name"] for mistake in words["mistakes"]] == ["Lost"]
 
 
-WORDS = st.text(min_size=1, max_size=30).filter(str.strip)
+WORDS = st.text(min_size=1, max_size=30).filter(lambda text: text.strip() and not has_line_end(text))
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -233,6 +234,8 @@ def test_what_is_no_json_is_refused_in_words(tmp_path, files, content, expected)
         ({"popluation": 1}, "field “popluation”"),
         ({"population": "1000"}, "field “population”"),
         ({"classes": ["a"]}, "field “classes”"),
+        ({"classes": ["a\n", "b", "c"]}, "field “classes.0”: a class name must be one line"),
+        ({"wording": {"case": "case\nof", "cases": "cases"}}, "the word for one case has a line end in it"),
         ({"yardstick": ["a", "z"]}, "the yardstick “a” called “z” is not a mistake"),
         ({"yardstick": ["a", "a"]}, "the yardstick “a” called “a” is not a mistake"),
         ({"stated_prevalence": [0.5, 0.5, float("nan")]}, "study.json"),

@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Generic, Literal, TypeVar
 
 import numpy as np
@@ -23,7 +24,7 @@ from elicit_app.elicitation.agenda import (
     required_left,
 )
 from elicit_app.elicitation.asking import Answers, Asker
-from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, at_a_time, open_ends
+from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, at_a_time, builds_on, open_ends
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.foretelling import AgainstChance, Foretold, against_chance, foretold
@@ -201,22 +202,22 @@ class Bayes:
 
     def belief(self, history: Sequence[Asked]) -> Posterior:
         """Return the posterior after `history`, from the longest remembered beginning of it."""
-        keys = prefix_digests(history)
-        for known in range(len(history), -1, -1):
-            belief = self._beliefs.get(keys[known])
-            if belief is not None:
-                break
-        else:
+        keys, stages = prefix_digests(history), [len(history)]
+        while (belief := self._beliefs.get(keys[stages[-1]])) is None and stages[-1]:
+            stages.append(builds_on(stages[-1]))
+        if belief is None:
             belief = self._from_prior()
             self._beliefs.put(keys[0], belief)
-        for n in range(known, len(history)):
-            self._foretold.put(keys[n + 1], foretold(history[n], belief))
+        for before, n in pairwise(reversed(stages)):
+            for place in range(before, n):
+                if self._foretold.get(keys[place + 1]) is None:
+                    self._foretold.put(keys[place + 1], foretold(history[place], belief))
             if not self._by_particles:
                 belief.forget()
-            if history[n].answer.choice is not Choice.UNSURE:
-                answers, newest = evidence(history[: n + 1], self.prior), evidence(history[n : n + 1], self.prior)
-                belief = belief.updated(answers, newest, self._rng(n + 1, _BELIEF))
-            self._beliefs.put(keys[n + 1], belief)
+            if any(one.answer.choice is not Choice.UNSURE for one in history[before:n]):
+                answers, newest = (evidence(history[first:n], self.prior) for first in (0, before))
+                belief = belief.updated(answers, newest, self._rng(n, _BELIEF))
+            self._beliefs.put(keys[n], belief)
         if self._newest is not None and self._newest is not belief:
             self._newest.forget()  # what was derived from thousands of weights takes more room than they do
         self._newest = None if self._by_particles else belief
@@ -237,7 +238,7 @@ class Bayes:
         for n, key in enumerate(prefix_digests(history)[1:]):
             known = self._foretold.get(key)
             if known is None:
-                known = foretold(history[n], self.belief(history[:n]))
+                known = foretold(history[n], self.belief(history[: builds_on(n + 1)]))
                 self._foretold.put(key, known)
             found[:, n] = known
         return Foretold(*found)

@@ -15,6 +15,7 @@ import numpy as np
 
 import metrics
 from elicit_app.elicitation.questions import Matrix
+from elicit_app.experiments.reproduce.data import Data, bundled, turns_of_perceptron, turns_of_torch
 from elicit_app.experiments.reproduce.shape import (
     Curve,
     Experiment,
@@ -26,7 +27,6 @@ from elicit_app.experiments.reproduce.shape import (
     agreement_panel,
     mean_and_error,
 )
-from elicit_app.experiments.reproduce.training import Data, bundled, turns_of_perceptron, turns_of_torch
 
 _PAPER = "Wang, Du and Liu, SMC 2023"
 

@@ -15,6 +15,7 @@ import numpy as np
 
 import metrics
 from elicit_app.elicitation.questions import Matrix
+from elicit_app.experiments.reproduce.data import Data, Perceptron, bundled
 from elicit_app.experiments.reproduce.shape import (
     Curve,
     Experiment,
@@ -25,7 +26,6 @@ from elicit_app.experiments.reproduce.shape import (
     Row,
     mean_and_error,
 )
-from elicit_app.experiments.reproduce.training import Data, Perceptron, bundled
 from metrics.models.learning import ConcernLearningRate
 
 _PAPER = "Wang, Du and Liu, SMC 2023"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from elicit_app.elicitation import DLPM, Cases, Dlpm, LinearOracle
 from elicit_app.elicitation import run as drive
 from elicit_app.elicitation.questions import Matrix
-from elicit_app.experiments.reproduce.data_files import SENSIT, VEHICLE, DataFile, fetched, labelled_cases
+from elicit_app.experiments.reproduce.data import SENSIT, VEHICLE, DataFile, fetched, labelled_cases
 from elicit_app.experiments.reproduce.shape import (
     Curve,
     Experiment,

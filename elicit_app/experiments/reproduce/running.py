@@ -15,12 +15,10 @@ from typing import Any
 
 import elicit_app
 from elicit_app.experiments.reproduce import (
-    binary,
     concern,
     concern_case,
     figure3,
-    quadratic,
-    relevance,
+    searches,
     tables,
     theory,
     user_study,
@@ -32,7 +30,7 @@ from elicit_app.study.writing import write_whole
 from metrics.errors import InputError
 from metrics.files import json_text, strict_json
 
-_MODULES = (tables, figure3, theory, binary, quadratic, user_study, concern, concern_case, relevance, worked)
+_MODULES = (tables, figure3, theory, searches, user_study, concern, concern_case, worked)
 
 
 @cache
@@ -130,10 +128,6 @@ def _parts_of(experiment: Experiment, folder: Path) -> Path:
 
 
 def _computed(parts: Sequence[Part], jobs: int) -> Iterator[tuple[Part, Any]]:
-    if jobs == 1 or len(parts) < 2:
-        for part in parts:
-            yield part, part.compute(*part.arguments)
-        return
     from joblib import Parallel, delayed
 
     results = Parallel(n_jobs=jobs, return_as="generator")(delayed(part.compute)(*part.arguments) for part in parts)

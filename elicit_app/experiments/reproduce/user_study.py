@@ -14,7 +14,7 @@ import numpy as np
 
 from elicit_app.elicitation import Choice, Question
 from elicit_app.experiments.measures import JudgedPairs
-from elicit_app.experiments.noise import Noise
+from elicit_app.experiments.people import Noise
 from elicit_app.experiments.reproduce.shape import (
     Curve,
     Experiment,

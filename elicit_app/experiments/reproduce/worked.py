@@ -1,14 +1,18 @@
-"""The worked figures of the lecture on evaluation [M589] and of the post on a multi-label score [ML].
+"""Examples worked by hand: the lecture on evaluation, the post on a multi-label score, and the relevance score.
 
-Both sources give formulas. What stands as published are figures that were worked out from them by hand.
+Sources: [M589] and [ML] give formulas, and what stands as published are figures that were worked out from them.
+[G13] Kota Gopalakrishna, Ozcelebi, Liotta & Lukkien, "Relevance As a Metric for Evaluating Machine Learning
+Algorithms", MLDM 2013, sections 3 and 4, has tables too; its data, 236 choices of a lighting preset, are not published,
+and its protocol is run on generated data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import metrics
 from elicit_app.experiments.reproduce.shape import (
@@ -20,6 +24,7 @@ from elicit_app.experiments.reproduce.shape import (
     Part,
     Row,
     agreement_panel,
+    mean_and_error,
 )
 
 _BY_HAND = "The source gives formulas; the figures to compare with were worked out from them by hand, twice."
@@ -156,7 +161,262 @@ def _post(options: Options, results: Mapping[str, Any]) -> Findings:
     )
 
 
+_PAPER = "Kota Gopalakrishna et al., MLDM 2013"
+
+# One context in which LA and LB are chosen four times in ten each, LC twice.
+_REFERENCE = (["LA"] * 4 + ["LB"] * 4 + ["LC"] * 2, ["evening"] * 10)
+_CHOSEN, _SAID = ["LA", "LB", "LC", "LA", "LB"], ["LA", "LC", "LA", "LB", "LB"]
+_SCORES = (100.0, 80.0, 93.3333333333, 100.0, 100.0)
+_MEANS = {(2.0, 1.0): 94.6666666667, (1.0, 1.0): 94.0, (1.0, 2.0): 93.3333333333}
+# Table 3: the score where only the first, and only the second distance counts.
+_ENDS = {
+    "DecisionTable": (73.68, 73.56),
+    "JRip": (65.50, 68.10),
+    "NNge": (67.50, 69.26),
+    "PART": (65.79, 70.48),
+    "ConjunctiveRule": (57.13, 67.28),
+    "Ridor": (64.90, 66.87),
+}
+# Table 2: the order of P(H), P(P) and P(A), an outcome said and one that came, and the case the table gives.
+_CASES = (
+    ("P = A (highly relevant)", "often", "often", 1),
+    ("H = P > A (moderately relevant)", "often", "seldom", 2),
+    ("H > P > A (relevant)", "sometimes", "seldom", 3),
+    ("H > A > P (less relevant)", "seldom", "sometimes", 4),
+    ("H = A > P (irrelevant)", "seldom", "often", 5),
+)
+
+
+def _table_figures() -> dict[str, Any]:
+    """Return the scores of the worked example, and the case of every order of table 2."""
+    context = ["evening"] * len(_CHOSEN)
+    scored = {
+        (alpha, beta): metrics.relevance_score(_CHOSEN, _SAID, context, alpha=alpha, beta=beta, reference=_REFERENCE)
+        for alpha, beta in _MEANS
+    }
+    outcomes = ["often"] * 4 + ["sometimes"] * 2 + ["seldom"]
+    reference = (outcomes, ["room"] * len(outcomes))
+    return {
+        "scores": scored[2.0, 1.0].per_sample.tolist(),
+        "means": [float(score) for score in scored.values()],
+        "cases": [
+            int(metrics.relevance_score([actual], [said], ["room"], reference=reference).case[0])
+            for _, said, actual, _ in _CASES
+        ],
+    }
+
+
+def _tables_parts(options: Options) -> list[Part]:
+    del options
+    return [Part("figures", _table_figures)]
+
+
+def _tables(options: Options, results: Mapping[str, Any]) -> Findings:
+    del options
+    found = results["figures"]
+    rows = [Row("scores of five choices, alpha : beta = 2 : 1", _SCORES, tuple(found["scores"]), digits=10)]
+    for ((alpha, beta), published), ours in zip(_MEANS.items(), found["means"], strict=True):
+        rows.append(Row(f"relevance score, alpha : beta = {alpha:g} : {beta:g}", published, ours, digits=10))
+    for (words, _, _, number), ours in zip(_CASES, found["cases"], strict=True):
+        rows.append(Row(f"table 2, case of {words}", number, ours, digits=0))
+    for name, value in (("first", 40.0), ("second", 65.0)):
+        rows.append(
+            Row(
+                f"table 1, {name} score, %",
+                value,
+                None,
+                "A plain mean made up for illustration: no distribution of outcomes makes the formula give it.",
+                0,
+            )
+        )
+    alphas = np.linspace(0, 1, 11)
+    curves = []
+    for name, (first, second) in _ENDS.items():
+        rows.append(Row(f"table 3, {name}: only alpha, only beta", (first, second), None, _UNPUBLISHED))
+        curves.append(Curve(name, alphas.tolist(), (alphas * first + (1 - alphas) * second).tolist(), "series"))
+    first, second = _ENDS["DecisionTable"]
+    rows.append(
+        Row("table 3, DecisionTable at 2 : 1, from the two ends by linearity", None, (2 * first + second) / 3, _LINEAR)
+    )
+    return Findings(
+        tuple(rows),
+        (Panel("table 3, by linearity", "alpha / (alpha + beta)", "relevance score", tuple(curves)),),
+        ("The scores of the worked example were worked out by hand from equations (1) to (8), twice.",),
+    )
+
+
+_UNPUBLISHED = "The data are not published; relevance-protocol runs the same protocol on generated data."
+_LINEAR = "The score is linear in alpha / (alpha + beta)."
+
+_ROWS, _PRESETS, _TRAINED, _SHUFFLES = 236, 8, 0.7, 10
+_FEATURES = (6, 4, 3)  # users, activities, times of day
+_RATIOS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+_MODELS = ("decision table", "tree of 8 leaves", "full tree", "one rule", "nearest neighbour", "random rules")
+
+
+def _generated(seed: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return contexts (n, 3), a feature that only adds randomness (n,), and the chosen presets (n,).
+
+    People choose by user and activity; each such context has a few presets that are liked about equally.
+    """
+    chance = np.random.default_rng([seed, 4])
+    contexts = np.column_stack([chance.integers(0, size, _ROWS) for size in _FEATURES])
+    likes = chance.dirichlet(np.full(_PRESETS, 0.35), _FEATURES[:2])
+    chosen = np.array([chance.choice(_PRESETS, p=likes[user, activity]) for user, activity, _ in contexts])
+    return contexts, chance.integers(0, 5, _ROWS), chosen.astype(np.int64)
+
+
+def _model(name: str, seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    makers: dict[str, Callable[[], Any]] = {
+        "tree of 8 leaves": lambda: DecisionTreeClassifier(max_leaf_nodes=8, random_state=seed),
+        "full tree": lambda: DecisionTreeClassifier(random_state=seed),
+        "one rule": lambda: DecisionTreeClassifier(max_depth=1, random_state=seed),
+        "nearest neighbour": lambda: KNeighborsClassifier(1, metric="hamming"),
+        "random rules": lambda: RandomForestClassifier(10, max_depth=3, random_state=seed),
+    }
+    return makers[name]()
+
+
+def _predictions(name: str, seed: int, train: Any, presets: Any, test: Any) -> NDArray[np.int64]:
+    """Return what a model says of the test rows; one-hot features, but for the table and the neighbours."""
+    if name == "decision table":
+        return _by_table(train[:, :2], presets, test[:, :2])
+    if name != "nearest neighbour":
+        both = np.vstack([train, test])
+        coded = np.hstack([np.eye(int(column.max()) + 1)[column] for column in both.T])
+        train, test = coded[: len(train)], coded[len(train) :]
+    model = _model(name, seed).fit(train, presets)
+    return np.asarray(model.predict(test), dtype=np.int64)
+
+
+def _by_table(train: Any, presets: Any, test: Any) -> NDArray[np.int64]:
+    """Return the preset chosen most often in the same context; of all contexts where it was never seen."""
+    usual = int(np.bincount(presets).argmax())
+    said = []
+    for row in test:
+        same = presets[(train == row).all(axis=1)]
+        said.append(int(np.bincount(same).argmax()) if len(same) else usual)
+    return np.array(said, dtype=np.int64)
+
+
+def _shuffle(number: int, seed: int, kind: str) -> dict[str, Any]:
+    """Return relevance scores (model by ratio) and accuracies of one shuffle.
+
+    Labels are as people chose them; or the outcomes are replaced by random ones; or the predictions are.
+    """
+    contexts, noise, presets = _generated(seed)
+    chance = np.random.default_rng([seed, 5, number])
+    if kind == "random outcomes":
+        presets = chance.integers(0, _PRESETS, len(presets))
+    features = np.column_stack([contexts, noise])
+    order = chance.permutation(_ROWS)
+    train, test = np.split(order, [round(_TRAINED * _ROWS)])
+    scores, accuracies = {}, {}
+    for name in _MODELS:
+        if kind == "random predictions":
+            said = chance.integers(0, _PRESETS, len(test))
+        else:
+            said = _predictions(name, number, features[train], presets[train], features[test])
+        scores[name] = [
+            float(
+                metrics.relevance_score(
+                    presets[test],
+                    said,
+                    contexts[test][:, :2],
+                    alpha=alpha,
+                    beta=1.0,
+                    reference=(presets, contexts[:, :2]),
+                )
+            )
+            for alpha in _RATIOS
+        ]
+        accuracies[name] = float(metrics.accuracy_score(presets[test], said))
+    return {"scores": scores, "accuracies": accuracies}
+
+
+def _protocol_parts(options: Options) -> list[Part]:
+    shuffles = 3 if options.quick else _SHUFFLES
+    return [
+        Part(f"{kind}, {number}", _shuffle, (number, options.seed, kind))
+        for kind in _KINDS
+        for number in range(shuffles)
+    ]
+
+
+_KINDS = ("chosen", "random outcomes", "random predictions")
+_RANDOM = (
+    "The source at hand does not say which labels are random, so both are tried; ours are generated data, in which the "
+    "score depends on how unequal the frequencies within a context are."
+)
+_GENERATED = "The paper's data are not published; ours are generated, with other people, contexts and models."
+
+
+def _protocol(options: Options, results: Mapping[str, Any]) -> Findings:
+    del options
+    chosen, outcomes, predictions = ([one for key, one in results.items() if key.startswith(kind)] for kind in _KINDS)
+    rows, curves = [], []
+    shares = [ratio / (ratio + 1) for ratio in _RATIOS]
+    at = _RATIOS.index(2.0)
+    for name in _MODELS:
+        table = np.array([one["scores"][name] for one in chosen])
+        mean, error = mean_and_error(table[:, at])
+        accuracy, _ = mean_and_error([100 * one["accuracies"][name] for one in chosen])
+        why = f"Generated data, {len(chosen)} shuffles, standard error {error:.2f}; accuracy {accuracy:.1f} %."
+        rows.append(Row(f"{name}: relevance score at 2 : 1", None, mean, why))
+        curves.append(Curve(name, shares, table.mean(axis=0).tolist(), "series"))
+    for kind, shuffles in (("outcomes", outcomes), ("predictions", predictions)):
+        means = [_mean_scores(shuffles, name)[at] for name in _MODELS]
+        said = f"{min(means):.0f} to {max(means):.0f}"
+        rows.append(Row(f"random {kind}: relevance scores at 2 : 1, %", "50 to 60", said, _RANDOM))
+    rows.append(Row("largest departure from a straight line in alpha / (alpha + beta)", 0.0, _bend(chosen), digits=9))
+    best = max(_MODELS, key=lambda name: float(np.mean([one["scores"][name][at] for one in chosen])))
+    rows.append(Row("best of the six models", "DecisionTable", best, _GENERATED))
+    random_curves = [
+        Curve(f"random {kind}, {name}", shares, _mean_scores(shuffles, name), "series")
+        for kind, shuffles in (("outcomes", outcomes), ("predictions", predictions))
+        for name in _MODELS[:3]
+    ]
+    return Findings(
+        tuple(rows),
+        (
+            Panel("presets as people chose them", "alpha / (alpha + beta)", "relevance score", tuple(curves)),
+            Panel("labels at random", "alpha / (alpha + beta)", "relevance score", tuple(random_curves)),
+        ),
+        (
+            f"The protocol of section 4 on generated data: {_ROWS} rows, {_PRESETS} presets, {_TRAINED:.0%} to learn "
+            f"from, {len(chosen)} shuffles, six rule-like models. Frequencies come from the whole data set, and the "
+            "feature that only adds randomness is no part of the context.",
+        ),
+    )
+
+
+def _mean_scores(shuffles: list[dict[str, Any]], name: str) -> list[float]:
+    table = np.array([one["scores"][name] for one in shuffles])
+    return [float(x) for x in table.mean(axis=0)]
+
+
+def _bend(shuffles: list[dict[str, Any]]) -> float:
+    """Return how far, at most, a score departs from the line through its two ends."""
+    shares = np.array([ratio / (ratio + 1) for ratio in _RATIOS])
+    table = np.array([one["scores"][name] for one in shuffles for name in _MODELS])
+    slope = (table[:, -1] - table[:, 0]) / shares[-1]
+    line = table[:, :1] + slope[:, None] * shares
+    return float(np.abs(table - line).max())
+
+
 EXPERIMENTS = (
+    Experiment("relevance-tables", "Relevance score: tables", f"{_PAPER}, tables 1 to 3", _tables_parts, _tables),
+    Experiment(
+        "relevance-protocol",
+        "Relevance score: protocol, on generated data",
+        f"{_PAPER}, section 4",
+        _protocol_parts,
+        _protocol,
+    ),
     Experiment("lecture", "The lecture's measures", "Marlin, COMPSCI 589, lecture 14", _lecture_parts, _lecture),
     Experiment("post", "The multi-label score", "Blog post on a multi-label score", _post_parts, _post),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPolygonF, QWheelEvent
+from PySide6.QtGui import QFont, QMouseEvent, QPainter, QPaintEvent, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
@@ -195,7 +195,13 @@ class Field(Sized, QLineEdit):
         super().__init__(text, parent)
         self.setPlaceholderText(hint)
         self.setFrame(False)
-        self.setTextMargins(10, 0, 10, 0)
+        self.set_narrow(False)
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Write small and near the border, where the field is hardly wider than what stands in it."""
+        side = 4 if narrow else 10
+        self.setTextMargins(side, 0, side, 0)
+        self.setFont(theme.font(theme.Role.CAPTION) if narrow else QFont())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

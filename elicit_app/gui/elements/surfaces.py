@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TypeVar
 
@@ -67,6 +67,29 @@ def fill(layout: QBoxLayout, *items: Item) -> None:
 def turn(layout: QBoxLayout, *, down: bool) -> None:
     """Let what is in `layout` stand below each other, or beside each other."""
     layout.setDirection(QBoxLayout.Direction.TopToBottom if down else QBoxLayout.Direction.LeftToRight)
+
+
+def shared_out(width: int, wishes: Mapping[int, tuple[int, int]]) -> dict[int, int]:
+    """Return the widths of columns: by their shares, but none wider than it needs while another is cut.
+
+    Parameters
+    ----------
+    width : int
+        Of all of them, in pixels.
+    wishes : mapping of int to (int, int)
+        Per column its share, and the width that it needs.
+    """
+    found: dict[int, int] = {}
+    while wishes.keys() - found.keys():
+        left = width - sum(found.values())
+        free = [at for at in wishes if at not in found]
+        shares = sum(wishes[at][0] for at in free)
+        given = {at: left * wishes[at][0] // shares for at in free}
+        content = {at: wishes[at][1] for at in free if wishes[at][1] < given[at]}
+        found |= content if content and len(content) < len(free) else given
+    if found:
+        found[max(found)] += width - sum(found.values())
+    return found
 
 
 class Surface(Enum):

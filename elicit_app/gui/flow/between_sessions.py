@@ -67,6 +67,7 @@ class Flow(QObject):
         super().__init__(parent)
         self._pages, self._places, self._dialogs = pages, places, dialogs
         self.settings = settings
+        self.looks_ahead = True  # of sessions that begin; off where nobody thinks before answering
         self.background = Background(self)
         self.files = Files(pages, self.background, self)
         self.files.reading.connect(lambda name: self._say_opening(f"Reading {name}", "Every row is looked at."))
@@ -296,7 +297,7 @@ class Flow(QObject):
         if self._session_flow is None:
             from elicit_app.gui.flow.in_session import SessionFlow
 
-            flow = SessionFlow(self._pages, self.background, self._dialogs, self)
+            flow = SessionFlow(self._pages, self.background, self._dialogs, self, look_ahead=self.looks_ahead)
             flow.left.connect(self.show_start)
             flow.troubled.connect(lambda problem: self._cannot("The session cannot go on", problem))
             flow.compare_requested.connect(self.comparing.compare)

@@ -66,15 +66,26 @@ class SessionFlow(QObject):
         For work on files that may take a moment.
     dialogs : Dialogs
         Asks where to save.
+    look_ahead : bool
+        Compute what follows every reply while the expert thinks, as `SessionRunner` says.
     """
 
     left = Signal()
     troubled = Signal(object)
     compare_requested = Signal(object)
 
-    def __init__(self, pages: Pages, background: Background, dialogs: Dialogs, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        pages: Pages,
+        background: Background,
+        dialogs: Dialogs,
+        parent: QObject | None = None,
+        *,
+        look_ahead: bool = True,
+    ) -> None:
         super().__init__(parent)
         self._pages, self._background, self._dialogs = pages, background, dialogs
+        self._look_ahead = look_ahead
         self._settings = Settings()
         self._session: Session | None = None
         self._runner: SessionRunner | None = None
@@ -169,7 +180,7 @@ class SessionFlow(QObject):
         self._question_page.begin(self._session.study, self._session.setting.family)
         self._bridge = Bridge(self)
         self._bridge.view.connect(self.show_view)
-        self._runner = SessionRunner(self._session, self._bridge.listen)
+        self._runner = SessionRunner(self._session, self._bridge.listen, look_ahead=self._look_ahead)
         self._apply_settings()
         self._runner.start(recap=recap)
 

@@ -39,7 +39,7 @@ KEYS: tuple[tuple[tuple[str, ...], str], ...] = (
 )
 _ABOUT = (
     "Two results of a model on the same cases stand side by side. Each is better at something. You say which you "
-    "would rather have; there is no right answer. After about 15 such answers the program knows how bad you find each "
+    "would rather have; there is no right answer. After about 20 such answers the program knows how bad you find each "
     "mistake, and how sure it can be. It asks so that each answer tells as much as possible, and it allows for a slip "
     "now and then."
 )
@@ -161,7 +161,8 @@ class SettingsPage(HeadedPage):
         self.place = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.body.addWidget(self.place)
         self.back = LinkButton("Back to the start")
-        fill(self.body, in_row(self.back, 1), 1)
+        self.body.addStretch(1)
+        self.foot.addLayout(in_row(self.back, 1))
         self.done.clicked.connect(self.back_requested)
         bind(self, self.back_requested, "Esc")
         self.back.clicked.connect(self.back_requested)

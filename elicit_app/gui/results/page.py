@@ -304,7 +304,8 @@ class ResultsPage(HeadedPage):
         self.prevalence, self.costs = PrevalencePane(), CostsPane()
         fill(self.body, *self._panes)
         self._notes = Label(role=theme.Role.NOTE, ink=theme.INK2)
-        fill(self.body, self._notes, 1, self._links())
+        fill(self.body, self._notes, 1)
+        self._links()
         self._connect()
         self._turn(0)
         self.settle()
@@ -329,7 +330,7 @@ class ResultsPage(HeadedPage):
         tell(self.save, tooltip="" if possible else TOO_FEW)
         self.more.setVisible(view.can_continue)
         self.compare.setVisible(view.experts > 1)
-        self.compare.setText(f"Compare the {view.experts} experts who have finished")
+        self.compare.setText(f"Compare the {view.experts} experts")
         self._notes.show_text(" ".join(view.notes))
         self.notice.say(view.unsaved, button="Try again")
         self.rates.show_result(view, study)
@@ -350,12 +351,19 @@ class ResultsPage(HeadedPage):
         super().arrange(breakpoint_)
         for pane in self._panes:
             pane.arrange(breakpoint_)
+        # a narrow foot has no room for the links of a tab: they end the tab
+        for layout in (self.body, self._of_result):
+            layout.removeItem(self._of_tab)
+        if breakpoint_.compact:
+            self.body.addLayout(self._of_tab)
+        else:
+            self._of_result.insertLayout(self._of_result.count() - 1, self._of_tab)
 
     @property
     def _panes(self) -> tuple[ToDoPane, RatesPane, SeenPane, PrevalencePane, CostsPane]:
         return self.to_do, self.rates, self.seen, self.prevalence, self.costs
 
-    def _links(self) -> QHBoxLayout:
+    def _links(self) -> None:
         back, review = LinkButton("Back to the start"), LinkButton("Look at the answers")
         self.practice, self.roc = LinkButton("Change today’s practice…"), LinkButton(_ROC)
         self.tables, self.pictures = LinkButton(_TABLES), LinkButton("Save pictures…")
@@ -363,13 +371,13 @@ class ResultsPage(HeadedPage):
         self.compare.clicked.connect(self.compare_requested)
         back.clicked.connect(self.start_requested)
         review.clicked.connect(self.review_requested)
-        links = (self.compare, self.practice, self.roc, self.tables, self.pictures, review)
-        foot = in_row(back, 1, *links, spacing=theme.M)
+        self._of_tab = in_row(self.practice, self.roc, self.tables, self.pictures, spacing=theme.M)
+        self._of_result = in_row(back, 1, self.compare, self._of_tab, review, spacing=theme.M)
+        self.foot.addLayout(self._of_result)
         self.practice.clicked.connect(self._ask_practice)
         self.roc.clicked.connect(lambda: self._show_part("roc"))
         self.tables.clicked.connect(lambda: self._show_part("tables"))
         self.pictures.clicked.connect(lambda: self.export_requested.emit(PICTURES.key))
-        return foot
 
     def _connect(self) -> None:
         self.tabs.currentChanged.connect(self._turn)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
@@ -16,7 +17,7 @@ from elicit_app.gui.elements.painting import box
 from elicit_app.gui.elements.surfaces import in_column
 from elicit_app.gui.elements.texts import elided, show_tooltip, tell
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, XS, Role, Tokens, em, font, tokens
-from metrics.display.axes import LogAxis
+from metrics.display.drawing import LogAxis
 from metrics.display.text import two_digits
 from metrics.elicited.exchange import RateMark
 
@@ -245,6 +246,20 @@ class Cell:
     shade: float = 0.0
 
 
+class _Cells(NamedTuple):
+    """Where the cells of a matrix are: what stands left of them and above, and how large each is."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+    def room(self, i: int, j: int) -> QRectF:
+        """Return the place of a cell."""
+        left, top, gap = self.left + j * self.width, self.top + i * self.height, XS / 2
+        return QRectF(left, top, self.width, self.height).adjusted(gap, gap, -gap, -gap)
+
+
 class MatrixGrid(QLabel):
     """Rows are truths, columns what the model says; the diagonal is sunken.
 
@@ -277,22 +292,21 @@ class MatrixGrid(QLabel):
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        colours, size = tokens(self), len(self._classes)
+        colours, places = tokens(self), self._places()
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            legible = self._legible()
-            self._paint_head(painter, colours, legible)
-            for i in range(size):
+            legible = self._legible(places)
+            self._paint_head(painter, colours, places, legible)
+            for i, row in enumerate(self._cells):
                 painter.setFont(font(Role.NOTE, weight=500))
                 painter.setPen(colours.ink)
-                top = self._top() + i * self._row()
-                label = QRectF(0, top, self._label() - em(8), self._row())
+                label = QRectF(0, places.top + i * places.height, places.left - em(8), places.height)
                 painter.drawText(label, LEFT | Qt.TextFlag.TextWordWrap, self._fitting(painter, i, label.width(), 2))
-                for j in range(size):
+                for j, cell in enumerate(row):
                     if legible:
-                        self._paint_cell(painter, colours, self._cells[i][j], self._cell(i, j), i == j)
+                        self._paint_cell(painter, colours, cell, places.room(i, j), i == j)
                     else:
-                        painter.fillRect(self._cell(i, j), _shade(colours, self._cells[i][j], i == j))
+                        painter.fillRect(places.room(i, j), _shade(colours, cell, i == j))
 
     def _dense(self) -> bool:
         return len(self._classes) > MOST_WITH_RANGES
@@ -301,11 +315,11 @@ class MatrixGrid(QLabel):
         """Return whether the names of the columns stand upright, for want of room."""
         return len(self._classes) > _TURNED_FROM
 
-    def _legible(self) -> bool:
+    def _legible(self, places: _Cells) -> bool:
         """Return whether the numbers have room in the cells."""
         metrics = QFontMetricsF(font(Role.NOTE, weight=600))
         widest = max((metrics.horizontalAdvance(cell.text) for row in self._cells for cell in row), default=0.0)
-        return not self._dense() or widest <= self._cell(0, 0).width()
+        return not self._dense() or widest <= places.room(0, 0).width()
 
     def _row(self) -> float:
         return float(em(20 if self._turned() else 34 if self._dense() else 56))
@@ -321,16 +335,13 @@ class MatrixGrid(QLabel):
         longest = max((metrics.horizontalAdvance(name) for name in (*self._classes, "the truth is")), default=0.0)
         return min(longest + em(14), self.width() * 0.27)
 
-    def _cell(self, i: int, j: int) -> QRectF:
-        left, size = self._label(), max(len(self._classes), 1)
-        width = (self.width() - left) / size
-        gap = XS / 2
-        return QRectF(left + j * width, self._top() + i * self._row(), width, self._row()).adjusted(
-            gap, gap, -gap, -gap
-        )
+    def _places(self) -> _Cells:
+        """Return where the cells are; it measures every name, so it is asked for once a painting."""
+        left = self._label()
+        return _Cells(left, self._top(), (self.width() - left) / max(len(self._classes), 1), self._row())
 
-    def _paint_head(self, painter: QPainter, colours: Tokens, legible: bool) -> None:
-        left, top = self._label(), self._top()
+    def _paint_head(self, painter: QPainter, colours: Tokens, places: _Cells, legible: bool) -> None:
+        left, top = places.left, places.top
         painter.setFont(font(Role.NOTE))
         painter.setPen(colours.ink2)
         said = "the model says" if legible else "the model says (darker is more; point at a cell for its number)"
@@ -339,7 +350,7 @@ class MatrixGrid(QLabel):
         painter.setFont(font(Role.CAPTION if self._dense() else Role.NOTE, weight=500))
         painter.setPen(colours.ink)
         for j in range(len(self._classes)):
-            room = self._cell(0, j)
+            room = places.room(0, j)
             if not self._turned():
                 room = QRectF(room.left(), em(22), room.width(), em(22))
                 painter.drawText(room, CENTRE, self._fitting(painter, j, room.width()))
@@ -372,11 +383,11 @@ class MatrixGrid(QLabel):
         painter.drawText(room.adjusted(0, em(26), 0, -em(4)), CENTRE, cell.below)
 
     def _sentence_at(self, point: QPointF) -> str:
-        size = len(self._classes)
-        for i in range(size):
-            for j in range(size):
-                if self._cell(i, j).contains(point):
-                    return self._cells[i][j].sentence
+        places = self._places()
+        for i, row in enumerate(self._cells):
+            for j, cell in enumerate(row):
+                if places.room(i, j).contains(point):
+                    return cell.sentence
         return ""
 
 

@@ -13,7 +13,7 @@ from elicit_app.gui.elements.texts import elided, show_tooltip, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.theme import CENTRE, LEFT, RIGHT, Role, Tokens, em, font, tokens
 from elicit_app.session.words.policy_words import PolicyRow, PolicyTexts
-from metrics.display.axes import LinearAxis
+from metrics.display.drawing import LinearAxis
 from metrics.display.text import probability, total_cost
 from metrics.policies.judgement import JudgedPolicy, Range
 

@@ -26,7 +26,7 @@ from elicit_app.gui.theme import RIGHT
 from elicit_app.session.results import curves as words
 from elicit_app.session.views import CurveLine, CurveSet, CurvesView, ModelView, ResultView
 from elicit_app.study.model import Study
-from metrics.display.axes import LinearAxis, LogAxis
+from metrics.display.drawing import LinearAxis, LogAxis
 from metrics.display.text import total_cost, two_digits
 
 NOTHING = "This study has no models, so there is nothing to see of them."

@@ -16,7 +16,7 @@ from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, NumberB
 from elicit_app.gui.elements.surfaces import Block, Part, Section, fill, in_column, in_row, turn
 from elicit_app.registry import Entry, Setting, entries, entry_named, setting_of
 from elicit_app.session.experts.packing import INTRODUCTION, stated_opinions
-from elicit_app.session.words.sentences import USUAL, purpose_words
+from elicit_app.session.words.sentences import USUAL, most_questions, purpose_words
 from elicit_app.study.model import Study
 from elicit_app.study.opening import minutes_for
 from metrics.elicited.family import fraction_family, is_fraction
@@ -205,9 +205,10 @@ class AskingSection(Part):
         for widget in (self.questions, self.early):
             widget.setEnabled(not narrows)
         self.tolerance.setEnabled(narrows)
+        on_top = most_questions(self.questions.value()) - self.questions.value()
         self.fraction.setVisible(self._knows_fractions)
         self._minutes.setText(
-            f"About {self.minutes} minutes. Up to three repeats and one check come on top, "
+            f"About {self.minutes} minutes. Up to {on_top} repeats and checks come on top, "
             "further checks only where the answers leave doubt. Stop whenever you like."
             if not narrows
             else "The published search decides itself how many. Stop whenever you like."

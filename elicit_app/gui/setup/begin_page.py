@@ -22,7 +22,7 @@ from elicit_app.registry import Setting
 from elicit_app.registry.entries import as_packed
 from elicit_app.session.experts.packing import pseudonym
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.words.sentences import USUAL
+from elicit_app.session.words.sentences import USUAL, most_questions
 from elicit_app.study.model import Pack, Study
 from metrics.display.text import counted
 from metrics.elicited.family import is_fraction, linear_family
@@ -116,7 +116,7 @@ def _steps(study: Study, *, piles: bool) -> list[tuple[str, str]]:
 
 def _good_to_know(study: Study) -> tuple[str, ...]:
     case, cases = study.wording.case, study.wording.cases
-    model = f"A model is a program that says what each {case} is; how it works does not matter here."
+    model = f"A model is a program that says what each {case} is."
     used = "Whoever runs this study chooses a model, and how to use it, by your answers."
     if study.wording.priced:
         gives = "gives labels to items" if study.wording.priced == "multilabel" else "suggests what to do next"
@@ -375,7 +375,7 @@ class BeginPage(HeadedPage):
             parts.append("a fraction")
         if self.orders.count and self._takes_orders:
             parts.append(f"{counted(self.orders.count, 'order')} stated")
-        parts.append(f"at most {questions} questions" if questions else f"{entry.label}")
+        parts.append(f"at most {most_questions(questions)} questions" if questions else f"{entry.label}")
         self.settings.say("; ".join(parts))
         models = counted(len(study.model_names), "model")
         has_cases = study.n_cases and study.wording.priced is None

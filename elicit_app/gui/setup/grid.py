@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import heapq
 import io
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import (
@@ -35,6 +37,7 @@ from PySide6.QtWidgets import (
 from elicit_app.gui import theme
 from elicit_app.gui.elements import box
 from elicit_app.gui.elements.page import QuietScrollBar
+from elicit_app.gui.elements.surfaces import shared_out
 from elicit_app.gui.elements.texts import elided, tell, tooltip_text
 from elicit_app.gui.theme import RIGHT
 from metrics.display.text import counted
@@ -44,6 +47,10 @@ Cell = tuple[int, int]
 
 ROW = 27
 _PAD = 10
+_COUNT = 34
+"""Room for the count of characters, in pixels at the base font."""
+_MEASURED = 5
+"""So many of the longest cells of a column are measured: in characters the longest is not always the widest."""
 
 
 class Column(NamedTuple):
@@ -153,6 +160,10 @@ class Grid(QAbstractTableModel):
 
     def rowCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self._cells)
+
+    def texts_in(self, column: int) -> Iterator[str]:
+        """Return the texts of a column, from the top."""
+        return (row[column] for row in self._cells)
 
     def columnCount(self, parent: Index | None = None) -> int:
         return 0 if parent is not None and parent.isValid() else len(self.columns)
@@ -319,13 +330,16 @@ class GridView(QTableView):
         rows = min(self.grid.rowCount(), self._rows)
         self.setFixedHeight(theme.em(ROW) * (max(rows, 1) + 1) + 2)
         shown = [at for at in range(len(self.grid.columns)) if not self.isColumnHidden(at)]
-        total = sum(self.grid.columns[at].share for at in shown)
-        width = self.viewport().width()
-        for at in shown:
-            self.setColumnWidth(at, width * self.grid.columns[at].share // max(total, 1))
-        if shown:
-            left = width - sum(self.columnWidth(at) for at in shown)
-            self.setColumnWidth(shown[-1], self.columnWidth(shown[-1]) + max(left, 0))
+        for at, width in shared_out(self.viewport().width(), {at: self._wish(at) for at in shown}).items():
+            self.setColumnWidth(at, width)
+
+    def _wish(self, column: int) -> tuple[int, int]:
+        """Return the share of a column, and the width with which none of its cells is cut."""
+        one, letters = self.grid.columns[column], QFontMetricsF(theme.font(theme.Role.STRONG))
+        said = heapq.nlargest(_MEASURED, self.grid.texts_in(column), key=len)
+        count = theme.em(_COUNT) if one.longest else 0
+        widest = max(letters.horizontalAdvance(text) for text in (one.head, *said))
+        return one.share, math.ceil(widest) + 2 * _PAD + count
 
     @property
     def several_chosen(self) -> bool:

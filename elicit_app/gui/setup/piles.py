@@ -51,7 +51,7 @@ from elicit_app.gui.setup.words import cases_of_each
 from elicit_app.gui.theme import LEFT
 from elicit_app.session.journal.events import Guess
 from elicit_app.study.model import Study
-from metrics.display.text import capitalised, counted
+from metrics.display.text import capitalised, counted, isolated
 
 FEWEST, MOST = 3, 5
 NAMES = {
@@ -252,7 +252,8 @@ class Piles:
 
 _MIME = "application/x-elicit-card"
 _CARD, _PROPOSED = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
-CHIP = 36
+CHIP, NARROW_CHIP = 36, 46
+_WRAPPED = LEFT | Qt.TextFlag.TextWordWrap
 
 
 def drag_card(source: QWidget, card: int) -> None:
@@ -270,9 +271,10 @@ class _Chip(QStyledItemDelegate):
     def __init__(self, view: QListView) -> None:
         super().__init__(view)
         self._view = view
+        self.narrow = False
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        return QSize(theme.em(60), theme.em(CHIP))
+        return QSize(theme.em(60), theme.em(NARROW_CHIP if self.narrow else CHIP))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -284,11 +286,14 @@ class _Chip(QStyledItemDelegate):
         border = colours.ink if current else colours.line2 if proposed else colours.line
         fill = None if proposed else colours.surface
         box(painter, room, 6, fill=fill, border=border, width=2 if current else 1, dashed=proposed and not current)
-        painter.setFont(theme.font(theme.Role.NOTE))
+        painter.setFont(theme.font(theme.Role.CAPTION if self.narrow else theme.Role.NOTE))
         painter.setPen(colours.ink2 if proposed else colours.ink)
         text = room.adjusted(10, 0, -8, 0)
-        said = elided(str(index.data()), QFontMetricsF(painter.font()), text.width())
-        painter.drawText(text, LEFT, said)
+        metrics, said = QFontMetricsF(painter.font()), str(index.data())
+        if self.narrow and metrics.boundingRect(text, _WRAPPED, isolated(said)).height() <= text.height():
+            painter.drawText(text, _WRAPPED, isolated(said))
+        else:
+            painter.drawText(text, LEFT, elided(said, metrics, text.width()))
 
 
 class _Chips(QListView):
@@ -301,7 +306,8 @@ class _Chips(QListView):
         super().__init__()
         self.cards = QStandardItemModel(self)
         self.setModel(self.cards)
-        self.setItemDelegate(_Chip(self))
+        self._chip = _Chip(self)
+        self.setItemDelegate(self._chip)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setUniformItemSizes(True)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -310,6 +316,11 @@ class _Chips(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTabKeyNavigation(False)
         self._pressed: QPoint | None = None
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Write each card in two small lines, for a column that has no room for one."""
+        self._chip.narrow = narrow
+        self.scheduleDelayedItemsLayout()
 
     def show_cards(self, own: Sequence[tuple[int, PileCard, bool]]) -> None:
         """Show cards with their numbers, and whether each is only proposed."""
@@ -365,11 +376,13 @@ class PileColumn(Card):
         self.setAcceptDrops(True)
         self.name, self.chips = Field(), _Chips()
         self._count = Label(role=theme.Role.CAPTION, ink=theme.INK2)
+        self._key = KeyCap(str(number))
+        self._head, self._under = in_row((self.name, 1), spacing=theme.S), in_row((self._count, 1), spacing=theme.S)
         tell(self.name, name=f"Name of pile {number}")
         tell(self.chips, name=f"Pile {number}")
         in_column(
-            in_row(KeyCap(str(number)), (self.name, 1), spacing=theme.S),
-            self._count,
+            self._head,
+            self._under,
             Divider(),
             (self.chips, 1),
             on=self,
@@ -377,6 +390,14 @@ class PileColumn(Card):
             spacing=6,
         )
         self.name.textEdited.connect(self.renamed)
+
+    def arrange(self, breakpoint_: theme.Breakpoint) -> None:
+        """Give the name the whole width of a narrow column: its number goes below, long cards take two lines."""
+        narrow = breakpoint_.compact and not breakpoint_.large
+        (self._under if narrow else self._head).insertWidget(0, self._key)
+        self.name.set_narrow(narrow)
+        self.chips.setMinimumHeight(theme.em(CHIP * (3 if breakpoint_.low else 5)))
+        self.chips.set_narrow(narrow)
 
     def show_pile(self, name: str, mistakes: int, own: Sequence[tuple[int, PileCard, bool]]) -> None:
         """Show what lies here."""

@@ -34,7 +34,7 @@ from elicit_app.gui.elements.page import CTRL_ENTER, ENTER, HeadedPage, bind, fo
 from elicit_app.gui.elements.surfaces import fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.begin_page import Beginning
-from elicit_app.gui.setup.piles import CHIP, FEWEST, MOST, PileColumn, Piles, drag_card
+from elicit_app.gui.setup.piles import FEWEST, MOST, PileColumn, Piles, drag_card
 
 
 class _TopCard(Card):
@@ -162,7 +162,7 @@ class PilesPage(HeadedPage):
             tell(size, name=f"{n} piles")
             group.addButton(size)
             row.addWidget(size)
-        said = "Names may be changed. Dashed: proposed, not yet yours. In a pile arrows go, a digit moves the card."
+        said = "Dashed: only proposed. In a pile, arrow keys choose a card and a digit moves it. Names can be changed."
         row.addWidget(Label(said, theme.Role.NOTE, theme.INK2), 1)
         self.undo.tall = 34
         row.addWidget(self.undo)
@@ -213,9 +213,9 @@ class PilesPage(HeadedPage):
                 fresh.lies, fresh.names = lies, names
         k = beginning.study.n_classes
         self.header.say(
-            "Which mistakes are about as bad?",
-            f"{k} classes, {k * (k - 1):,} mistakes. Put each into a pile; the questions then know what belongs "
-            "together.",
+            "Which mistakes are about equally bad?",
+            f"{k} classes, {k * (k - 1):,} mistakes. Put alike ones into one pile; your answers can still tell "
+            "them apart.",
         )
         self._show()
 
@@ -224,7 +224,7 @@ class PilesPage(HeadedPage):
         turn(self._row, down=breakpoint_.large)
         self._row.setSpacing(theme.S if breakpoint_.compact else 12)
         for column in self.columns:
-            column.chips.setMinimumHeight(theme.em(CHIP * (3 if breakpoint_.low else 5)))
+            column.arrange(breakpoint_)
         QTimer.singleShot(0, self, lambda: follow_the_eye(self))
 
     @property

@@ -313,7 +313,7 @@ class StartPage(ScrolledPage):
         self._recent_views: tuple[RowView, ...] = ()
         self._title, self._line = Label("Which mistakes matter more?", theme.Role.START), Label(ink=theme.INK2)
         self._line.setText(
-            "Compare about 15 pairs of results. Your answers become a score that judges models as you would."
+            "Compare about 20 pairs of results. Your answers become a score that judges models as you would."
         )
         self.notice, self.current, self.drop = Notice(), ContinueCard(), DropCard()
         self.examples, self.recent = RowCard(lambda row: self.study_requested.emit(row.ref)), RowCard(self._open_recent)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Final, Literal
 
 import numpy as np
@@ -27,6 +28,7 @@ Subject = Literal["left", "right"]
 Kept = Literal["first", "second", "equal", "both"]
 LONGEST_REASON = 2_000
 """Letters that may be typed about one answer."""
+_LONGEST_DROPPED = 4_096
 
 
 def as_counts(rows: CountRows) -> Counts:
@@ -312,6 +314,11 @@ class Recovered(_Event):
 
     kind: Literal["recovered"] = "recovered"
     dropped: str
+
+    @classmethod
+    def of(cls, line: bytes, at: datetime) -> Recovered:
+        """Return what is kept of the bytes of a line: the beginning of its text."""
+        return cls(at=at, dropped=line.decode(errors="replace")[:_LONGEST_DROPPED])
 
 
 class Noted(_Event):

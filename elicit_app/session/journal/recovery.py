@@ -31,7 +31,6 @@ from elicit_app.session.journal.reading import event_of, examine, look_into, rea
 from elicit_app.session.journal.state import OutOfPlaceError, StateBuilder
 from elicit_app.session.journal.writing import Journal
 
-_KEPT = 4096
 # What editors and disks put around lines.
 _BOM = b"\xef\xbb\xbf"
 _MOST_TRIED = 2 * 10**9
@@ -151,7 +150,7 @@ def recover_session(path: Path, out: Path) -> Recovery:
         raise Problem(f"Nothing can be saved of {path}: its first line, which says what it is about, is lost.")
     taken, left_out = _taken_over(found.before, found.after)
     now = datetime.now(UTC)
-    lost = [Recovered(at=now, dropped=line.decode(errors="replace")[:_KEPT]) for line in found.unproven]
+    lost = [Recovered.of(line, now) for line in found.unproven]
     said = _summary(path, found, left_out)
     noted = [Noted(at=now, sentence=said)] if said else []
     begun = taken[0].model_copy(update={"version": VERSION})

@@ -28,7 +28,6 @@ from elicit_app.session.journal.reading import (
 )
 from elicit_app.study.writing import require_writable
 
-_KEPT = 4096
 # Never through a link, and never waiting for the other end of a pipe.
 _WRITABLE = os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -176,7 +175,7 @@ class Journal:
             self._write(b"\n")
         events = contents.events
         if contents.tail:
-            event = Recovered(at=datetime.now(UTC), dropped=contents.tail.decode(errors="replace")[:_KEPT])
+            event = Recovered.of(contents.tail, datetime.now(UTC))
             self._add(event)
             events = (*events, event)
         return replace(contents, events=events, length=self._length, tail=b"", ended=True)

@@ -8,14 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from elicit_app.session.results.result import recalibration_of
 from elicit_app.session.views import Band, CurveLine, CurveSet, CurvesView, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
 from metrics.display.text import capitalised, probability, total_cost, two_digits
 from metrics.elicited.metric_parts import CaseWords
 from metrics.inputs.arguments import Floats
-from metrics.policies.cases import Policy
-from metrics.policies.curves import PolicyCurves, policy_curves
+from metrics.policies.cases import Policy, Practice
+from metrics.policies.curves import PolicyCurves, curves_of_models
 from metrics.policies.judgement import Judgement
+from metrics.policies.judging import ModelPolicies
 from metrics.policies.net_benefit import TREAT_ALL, TREAT_NONE, decision_curve
 
 _MOST_LINES = 5
@@ -29,15 +31,15 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
     judgement, rate = view.judgement, view.headline.rate
     if judgement is None or rate.is_yardstick:
         return None
-    tables = {model.name: model.y_proba for model in study.models}
     prevalence = judgement.prevalence if judgement.stated else None
-    found = policy_curves(
+    models = [(ModelPolicies.of(one.name, view.metric, recalibration_of(one)), one.y_proba) for one in study.models]
+    found = curves_of_models(
         view.metric,
-        np.asarray(study.classes)[study.models[0].y_true],
-        tables,
-        (rate.true, rate.predicted),
+        study.models[0].y_true,
+        models,
+        rate,
         prevalence=prevalence,
-        practice=view.practice,
+        practice=None if view.practice is None else Practice.of(view.practice, study.classes),
     )
     return CurvesView(
         rate=rate,

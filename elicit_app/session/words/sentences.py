@@ -52,6 +52,11 @@ class PurposeWords(NamedTuple):
     questions: str
 
 
+def most_questions(informative: int) -> int:
+    """Return how many questions a sitting has at most: the informative ones, with the repeats and the check on top."""
+    return questions_left((), informative, checks=True)
+
+
 def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[PurposeWords, ...]:
     """Return what answers about a study may be for, the usual one first.
 
@@ -64,7 +69,7 @@ def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[
     early : bool
         Whether the questions may stop before that.
     """
-    most = questions_left((), questions, checks=True)
+    most = most_questions(questions)
     fewest = min(FEWEST_ANSWERS + required_left(()), most)
     several = len(study.model_names) > 1
     count = f"{fewest} to {most} questions" if early and fewest < most else f"{most} questions"

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QBoxLayout, QLabel, QWidget
 
-from elicit_app.gui.elements.surfaces import fill, in_column, in_row, turn
+from elicit_app.gui.elements.surfaces import fill, in_column, in_row, shared_out, turn
 
 TOP = Qt.AlignmentFlag.AlignTop
 
@@ -32,3 +32,10 @@ def test_what_stands_beside_each_other_may_stand_below(qtbot):
     assert row.direction() == QBoxLayout.Direction.TopToBottom
     turn(row, down=False)
     assert row.direction() == QBoxLayout.Direction.LeftToRight
+
+
+def test_no_column_is_wider_than_it_needs_while_another_is_cut(qtbot):
+    assert shared_out(600, {0: (1, 60), 2: (1, 280), 3: (1, 400)}) == {0: 60, 2: 270, 3: 270}
+    assert shared_out(600, {0: (1, 60), 1: (1, 100)}) == {0: 300, 1: 300}, "what fits everywhere is shared as stated"
+    assert shared_out(101, {0: (1, 90), 1: (1, 90)}) == {0: 50, 1: 51}, "no pixel is left over"
+    assert shared_out(100, {}) == {}

@@ -44,6 +44,7 @@ def dialogs():
 @pytest.fixture
 def window(qtbot, appearance, places, dialogs):
     made = make_window(appearance, places, dialogs)
+    made.flow.looks_ahead = False  # keys follow each other here at once
     qtbot.addWidget(made, before_close_func=lambda w: w.flow.close())
     made.resize(1000, 700)
     with qtbot.waitActive(made):

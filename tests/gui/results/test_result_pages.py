@@ -187,9 +187,10 @@ def test_of_many_mistakes_those_never_asked_about_are_folded_away(qtbot, many_cl
     assert "never asked" not in shown
     assert never + shown.count(" called ") == 13 * 12
     assert f"{never} of 156" in page.rates._folded.button.accessibleDescription()
-    page.costs.costs.grid.resize(400, 400)
-    assert not page.costs.costs.grid._legible()
-    assert page.costs.costs.grid.accessibleDescription().count(" called ") == 13 * 13
+    grid = page.costs.costs.grid
+    grid.resize(400, 400)
+    assert not grid._legible(grid._places())
+    assert grid.accessibleDescription().count(" called ") == 13 * 13
 
 
 def test_ctrl_tab_goes_round_the_parts_that_are_shown(results, qtbot):
@@ -313,3 +314,13 @@ def test_a_study_without_models_has_no_scenarios(qtbot, views, study):
     assert page.to_do.policies.isHidden()
     assert page.to_do.more.isHidden()
     assert page.practice.isHidden()
+
+
+def test_no_link_at_the_foot_is_cut_in_a_small_window(results, views, study, qtbot):
+    results.show_result(replace(views[1], experts=2), study)
+    results.resize(800, 600)
+    for tab in range(len(TABS)):
+        results.tabs.setCurrentIndex(tab)
+        shown = [link for link in results.findChildren(LinkButton) if link.isVisibleTo(results)]
+        qtbot.waitUntil(lambda shown=shown: all(one.width() >= one.sizeHint().width() for one in shown))
+    results.resize(1280, 800)

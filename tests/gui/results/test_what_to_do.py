@@ -18,8 +18,9 @@ from elicit_app.session.results.result import result_view
 from elicit_app.session.session import Session
 from elicit_app.session.words.policy_words import policy_texts
 from elicit_app.study import open_study
-from metrics.display.axes import LinearAxis
+from metrics.display.drawing import LinearAxis
 from metrics.elicited.metric_parts import CHOICE_SETTLED
+from metrics.policies.judgement import Threshold
 
 TODAY = ((167, 45), (150, 207))
 
@@ -67,6 +68,24 @@ def test_the_band_is_that_of_the_difference_to_the_next_best(curves, study):
         values = dict(found.values(float(at)))
         inside = np.interp(at, found.at, found.band.low) <= values[second] <= np.interp(at, found.at, found.band.high)
         assert ("cannot tell them apart" in said) == inside
+
+
+def test_the_best_are_shown_as_they_add_up_with_models_as_they_are_in_one_line(curves):
+    lines = {line.name: line for line in curves.best.lines}
+    assert "a model, as it decides now" in lines
+    np.testing.assert_allclose(sum(line.values for line in lines.values()), 1.0, atol=0.051)
+
+
+def test_net_benefit_is_at_the_stated_prevalence_and_reaches_beyond_the_threshold(view, study):
+    policies = tuple(
+        replace(one, threshold=one.threshold and Threshold(0.6, 0.55, 0.7)) for one in view.judgement.policies
+    )
+    stated = replace(view.judgement, policies=policies, stated=True, prevalence=np.array([0.1, 0.9]))
+    found = curves_of(study, replace(view, judgement=stated)).net_benefit
+    *_, everybody, _ = found.lines
+    at = found.at[0]
+    assert everybody.values[0] == pytest.approx(stated.population * (0.1 - 0.9 * at / (1 - at)))
+    assert found.at[-1] == pytest.approx(1.3 * 0.7, abs=0.01)
 
 
 @pytest.fixture

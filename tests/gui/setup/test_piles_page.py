@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.setup.begin_page import BeginPage
@@ -160,3 +161,14 @@ def test_fifty_classes_are_shown_and_stated(shown, qtbot, many_classes, tmp_path
     press(page, Qt.Key.Key_3)
     (pile,) = page.piles.stated(many_classes(50))
     assert len(pile.mistakes) == 49
+
+
+def test_names_and_cards_are_whole_in_a_small_window(page):
+    page.resize(800, 600)
+    for column in page.columns:
+        written = QFontMetricsF(column.name.font()).horizontalAdvance(column.name.text())
+        margins = column.name.textMargins()
+        assert written <= column.name.width() - margins.left() - margins.right() - 4, column.name.text()
+    one_line = page.columns[0].chips.sizeHintForRow(0)
+    page.resize(1280, 800)
+    assert page.columns[0].chips.sizeHintForRow(0) <= one_line

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics.display.axes import LogAxis
+from metrics.display.drawing import LogAxis
 from metrics.display.text import cost_text, two_digits
 
 

@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from elicit_app.study import open_study
 from metrics import ElicitedMetric, judge
 from metrics.errors import InputError
+from metrics.policies import cases
 from metrics.policies.cases import MOST_PATTERNS, CaseTally, Policy, Practice, case_table, of_model
+from metrics.policies.costs import UnitCosts
 from metrics.policies.judging import Judge
 
 # counts (missed, false alarms), cost per 1,000 and probability of being best at two ratios: 20,000 draws of a paired
@@ -258,6 +260,17 @@ def test_tallies_of_parts_merge_to_that_of_the_whole(seed, cut):
         np.testing.assert_array_equal(whole.counts[place], np.bincount(3 * true + row, minlength=9).reshape(3, 3))
 
 
+def test_patterns_are_kept_up_to_their_number(monkeypatch):
+    monkeypatch.setattr(cases, "MOST_PATTERNS", 4)
+    assert not case_table([0, 0, 1, 1], [[0, 1, 0, 1]], 2).grouped
+    assert case_table([0, 0, 1, 1, 2], [[0, 1, 0, 1, 1]], 3).grouped
+
+
+def test_whole_numbers_are_counts_unless_no_row_has_more_than_one():
+    assert Practice.of([[1, 0], [3, 5]], ["ill", "well"]).counts is not None
+    assert Practice.of([[1, 0], [0, 1]], ["ill", "well"]).counts is None
+
+
 def test_a_class_without_cases_has_no_share():
     metric = ElicitedMetric.from_cost_matrix([*"xyz"], 1 - np.eye(3))
     table = case_table([0, 0, 2, 2], [[0, 2, 2, 2]], 3)
@@ -266,6 +279,36 @@ def test_a_class_without_cases_has_no_share():
     assert judged.at([0.2, 0, 0.8]).named("m").cost_per_population == pytest.approx(100)
     with pytest.raises(InputError, match="class 1 has no cases"):
         judged.at([0.2, 0.2, 0.6])
+
+
+def test_what_the_models_were_made_for_is_said_from_two_points_of_difference_on():
+    judged = Judge.of(
+        breast_metric(2.0, 0.4), case_table([0, 1] * 50, [[0, 1] * 50], 2), [Policy("m", "as-is", "m")], draws=300
+    )
+    said = {share: judged.at([share, 1 - share]).notes for share in (0.485, 0.5, 0.515, 0.525)}
+    assert [len(notes) for notes in said.values()] == [0, 0, 0, 1]
+    assert "should be corrected" in said[0.525][0]
+
+
+def test_costs_by_the_answers_alone_are_those_of_the_draw_that_each_row_has():
+    judged = Judge.of(
+        breast_metric(2.0, 0.4, draws=40),
+        case_table([0, 1] * 50, [[0, 1, 1, 1] * 25], 2),
+        [Policy("m", "as-is")],
+        draws=30,
+    )
+    costs, shares = judged.costs, np.array([0.3, 0.7])
+    expected = np.einsum("i,ipj,bij->bp", shares, costs.rates, costs.unit_costs.draws[costs.order])
+    np.testing.assert_allclose(costs.drawn_from_answers(shares), expected)
+
+
+def test_draws_are_in_units_of_the_yardstick_and_left_out_where_it_costs_nothing():
+    names, costs = ["malignant", "benign"], [[0, 4], [2, 0]]
+    samples = [[-2.0, -1.0], [-3.0, -1.0], [-1.0, 0.0]]
+    metric = ElicitedMetric.from_cost_matrix(names, costs, samples=samples, yardstick=("benign", "malignant"))
+    found = UnitCosts.of(metric)
+    np.testing.assert_allclose(found.draws, [[[0, 2], [1, 0]], [[0, 3], [1, 0]]])
+    np.testing.assert_allclose(found.worth, [1, 2 / 3])
 
 
 def test_what_makes_no_sense_is_refused():

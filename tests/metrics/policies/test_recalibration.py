@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics import ElicitedMetric, judge, negative_log_likelihood
-from metrics.policies.recalibration import FOLDS, MOST_ROWS, CalibrationSample, recalibration
+from metrics.policies.recalibration import FOLDS, MOST_ROWS, CalibrationSample, Recalibration, recalibration
 
 
 def cases(seed, n=2_000, k=3, sharpness=1.0, shift=0.0):
@@ -69,13 +69,21 @@ def test_parts_of_the_rows_give_the_same_maps(seed, cut):
 def test_of_many_rows_a_part_is_kept_that_depends_on_their_numbers_alone():
     true, proba = cases(3, 3 * MOST_ROWS, 2)
     forward, backward = CalibrationSample(), CalibrationSample()
-    starts = range(0, len(true), 7_000)
+    starts = range(0, len(true), 7_001)
     for sample, order in ((forward, starts), (backward, reversed(starts))):
         for start in order:
-            sample.update(true[start : start + 7_000], proba[start : start + 7_000], start)
+            sample.update(true[start : start + 7_001], proba[start : start + 7_001], start)
     one, other = forward.recalibration(), backward.recalibration()
     np.testing.assert_allclose(one.slope, other.slope)
     assert sum(len(part[0]) for part in forward._rows) <= MOST_ROWS
+
+
+@pytest.mark.parametrize(
+    ("gain", "error", "needed"), [(0.1, 0.01, True), (0.1, 0.05, False), (0.004, 0.0, False), (0.006, 0.0, True)]
+)
+def test_a_gain_counts_beyond_three_standard_errors_and_where_it_is_worth_it(gain, error, needed):
+    nothing = np.zeros((FOLDS, 2))
+    assert Recalibration(nothing, nothing, gain, error, 0.1).needed is needed
 
 
 def test_too_few_cases_tell_nothing():

@@ -199,6 +199,11 @@ class TestInformation:
         found = information(0, 100.0, drawn, nearly, drawn, 12, 400)
         assert (found.kind, found.advice) == ("cases", "Collect about 150 more cases"), "5 answers would do as well"
 
+    def test_knowing_a_part_spares_no_more_than_knowing_all(self):
+        narrow, wide = self.draws(0.0, 5.0), self.draws(0.0, 10.0)
+        found = information(0, 100.0, narrow, wide, wide, 12, 400)
+        assert found.of_values == found.of_cases == found.expected_loss
+
     def test_what_hardly_matters_needs_no_more(self):
         drawn = self.draws(30.0, 10.0)
         found = information(0, 100.0, drawn, drawn, drawn, 12, 400)

@@ -105,6 +105,8 @@ def test_a_repeat_that_was_made_one_with_its_original_tells_nothing_twice(write,
     assert told == ["first", "first"], "two answers that differ both count until one is meant"
     kept_both = apply(state, write.resolved(1, 2, "both"))
     assert [asked.answer.choice for asked in kept_both.history] == [entry.answer.choice for entry in state.entries]
+    assert kept_both.settled == {(1, 2)}
+    assert apply(kept_both, write.resolved(1, 2, kept)).settled == frozenset(), "one is meant now, not both"
     (alone,) = apply(state, write.taken_out(1)).history
     assert alone.answer.choice == state.entries[1].answer.choice, "the only answer to its pair counts"
     apart = apply(state, write.changed(1, "unsure"))

@@ -1,7 +1,12 @@
-"""Quadratic metrics: errors of slope and curvature that the procedure `quadratic` is left with.
+"""Searches beside their published errors: binary elicitation of 2019, and quadratic metrics of 2022.
 
-Source: Hiranandani, Mathur, Narasimhan & Koyejo, "Quadratic Metric Elicitation for Fairness and Beyond", UAI 2022; its
-code, github.com/koyejolab/qme at 5293a03, whose notebook qme/ipynb/qme.ipynb prints the errors that stand as published.
+Sources: [HBMK19b] Hiranandani, Boodaghians, Mehta & Koyejo, "Performance Metric Elicitation from Pairwise Classifier
+Comparisons", AISTATS 2019, appendix A: x uniform on [-1, 1], eta(x) = 1 / (1 + exp(a x)), a metric m11 TP + m00 TN.
+The procedure is `binary`; `dlpm` with two classes is the same search over m11 / (m11 + m00) in place of the angle.
+
+Hiranandani, Mathur, Narasimhan & Koyejo, "Quadratic Metric Elicitation for Fairness and Beyond", UAI 2022, with
+`quadratic`; its code, github.com/koyejolab/qme at 5293a03, whose notebook qme/ipynb/qme.ipynb prints the errors that
+stand as published.
 """
 
 from __future__ import annotations
@@ -11,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from elicit_app.elicitation import Sphere
+from elicit_app.elicitation import DLPM, Cases, LinearOracle, Sphere
 from elicit_app.elicitation import run as drive
 from elicit_app.elicitation.oracles import UtilityOracle
+from elicit_app.elicitation.procedures.binary import Binary
+from elicit_app.elicitation.procedures.dlpm import RestrictedFrontier
 from elicit_app.elicitation.procedures.quadratic import Quadratic, QuadraticSearch
 from elicit_app.elicitation.procedures.search import Ask
 from elicit_app.elicitation.questions import Matrix
@@ -29,9 +36,124 @@ from elicit_app.experiments.reproduce.shape import (
     mean_and_error,
 )
 
-_PAPER = "Hiranandani et al., UAI 2022"
+_BINARY_PAPER = "Hiranandani et al., AISTATS 2019"
+_SLOPES = (0.5, 1.0, 2.0, 5.0, 10.0)
+_POINTS = 20_001
+_BINARY_TOLERANCES = (0.05, 0.02, 0.01, 0.005)
+_M11 = 0.7
+
+
+def _law(a: float) -> Cases:
+    x = (2 * np.arange(_POINTS) + 1) / _POINTS - 1
+    positive = 1 / (1 + np.exp(a * x))
+    return Cases.exact(np.column_stack([positive, 1 - positive]))
+
+
+def _geometry(a: float) -> dict[str, Any]:
+    """Return prevalence, the frontier, and at one metric the best hits: by integration as printed, and ours."""
+    cases = _law(a)
+    frontier = RestrictedFrontier(cases, 0, 1)
+    x0 = float(np.clip(np.log(_M11 / (1 - _M11)) / a, -1, 1))
+    true_positive = (_antiderivative(x0, a) - _antiderivative(-1.0, a)) / 2
+    true_negative = ((1 - x0) - (_antiderivative(1.0, a) - _antiderivative(x0, a))) / 2
+    ours = np.diagonal(frontier(_M11))
+    ends = np.array([np.diagonal(frontier(m)) for m in np.linspace(0, 1, 101)])
+    return {
+        "prevalence": float(cases.prevalence[0]),
+        "printed": [true_positive, true_negative],
+        "ours": ours.tolist(),
+        "frontier": ends.tolist(),
+    }
+
+
+def _antiderivative(x: float, a: float) -> float:
+    """Return the integral of 1 / (1 + exp(a x)) from 0 to x."""
+    return float(x - (np.logaddexp(0, a * x) - np.log(2)) / a)
+
+
+def _elicited(a: float, epsilon: float, runs: int, seed: int) -> dict[str, Any]:
+    """Return errors of the angle, for random metrics that some threshold is best for, and the questions."""
+    search = Binary(_law(a), epsilon=epsilon, ask="all")
+    chance = np.random.default_rng([seed, 13])
+    least = np.arctan(np.exp(-a))
+    found, asked = [], 0
+    for theta in chance.uniform(least, np.pi / 2 - least, runs):
+        true = DLPM.normalise([np.cos(theta), np.sin(theta)])
+        outcome, transcript = drive(search, LinearOracle(DLPM.weight_matrix(true)))
+        found.append(float(abs(np.arctan2(outcome.weights[1], outcome.weights[0]) - theta)))
+        asked = len(transcript)
+    return {"errors": found, "questions": asked}
+
+
+def _binary_parts(options: Options) -> list[Part]:
+    runs = 20 if options.quick else 100
+    return [
+        *(Part(f"law {a}", _geometry, (a,)) for a in _SLOPES),
+        *(
+            Part(f"search {a}, {epsilon}", _elicited, (a, epsilon, runs, options.seed))
+            for a in _SLOPES
+            for epsilon in _BINARY_TOLERANCES
+        ),
+    ]
+
+
+def _binary_report(options: Options, results: Mapping[str, Any]) -> Findings:
+    del options
+    rows, frontiers, errors = [], [], []
+    for a in _SLOPES:
+        law, most = results[f"law {a}"], max(results[f"search {a}, 0.01"]["errors"])
+        rows += _law_rows(a, law, most)
+        positives, negatives = zip(*law["frontier"], strict=True)
+        frontiers.append(Curve(f"a = {a:g}", positives, negatives, "series"))
+        measured = [mean_and_error(results[f"search {a}, {epsilon}"]["errors"]) for epsilon in _BINARY_TOLERANCES]
+        errors.append(Curve(f"a = {a:g}", _BINARY_TOLERANCES, [mean for mean, _ in measured], "series"))
+    questions = [results[f"search {_SLOPES[0]}, {epsilon}"]["questions"] for epsilon in _BINARY_TOLERANCES]
+    rows.append(
+        Row(
+            "questions at tolerance .05, .02, .01, .005: four for each halving",
+            tuple(float(4 * np.ceil(np.log2(np.pi / 2 / epsilon))) for epsilon in _BINARY_TOLERANCES),
+            tuple(map(float, questions)),
+            digits=0,
+        )
+    )
+    return Findings(
+        tuple(rows),
+        (
+            Panel("frontiers of the feasible sets", "TP", "TN", tuple(frontiers), equal=True),
+            Panel("elicitation", "tolerance", "mean error", tuple(errors), log="xy"),
+        ),
+        (
+            "What stands as published are the formulas of appendix A. The paper's tables of elicited metrics are not "
+            "here: of arXiv 1806.01827 only the abstract, the first page and appendix A could be had, and no code of "
+            "its authors. Metrics are drawn with m11 / m00 between exp(-a) and exp(a): beyond, the best classifier "
+            "says one class always, and no question tells the ratio.",
+        ),
+    )
+
+
+def _law_rows(a: float, law: Mapping[str, Any], most: float) -> list[Row]:
+    """Return the rows of one law; `most` is the largest error of its elicited metrics."""
+    return [
+        Row(f"a = {a:g}: prevalence of class 1", 0.5, law["prevalence"], digits=9),
+        Row(
+            f"a = {a:g}: TP and TN of the best classifier for m11 = {_M11}",
+            tuple(law["printed"]),
+            tuple(law["ours"]),
+            f"Printed as integrals; ours is the sum over {_POINTS:,} points.",
+            6,
+        ),
+        Row(
+            f"a = {a:g}: largest error of the angle, tolerance .01",
+            "at most .01",
+            "at most .01" if most <= 0.01 else f"{most:.4f}",
+            f"Ours is {most:.4f} radians; an interval of .01 holds the best angle, and its middle is taken.",
+        ),
+    ]
+
+
+_QUADRATIC_PAPER = "Hiranandani et al., UAI 2022"
 _RADIUS = 0.052
-_TOLERANCES = (0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
+_QUADRATIC_TOLERANCES = (0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 _CLASSES = (2, 3)
 _ASKED: tuple[Ask, ...] = ("needed", "bisect")
 # The notebook: a unit sphere, small ones of .005, metrics with |a|^2 + |B|^2 = 1.
@@ -54,7 +176,7 @@ def random_quadratic(around: Sphere, chance: np.random.Generator) -> Quadratic:
     return Quadratic(a, b * 0.5 * float(np.abs(a).min()) / steepest, around.centre)
 
 
-def _errors(k: int, epsilon: float, runs: int, seed: int) -> dict[str, Any]:
+def _quadratic_errors(k: int, epsilon: float, runs: int, seed: int) -> dict[str, Any]:
     chance = np.random.default_rng([seed, 14, k])
     around = Sphere.around(np.full(k, 1 / k), _RADIUS)
     search = QuadraticSearch(around, epsilon=epsilon)
@@ -93,13 +215,13 @@ def _on_the_unit_sphere(metric: Quadratic) -> tuple[Matrix, Matrix]:
     return a / size, b / size
 
 
-def _parts(options: Options) -> list[Part]:
+def _quadratic_parts(options: Options) -> list[Part]:
     runs = 3 if options.quick else 6
-    tolerances = _TOLERANCES[2::2] if options.quick else _TOLERANCES
+    tolerances = _QUADRATIC_TOLERANCES[2::2] if options.quick else _QUADRATIC_TOLERANCES
     theirs = [(*_THEIR_EXAMPLE[:2], 20)] if options.quick else [(*_THEIR_EXAMPLE[:2], 100), (*_THEIR_TRIALS, 2)]
     return [
         *(
-            Part(f"{k}, {epsilon}", _errors, (k, epsilon, runs, options.seed))
+            Part(f"{k}, {epsilon}", _quadratic_errors, (k, epsilon, runs, options.seed))
             for k in _CLASSES
             for epsilon in tolerances
         ),
@@ -111,8 +233,8 @@ def _parts(options: Options) -> list[Part]:
     ]
 
 
-def _report(options: Options, results: Mapping[str, Any]) -> Findings:
-    tolerances = _TOLERANCES[2::2] if options.quick else _TOLERANCES
+def _quadratic_report(options: Options, results: Mapping[str, Any]) -> Findings:
+    tolerances = _QUADRATIC_TOLERANCES[2::2] if options.quick else _QUADRATIC_TOLERANCES
     rows, curves = _rows_beside_theirs(results), []
     for k in _CLASSES:
         found = [results[f"{k}, {epsilon}"] for epsilon in tolerances]
@@ -182,4 +304,7 @@ def _beside(found: Mapping[str, Any], parts: tuple[str, ...], where: str, publis
     )
 
 
-EXPERIMENTS = (Experiment("quadratic-2022", "Quadratic metrics", _PAPER, _parts, _report),)
+EXPERIMENTS = (
+    Experiment("binary-2019", "Binary elicitation", f"{_BINARY_PAPER}, appendix A", _binary_parts, _binary_report),
+    Experiment("quadratic-2022", "Quadratic metrics", _QUADRATIC_PAPER, _quadratic_parts, _quadratic_report),
+)

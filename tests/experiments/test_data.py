@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elicit_app.experiments.reproduce.data_files import SENSIT, VEHICLE, fetched, labelled_cases
+from elicit_app.experiments.reproduce.data import SENSIT, VEHICLE, fetched, labelled_cases
 from elicit_app.experiments.reproduce.figure3 import MAIN, Variant, errors_of, random_metric
 from elicit_app.problem import Problem
 

@@ -1,0 +1,378 @@
+"""Simulated people: in which way they value results that are not linear, and how they err, alone or as voters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+import numpy as np
+
+from elicit_app.elicitation.oracles import (
+    BoundedNoiseOracle,
+    FlipOracle,
+    LogitOracle,
+    Matching,
+    Oracle,
+    PopulationOracle,
+    Utility,
+    UtilityOracle,
+    WobblingOracle,
+)
+from elicit_app.elicitation.questions import Family, Matrix
+from elicit_app.experiments.measures import JudgedPairs
+from elicit_app.experiments.truths import Metric, Values
+from elicit_app.problem import WrongOption
+from metrics.elicited.family import family_of, is_fraction
+
+PersonKind = Literal["linear", "concave", "quadratic", "minimax", "threshold", "f1", "gmean", "hmean", "qmean"]
+MONOTONE: tuple[PersonKind, ...] = ("gmean", "hmean", "qmean")
+"""Monotone functions of how often each class is right, weighted by the weights of the classes: `psi`."""
+_SAME_RATE = 1e-12
+_PERSON_FORMS = "linear, concave:P, quadratic:P, minimax, threshold:T or f1"
+_WITH_NUMBER: tuple[PersonKind, ...] = ("concave", "quadratic", "threshold")
+NoiseKind = Literal["none", "flip", "logit", "bounded", "weights"]
+_RANGES = {"flip": (0.0, 1.0), "logit": (0.5, 1.0), "bounded": (0.0, np.inf), "weights": (0.0, np.inf)}
+_NOISE_FORMS = "none, weights:S, flip:P, logit:ACCURACY or bounded:E"
+
+
+@dataclass(frozen=True)
+class Person:
+    """In which way an expert values a result.
+
+    Parameters
+    ----------
+    kind : str
+        linear; concave: mistakes of a kind are felt by a power of their count; quadratic: mistakes of a kind weigh the
+        more the more of them there are, 1 + P times as much where all cases of a class are wrong that way; minimax:
+        only the class that is right least often counts; threshold: linear while the gravest class is wrong at most so
+        often, else unacceptable; f1: the mean over classes of the F-measure; gmean, hmean: the geometric and the
+        harmonic mean over classes of how often they are right; qmean: 1 - the root mean square of how often they are
+        wrong.
+    amount : float
+        The power, in (0, 1]; P, in (0, 1); the rate, in (0, 1).
+    """
+
+    kind: PersonKind = "linear"
+    amount: float = 1.0
+
+    def __str__(self) -> str:
+        """Return the text that stands for it."""
+        return f"{self.kind}:{self.amount:g}" if self.kind in _WITH_NUMBER else self.kind
+
+    @classmethod
+    def parse(cls, text: str) -> Person:
+        """Return what a text such as "concave:0.6" stands for.
+
+        Raises
+        ------
+        WrongOption
+            Another text.
+        """
+        kind, _, amount = text.partition(":")
+        if kind in ("linear", "minimax", "f1") and not amount:
+            return cls(cast(PersonKind, kind))
+        if kind not in _WITH_NUMBER:
+            raise WrongOption(f"`person` {text}: {_PERSON_FORMS} was expected.")
+        try:
+            number = float(amount)
+        except ValueError:
+            raise WrongOption(f"`person` {text}: a number was expected after {kind}:.") from None
+        if not 0 < number < 1:
+            raise WrongOption(f"`person` {text}: the number must lie strictly between 0 and 1.")
+        return cls(kind, number)
+
+    @classmethod
+    def of_psi(cls, name: str) -> Person:
+        """Return who values results by a monotone function of the hits, by its name.
+
+        Raises
+        ------
+        WrongOption
+            There is no such function.
+        """
+        if name not in MONOTONE:
+            raise WrongOption(f"`psi` {name}: {', '.join(MONOTONE[:-1])} or {MONOTONE[-1]} was expected.")
+        return cls(name)
+
+    def values(self, metric: Metric, prevalence: Matrix, population: int) -> Values:
+        """Return how such a person values results, given linear weights.
+
+        Parameters
+        ----------
+        metric : Metric
+            The weights; a minimax or f1 person gives every class the same and only wobbles.
+        prevalence : ndarray of shape (k,)
+            Row sums of the matrices.
+        population : int
+            How many cases a result is about: counts are felt, not rates.
+
+        Raises
+        ------
+        WrongOption
+            The metric is linear-fractional and the person another.
+        """
+        if self.kind == "linear":
+            return metric
+        if is_fraction(metric.family):
+            raise WrongOption(f"`person` {self.kind} goes with the families dlpm and lpm, not with {metric.family}.")
+        if self.kind in MONOTONE and metric.family != "dlpm":
+            raise WrongOption(f"`psi` {self.kind} is a function of the hits: it goes with the family dlpm.")
+        return NonLinear(self, metric, np.asarray(prevalence, dtype=np.float64), population, np.ones(len(prevalence)))
+
+
+LINEAR = Person()
+
+
+@dataclass(frozen=True, eq=False)
+class NonLinear:
+    """The values of a person who is not linear.
+
+    Parameters
+    ----------
+    person : Person
+        In which way.
+    metric : Metric
+        Linear weights; not used by minimax and f1.
+    prevalence : ndarray of shape (k,)
+        Row sums of the matrices.
+    population : int
+        How many cases a result is about.
+    importance : ndarray of shape (k,)
+        How much each class counts for minimax and f1.
+    """
+
+    person: Person
+    metric: Metric
+    prevalence: Matrix
+    population: int
+    importance: Matrix
+
+    @property
+    def family(self) -> Family:
+        """Return the family that is elicited."""
+        return self.metric.family
+
+    @property
+    def weights(self) -> Matrix:
+        """Return the linear weights that the person starts from."""
+        return self.metric.weights
+
+    @property
+    def utility(self) -> Utility:
+        """Return the utility of one matrix, for an oracle."""
+        return lambda matrix: float(self(matrix))
+
+    def wobbled(self, spread: float, rng: np.random.Generator) -> NonLinear:
+        """Return values whose log-ratios, of weights or of the importance of classes, are off by `spread`."""
+        if self.person.kind in ("minimax", "f1"):
+            off = np.exp(spread / np.sqrt(2) * rng.standard_normal(len(self.importance)))
+            return replace(self, importance=self.importance * off)
+        return replace(self, metric=self.metric.wobbled(spread, rng))
+
+    def __call__(self, matrices: Matrix) -> Matrix:
+        """Return the utilities, shape (...), of matrices of rates, shape (..., k, k); greater is better."""
+        of = {
+            "concave": self._concave,
+            "quadratic": self._quadratic,
+            "minimax": self._minimax,
+            "threshold": self._threshold,
+            "f1": self._f1,
+        }
+        if self.person.kind in MONOTONE:
+            return self._mean(1.0 - self._wrong(np.asarray(matrices, dtype=np.float64)))
+        return of[self.person.kind](np.asarray(matrices, dtype=np.float64))
+
+    @property
+    def _costs(self) -> Matrix:
+        return family_of(self.metric.family).costs(self.metric.weights)
+
+    def _concave(self, matrices: Matrix) -> Matrix:
+        counts = np.maximum(matrices, 0.0) * self.population
+        return np.asarray(-(self._costs * counts**self.person.amount).sum(axis=(-2, -1)))
+
+    def _quadratic(self, matrices: Matrix) -> Matrix:
+        shares = np.maximum(matrices, 0.0) / np.maximum(self.prevalence, 1e-300)[:, None]
+        return np.asarray(-(self._costs * matrices * (1.0 + self.person.amount * shares / 2)).sum(axis=(-2, -1)))
+
+    def _minimax(self, matrices: Matrix) -> Matrix:
+        return np.asarray((-self.importance * self._wrong(matrices)).min(axis=-1))
+
+    def _threshold(self, matrices: Matrix) -> Matrix:
+        costs = self._costs
+        missed = self._wrong(matrices)[..., int(np.argmax(costs.max(axis=1)))]
+        linear = -(costs * matrices).sum(axis=(-2, -1))
+        # No cost is above 1 and rates sum to 1: every acceptable result is better than -1.
+        return np.where(missed <= self.person.amount + _SAME_RATE, linear, -1.0 - missed)
+
+    def _f1(self, matrices: Matrix) -> Matrix:
+        hits = np.diagonal(matrices, axis1=-2, axis2=-1)
+        named = matrices.sum(axis=-2) + matrices.sum(axis=-1)
+        return np.asarray(np.average(2 * hits / np.maximum(named, 1e-300), axis=-1, weights=self.importance))
+
+    def _mean(self, right: Matrix) -> Matrix:
+        """Return a weighted mean over classes of how often they are right, shape (...); 0 where one never is."""
+        weights = self.metric.weights
+        if self.person.kind == "qmean":
+            return np.asarray(1.0 - np.sqrt(((1.0 - right) ** 2) @ weights))
+        with np.errstate(divide="ignore"):
+            if self.person.kind == "gmean":
+                return np.exp(np.log(np.maximum(right, 0.0)) @ weights)
+            return np.asarray(1.0 / ((1.0 / np.maximum(right, 0.0)) @ weights))
+
+    def _wrong(self, matrices: Matrix) -> Matrix:
+        """Return the share of each true class that is wrong, shape (..., k)."""
+        hits = np.diagonal(matrices, axis1=-2, axis2=-1)
+        return np.asarray(1.0 - hits / np.maximum(self.prevalence, 1e-300))
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How an expert errs.
+
+    Parameters
+    ----------
+    kind : str
+        none; weights: log-ratios of the person's weights wobble at every answer; flip: inverts each answer
+        independently; logit: logistic noise, calibrated per run so that random pairs are answered rightly with a mean
+        probability; bounded: a coin where utilities differ by little.
+    amount : float
+        Standard deviation >= 0; probability in [0, 1]; accuracy in (0.5, 1); bound >= 0.
+    """
+
+    kind: NoiseKind = "none"
+    amount: float = 0.0
+
+    def __str__(self) -> str:
+        """Return the text that stands for it."""
+        return self.kind if self.kind == "none" else f"{self.kind}:{self.amount:g}"
+
+    @classmethod
+    def parse(cls, text: str) -> Noise:
+        """Return the noise that a text such as "flip:0.1" stands for.
+
+        Raises
+        ------
+        WrongOption
+            Another text.
+        """
+        kind, _, amount = text.partition(":")
+        if text == "none":
+            return cls()
+        if kind not in _RANGES:
+            raise WrongOption(f"`noise` {text}: {_NOISE_FORMS} was expected.")
+        try:
+            number = float(amount)
+        except ValueError:
+            raise WrongOption(f"`noise` {text}: a number was expected after {kind}:, as in {_NOISE_FORMS}.") from None
+        low, high = _RANGES[kind]
+        inside = low < number < high if kind == "logit" else low <= number <= high
+        if not inside or not np.isfinite(number):
+            raise WrongOption(
+                f"`noise` {text}: the number must lie {'strictly ' if kind == 'logit' else ''}"
+                + (f"between {low:g} and {high:g}." if np.isfinite(high) else "at 0 or above.")
+            )
+        return cls(cast(NoiseKind, kind), number)
+
+    def oracle(
+        self,
+        values: Values,
+        pairs: JudgedPairs | None,
+        rng: np.random.Generator,
+        *,
+        matching: Matching | None = None,
+        strength: bool = False,
+    ) -> Oracle:
+        """Return the expert.
+
+        Parameters
+        ----------
+        values : Values
+            What the expert values.
+        pairs : JudgedPairs
+            What logistic noise is calibrated on. "Clearly" means: more than their typical difference is felt. None
+            where neither is used.
+        rng : numpy.random.Generator
+            Chance.
+        matching : Matching, optional
+            How equal points are found.
+        strength : bool
+            Answers say slightly or clearly.
+        """
+        clear = pairs.typical_difference if strength and pairs is not None else None
+        utility = values.utility
+        if self.kind == "weights":
+
+            def wobbled() -> Callable[[Matrix], float]:
+                return values.wobbled(self.amount, rng).utility
+
+            return WobblingOracle(utility, wobbled, clear, matching, rng)
+        if self.kind == "logit":
+            assert pairs is not None
+            return LogitOracle(utility, pairs.sensitivity(self.amount), rng, clear, matching)
+        if self.kind == "bounded":
+            return BoundedNoiseOracle(utility, self.amount, rng, clear, matching)
+        plain = UtilityOracle(utility, clear, matching, rng)
+        return FlipOracle(plain, self.amount, rng) if self.kind == "flip" else plain
+
+
+@dataclass(frozen=True)
+class Voters:
+    """Several experts who answer every question together: the majority counts, of counts the middle one.
+
+    Parameters
+    ----------
+    number : int
+        How many, at least 1.
+    noise : Noise
+        How each of them errs, independently; weights: how far the lasting values of each lie from the true ones.
+    """
+
+    number: int
+    noise: Noise
+
+    def __str__(self) -> str:
+        """Return the text that stands for them."""
+        return f"{self.number}:{self.noise}"
+
+    @classmethod
+    def parse(cls, text: str) -> Voters:
+        """Return what a text such as "5:weights:0.6" stands for.
+
+        Raises
+        ------
+        WrongOption
+            Another text.
+        """
+        number, _, noise = text.partition(":")
+        if not number.isdecimal() or int(number) < 1 or not noise:
+            raise WrongOption(f"`voters` {text}: N:NOISE was expected, as in 5:weights:0.6.")
+        return cls(int(number), Noise.parse(noise))
+
+    def oracle(
+        self,
+        values: Values,
+        pairs: JudgedPairs | None,
+        rng: np.random.Generator,
+        *,
+        matching: Matching | None = None,
+        strength: bool = False,
+    ) -> Oracle:
+        """Return the voters as one oracle; parameters as in `Noise.oracle`."""
+        lasting = self.noise.kind == "weights"
+        noise = NO_NOISE if lasting else self.noise
+        return PopulationOracle(
+            [
+                noise.oracle(
+                    values.wobbled(self.noise.amount, one) if lasting else values,
+                    pairs,
+                    one,
+                    matching=matching,
+                    strength=strength,
+                )
+                for one in rng.spawn(self.number)
+            ]
+        )
+
+
+NO_NOISE = Noise()
