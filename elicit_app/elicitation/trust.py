@@ -262,12 +262,12 @@ def surprises_among(history: Sequence[Asked], belief: Posterior) -> tuple[Surpri
             continue
         points = evidence([asked], belief.prior).points
         if len(points.cell):
-            tail = belief.response.point_tails(belief.weights, belief.person, points).mean(axis=1).min()
+            tail = float(belief.response.point_tails(belief.weights, belief.person, points).mean(axis=1).min())
             odd, given = tail < _FAR_OFF, 2 * tail
         else:
             odd, given = _unlikely_side(asked, belief)
         if odd:
-            found.append(Surprise(n, float(given)))
+            found.append(Surprise(n, given))
     return tuple(found)
 
 

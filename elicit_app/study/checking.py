@@ -73,13 +73,10 @@ class Rows:
         Labels first, then one column a class.
     numbers : range or ndarray of shape (m,)
         Their numbers in the file, counted from 1: blank lines of CSV count, though they are no rows of the frame.
-    before : int
-        Number of rows that came before them, blank lines not counted.
     """
 
     frame: pl.DataFrame
     numbers: RowNumbers
-    before: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,15 +182,14 @@ class RowCheck:
 
     def numbered(self, frames: Iterable[pl.DataFrame]) -> Iterator[Rows]:
         """Yield the rows of frames with their numbers; blank lines of CSV are left out."""
-        seen, before = self._first_row, 0
+        seen = self._first_row
         for frame in frames:
-            rows = Rows(frame, range(seen + 1, seen + frame.height + 1), before)
+            rows = Rows(frame, range(seen + 1, seen + frame.height + 1))
             seen += frame.height
             if self._table.blank_lines:
                 rows = _without_blank_lines(rows)
             if rows.frame.height:
                 yield rows
-            before += rows.frame.height
 
     def take(self, checked: Checked) -> Batch | None:
         """Take in what came of the next rows; return their batch unless these or earlier rows have faults."""
@@ -332,7 +328,7 @@ def _without_blank_lines(rows: Rows) -> Rows:
     blank = rows.frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if not blank.any():
         return rows
-    return Rows(rows.frame.filter(~blank), np.asarray(rows.numbers)[~blank.to_numpy()], rows.before)
+    return Rows(rows.frame.filter(~blank), np.asarray(rows.numbers)[~blank.to_numpy()])
 
 
 def _as_numbers(frame: pl.DataFrame) -> list[pl.Series]:

@@ -345,9 +345,10 @@ def shared_classes(
         highest = max(_highest(y_true), _highest(y_pred))
         if highest < _NARROW:
             return ClassIndex(highest + 1)
-        lowest, highest = min(y_true.min(), y_pred.min()), max(y_true.max(), y_pred.max())
-        if int(highest) - int(lowest) < _NARROW:
-            return ClassIndex(np.arange(int(lowest), int(highest) + 1))
+        lowest = min(int(y_true.min()), int(y_pred.min()))
+        highest = max(int(y_true.max()), int(y_pred.max()))
+        if highest - lowest < _NARROW:
+            return ClassIndex(np.arange(lowest, highest + 1))
     both = (distinct(y_true), distinct(y_pred))
     if is_text(y_true) or is_text(y_pred):
         return ClassIndex(np.array(sorted({label_text(x) for part in both for x in part.tolist()}), dtype=object))

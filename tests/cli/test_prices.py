@@ -15,7 +15,7 @@ from elicit_app.session.results.result import models_under_prices
 from elicit_app.session.words.comparison import compare_pair, outcome_words
 from elicit_app.session.words.sentences import preference
 from elicit_app.study import open_study
-from elicit_app.study.amounts import read_amounts, study_of_amounts
+from elicit_app.study.amounts import ItemAmounts, ReadAmounts, read_amounts, study_of_amounts
 from metrics import ElicitedMetric, penalized_multilabel_score, relevance_score
 from metrics.elicited.kinds import multilabel_amounts
 
@@ -61,6 +61,20 @@ def matrices(first, second, possible=100):
 def test_amounts_of_items():
     true, predicted = [[1, 0, 0, 1], [0, 0, 1, 0], [1, 1, 0, 0]], [[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 0]]
     assert multilabel_amounts(true, predicted).tolist() == [[1, 1, 0], [1, 0, 1], [0, 2, 0]]
+
+
+def test_of_every_amount_there_is_room_for_more_and_for_less():
+    amounts = np.tile([2.0, 1.0, 0.5], (40, 1))  # shown as 60 found, 30 missed, 15 false
+    read = ReadAmounts("multilabel", (ItemAmounts("m", amounts),))
+    study = study_of_amounts(read, title="Moods", noun=("mood", "moods"), population=10)
+    assert study.pack.models[0].usual.sum(axis=1).tolist() == [75, 120, 60]
+
+
+def test_a_step_between_frequencies_is_the_usual_size_of_those_there_are(tmp_path):
+    actual = [*"xxxxxxyyzz"]  # x is usual in .6, y and z in .2 of the cases
+    rows = [(true, "z" if at == 6 else true, "hall") for at, true in enumerate(actual)]
+    file = write(tmp_path / "m.csv", ["y_true", "y_pred", "context_room"], rows)
+    assert read_amounts([file], ["m"]).step == 0.4
 
 
 def test_a_study_of_amounts_counts_what_the_models_do(folder):

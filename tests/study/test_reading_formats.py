@@ -176,6 +176,8 @@ def test_rounded_probabilities_are_accepted_and_the_far_ones_divided_by_their_su
     np.testing.assert_allclose(read.predictions.y_proba[:2], [[1, 0], [0.51 / 1.01, 0.5 / 1.01]], rtol=1e-12)
     assert read.predictions.y_proba[2].tolist() == [0.3333, 0.6666]
     assert read.notes == ("p.csv: 2 rows were divided by their sum, which was not 1 (0.99 to 1.01 is accepted).",)
+    path.write_text("y_true,proba_a,proba_b\na,0.495,0.5\nb,0.5,0.5\n")
+    np.testing.assert_allclose(read_predictions(path).predictions.y_proba.sum(axis=1), 1, rtol=1e-12)
 
 
 def test_rounding_of_a_softmax_is_clipped(tmp_path):

@@ -224,6 +224,35 @@ def test_faults_of_several_batches_are_told_in_the_order_of_the_rows(tmp_path):
     assert scored.value.sentence == read.value.sentence
 
 
+def test_rows_have_the_same_numbers_in_one_file_and_in_many_pieces(tmp_path):
+    truth, proba = predictions(4, 180)
+    table = pl.DataFrame(
+        {"y_true": np.array(CLASSES)[truth]} | {f"proba_{c}": proba[:, j] for j, c in enumerate(CLASSES)}
+    )
+    cuts = [0, 50, 120, 150, 180]
+    pieces = []
+    for start, stop in pairwise(cuts):
+        pieces.append(Piece(tmp_path / f"{start}.csv"))
+        table[start:stop].write_csv(pieces[-1].path)
+    table.write_csv(tmp_path / "whole.csv")
+    whole, cut = (
+        tally_models([ModelRows("m", part)], metric()) for part in ((Piece(tmp_path / "whole.csv"),), tuple(pieces))
+    )
+    for one, other in zip(whole.recalibrations(), cut.recalibrations(), strict=True):
+        np.testing.assert_array_equal(one.slope, other.slope)
+
+
+def test_rows_with_other_labels_in_one_part_are_other_labels_of_the_whole():
+    truth, proba = predictions(3, 20)
+    other = np.where(np.arange(20) == 4, (truth + 1) % 3, truth)
+    parts = [RowsTally(metric(), ["a", "b"]) for _ in range(2)]
+    for part, labels, start in zip(parts, (truth, other), (0, 20), strict=True):
+        part.update([Batch(truth, proba), Batch(labels, proba)], start)
+    assert [part.same_labels for part in parts] == [True, False]
+    parts[0].merge(parts[1])
+    assert not parts[0].same_labels
+
+
 def test_rows_that_were_rescaled_are_counted_over_all_batches(tmp_path):
     path = tmp_path / "m.parquet"
     truth = np.array(CLASSES)[predictions(5, 2 * BATCH_ROWS)[0]]

@@ -34,6 +34,7 @@ class RowsTable(QWidget):
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(6)
+        grid.setHorizontalSpacing(theme.M)
         self._cells: list[list[Label]] = []
         for column, head in enumerate(HEADS):
             grid.addWidget(Label(head, Role.NOTE, theme.INK2, wrap=False, align=_RIGHT), 0, column)

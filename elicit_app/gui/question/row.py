@@ -25,6 +25,10 @@ FIELD_BEYOND, _FIELD_GAP, _FRAME_BEYOND = 12, 6, 6
 """How far the field of a number reaches beyond its digits, and ends before the squares; how far the frame round both
 reaches beyond the column."""
 
+_OR_TYPE = "or type"
+_HANDLE_AIR = 18
+"""So near to an end of the slider no words are painted: its handle may stand there."""
+
 _UNDER_NUMBER, _UNDER_NUMBER_TIGHT = 8, 6
 """Between the digits and the rate."""
 
@@ -251,7 +255,7 @@ class CountBar(QLabel):
         far = where.ends[1]
         words = f"{moving.most:,}"
         wide = metrics.horizontalAdvance(words) + 2
-        left = far - em(14) - wide if self._side == "left" else far + em(14)
+        left = far - em(_HANDLE_AIR) - wide if self._side == "left" else far + em(_HANDLE_AIR)
         beside = QRectF(left, where.middle - metrics.height() / 2, wide, metrics.height())
         if beside.left() < frame.left() + 4 or beside.right() > frame.right() - 4:
             beside.moveCenter(QPointF(far, where.middle + metrics.height()))
@@ -259,11 +263,11 @@ class CountBar(QLabel):
             beside.moveLeft(max(beside.left(), frame.left() + 4))
         if beside.bottom() < frame.bottom():
             painter.drawText(beside, Qt.AlignmentFlag.AlignCenter, words)
-        self._paint_move_words(painter, place, where.field, colours)
+        self._paint_move_words(painter, place, where, colours)
 
-    def _paint_move_words(self, painter: QPainter, place: BarPlace, field: QRectF, colours: theme.Tokens) -> None:
+    def _paint_move_words(self, painter: QPainter, place: BarPlace, where: MovePlaces, colours: theme.Tokens) -> None:
         """Paint "Move this" over the field and the keys under the rate; where that is too low, the keys over it."""
-        metrics, frame = QFontMetricsF(painter.font()), self.frame
+        metrics, frame, field = QFontMetricsF(painter.font()), self.frame, where.field
         below, over = place.rate.y() + em(18), field.top() - em(14)
         keys_below = below + em(12) <= frame.bottom()
         if keys_below and field.top() - metrics.height() - 2 > frame.top() + 2:
@@ -271,7 +275,10 @@ class CountBar(QLabel):
             above = QRectF(field.left(), field.top() - metrics.height() - 2, field.width(), metrics.height())
             painter.drawText(above.adjusted(theme.S, 0, -theme.S, 0), align, "Move this")
         if keys_below:
-            self._paint_keys(painter, field, below, "or type", colours)
+            reach = key_caps_width(("Left", "Right")) + theme.S + metrics.horizontalAdvance(_OR_TYPE)
+            inner = field.right() - reach if self._side == "left" else field.left() + reach
+            beside_handle = abs(where.middle - below) < em(_HANDLE_AIR) and abs(inner - where.ends[0]) < em(_HANDLE_AIR)
+            self._paint_keys(painter, field, below, "" if beside_handle else _OR_TYPE, colours)
         elif over - em(12) > frame.top():
             self._paint_keys(painter, field, over, "", colours)
 
