@@ -49,12 +49,12 @@ def foretold(asked: Asked, belief: Posterior) -> tuple[float, float]:
         return 0.0, 0.0
     likely = belief.response.log_likelihood(belief.weights, belief.person, said)
     log_probability = float(np.log(np.exp(likely).mean()))
+    if answer.moved is not None and answer.choice in PREFERENCES:
+        return log_probability, log_probability - float(np.log(_NO_COUNT))
     if len(said.points.cell):
         return log_probability, log_probability - float(np.log(blind_chance(asked)))
     if answer.choice not in PREFERENCES:
         return log_probability, 0.0
-    if answer.moved is not None:
-        return log_probability, log_probability - float(np.log(_NO_COUNT))
     first, second, _ = belief.chances(belief.prior.gain(*question.rates)[None])[:, :, 0].mean(axis=1)
     chosen = first if answer.choice is Choice.FIRST else second
     return log_probability, float(np.log(2 * chosen / (first + second)))
