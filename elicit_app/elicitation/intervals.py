@@ -26,13 +26,16 @@ from elicit_app.problem import Problem
 
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
 
-MOST_ANSWERS = 200  # time grows with the cube of their number
+MOST_ANSWERS = 500
+_WEIGHED_FULLY = 200  # answers: time grows with the cube of their number, so beyond it fewer sets are looked at
+_FEWEST_SETS = 45  # of hyperparameters: as many numbers as a quadratic of four spreads, two errors, power and lapse has
 _MOST_NUMBERS = 3_000_000  # of matrices between the answers, one for each set of hyperparameters
 _DRAWS, _DRAWS_TO_SHOW = 400, 2_400
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
 _PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from none
 _DAMPING = 0.8
-_SETTLED = 0.2  # standard deviations by which an answer alone may still differ from the fit of all
+_GENTLE_PASSES, _GENTLE_DAMPING = 12, 0.4
+_SETTLED = 0.5  # standard deviations by which an answer alone may still differ from the fit of all
 _LEAST = 1e-10  # precision of a site that says nothing
 _DEGREES = 8.0  # of the proposal
 _WIDENED = 1.15  # its covariance, times that of the fit
@@ -71,7 +74,7 @@ class _Intervals(NamedTuple):
     lapse: Matrix
     share: Matrix
 
-    def of(self, some: slice) -> _Intervals:
+    def of(self, some: slice | NDArray[np.intp]) -> _Intervals:
         """Return them under some of the sets of hyperparameters."""
         low, high, error, lapse = (each[some] for each in (self.low, self.high, self.error, self.lapse))
         return self._replace(low=low, high=high, error=error, lapse=lapse)
@@ -169,6 +172,7 @@ class IntervalPosterior(Posterior):
                 f"Of so many mistakes at most {MOST_ANSWERS} answers can be weighed together, these are "
                 f"{answers.n_answers:,}. All are kept in the session; undo the last ones to see what the others say."
             )
+        h = max(2 * _FEWEST_SETS, round(h * min(1.0, (_WEIGHED_FULLY / max(answers.n_answers, 1)) ** 3)))
         hyper, log_proposal = self._proposed(h, rng)
         answered = _as_intervals(answers, self.prior, hyper, self.log_draws.mean(axis=0))
         passes = _PASSES
@@ -228,6 +232,8 @@ def _quadratic_fit(hyper: Matrix, evidence: Matrix) -> tuple[Matrix, Matrix]:
     The evidence is a smooth function without noise: a quadratic fitted to it, best where the posterior is large, knows
     more about its shape than the scatter of the points does.
     """
+    settled = np.isfinite(evidence)
+    hyper, evidence = hyper[settled], evidence[settled]
     h, d = hyper.shape
     logs = evidence - 0.5 * (hyper**2).sum(axis=1)
     trust = np.sqrt(np.exp(logs - logs.max()) + 0.02)
@@ -336,27 +342,40 @@ def _covariances(projection: Matrix, spreads: Matrix, prior: WeightPrior) -> Mat
 
 
 def _propagated(answered: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int) -> _Sites:
-    """Fit the sites for every set of hyperparameters, as many of them at once as have room."""
+    """Fit the sites for every set of hyperparameters, as many of them at once as have room.
+
+    Where passes swing to and fro, gentler ones follow. Fits that do not settle even then have no evidence (-inf).
+    """
     h, n = answered.low.shape
     at_once = max(1, _MOST_NUMBERS // max(n * n, 1))
-    rows = [slice(first, first + at_once) for first in range(0, h, at_once)]
-    parts = [_propagated_part(answered.of(some), spreads[some], prior, start, passes) for some in rows]
-    found = [one for one, _ in parts]
+    found, settled = [], np.ones(h, dtype=bool)
+    for some in (slice(first, first + at_once) for first in range(0, h, at_once)):
+        mine, its_spreads = answered.of(some), spreads[some]
+        empty = np.repeat(start[:, None], len(its_spreads), axis=1)
+        sites, fine = _after_passes(mine, its_spreads, prior, empty, passes, _DAMPING)
+        if not fine.all():
+            swinging = np.flatnonzero(~fine)
+            stand_ins = np.stack([sites.precision[swinging], sites.weighted[swinging]])
+            again, fine[swinging] = _after_passes(
+                mine.of(swinging), its_spreads[swinging], prior, stand_ins, _GENTLE_PASSES, _GENTLE_DAMPING
+            )
+            for of_all, of_some in zip(sites, again, strict=True):
+                of_all[swinging] = of_some
+        found.append(sites)
+        settled[some] = fine
     sites = found[0] if len(found) == 1 else _Sites(*map(np.concatenate, zip(*found, strict=True)))
-    settled = np.concatenate([mask for _, mask in parts])
-    if not settled.any():
+    if settled.sum() < _FEWEST_SETS:
         return sites
-    return sites._replace(evidence=np.where(settled, sites.evidence, sites.evidence[settled].min()))
+    return sites._replace(evidence=np.where(settled, sites.evidence, -np.inf))
 
 
-def _propagated_part(
-    answered: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int
+def _after_passes(
+    answered: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int, damping: float
 ) -> tuple[_Sites, NDArray[np.bool_]]:
-    """Fit the sites by parallel expectation propagation, and return which fits have settled."""
+    """Fit the sites by parallel expectation propagation from `start` (2, h, n), and return which fits have settled."""
     h, n = answered.low.shape
     covariance = _covariances(answered.projection, spreads, prior)
-    precision = np.repeat(np.maximum(start[:1], _LEAST), h, axis=0)
-    weighted = np.repeat(start[1:], h, axis=0)
+    precision, weighted = np.maximum(start[0], _LEAST), start[1]
     if not n:
         return _Sites(precision, weighted, np.zeros(h), np.zeros((h, 0, 0))), np.ones(h, dtype=bool)
     variance = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 1e-12)
@@ -378,7 +397,7 @@ def _propagated_part(
             settled = (np.abs(centre + slope / cavity - mean) <= _SETTLED * np.sqrt(spread)).all(axis=1)
             settled &= evidence <= 0.0  # it is a probability; where the passes went astray it means nothing
             return _Sites(precision, weighted, evidence, inverse), settled
-        step = _DAMPING if turn else 1.0
+        step = damping if turn else 1.0
         new = np.maximum(-curve / np.maximum(1.0 + curve / cavity, 1e-6), _LEAST)
         new_weighted = (slope - centre * curve) / np.maximum(1.0 + curve / cavity, 1e-6)
         new_weighted = np.where(new > _LEAST, new_weighted, slope)
