@@ -57,6 +57,8 @@ def _is_row(value: Any) -> bool:
     """Return whether a list fits a line: plain values, or pairs of them such as intervals."""
     if not isinstance(value, list):
         return False
+    if {dict, list}.isdisjoint(map(type, value)):
+        return True
     return all(not isinstance(x, dict | list) or (isinstance(x, list) and len(x) == 2 and _is_row(x)) for x in value)
 
 

@@ -144,7 +144,7 @@ class Attempts:
             self._reader.read(self._path)
             said = "read"
         except self._refusals as problem:
-            said = re.sub(r"“[^”]*”|'[^']*'|[\d.,]+", "#", str(problem))[:200]
+            said = re.sub(r"“[^”]*”|'[^']*'|/\S+|[\d.,]+", "#", str(problem))[:200]
         except BaseException as error:
             self._note(error, data)
             said = "uncaught"

@@ -381,7 +381,7 @@ def builds_on(n: int) -> int:
     answers, and the longest session goes on after a number of steps that grows with its logarithm.
 
     >>> [builds_on(n) for n in (1, 100, 101, 125, 126, 1_000)]
-    [0, 127, 128, 128, 160, 945]
+    [0, 99, 100, 100, 125, 921]
     """
     known = _ONE_BY_ONE
     if n <= known:

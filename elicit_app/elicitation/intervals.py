@@ -32,7 +32,7 @@ _DRAWS, _DRAWS_TO_SHOW = 400, 2_400
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
 _PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from none
 _DAMPING = 0.8
-_SETTLED = 0.2  # standard deviations that the last pass may still move a projection by
+_SETTLED = 0.2  # standard deviations by which an answer alone may still differ from the fit of all
 _LEAST = 1e-10  # precision of a site that says nothing
 _DEGREES = 8.0  # of the proposal
 _WIDENED = 1.15  # its covariance, times that of the fit
@@ -360,7 +360,6 @@ def _propagated_part(
     if not n:
         return _Sites(precision, weighted, np.zeros(h), np.zeros((h, 0, 0))), np.ones(h, dtype=bool)
     variance = np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 1e-12)
-    before = np.zeros((h, n))
     for turn in range(passes + 1):
         root = np.sqrt(precision)
         inner = np.eye(n) + root[:, :, None] * covariance * root[:, None, :]
@@ -372,16 +371,15 @@ def _propagated_part(
         # Without the answer's own site.
         cavity = np.maximum(1.0 / spread - precision, 1e-9)
         cavity_weighted = mean / spread - weighted
-        log_chance, slope, curve = _tilted(answered, cavity_weighted / cavity, 1.0 / cavity)
+        centre = cavity_weighted / cavity
+        log_chance, slope, curve = _tilted(answered, centre, 1.0 / cavity)
         if turn == passes:
             evidence = _evidence(inner, mean, precision, weighted, cavity, cavity_weighted, log_chance)
-            settled = (np.abs(mean - before) <= _SETTLED * np.sqrt(spread)).all(axis=1)
+            settled = (np.abs(centre + slope / cavity - mean) <= _SETTLED * np.sqrt(spread)).all(axis=1)
             settled &= evidence <= 0.0  # it is a probability; where the passes went astray it means nothing
             return _Sites(precision, weighted, evidence, inverse), settled
-        before = mean
         step = _DAMPING if turn else 1.0
         new = np.maximum(-curve / np.maximum(1.0 + curve / cavity, 1e-6), _LEAST)
-        centre = cavity_weighted / cavity
         new_weighted = (slope - centre * curve) / np.maximum(1.0 + curve / cavity, 1e-6)
         new_weighted = np.where(new > _LEAST, new_weighted, slope)
         precision = (1 - step) * precision + step * new

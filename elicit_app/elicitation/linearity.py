@@ -26,6 +26,7 @@ from elicit_app.elicitation.response import (
     Person,
     ResponseModel,
     evidence,
+    is_point,
     log_amounts,
 )
 from elicit_app.elicitation.sampler import LogDensity, annealed, bridged
@@ -194,7 +195,7 @@ class _Answered:
     def of(cls, history: Sequence[Asked], prior: WeightPrior) -> _Answered:
         """Collect the answers of a history; "cannot say" is left out."""
         k = prior.n_classes
-        choices = [asked for asked in history if _is_choice(asked)]
+        choices = [asked for asked in history if asked.answer.choice is not Choice.UNSURE and not is_point(asked)]
         counts = [asked for asked in history if len(evidence([asked], prior).points.cell)]
         return cls(evidence(history, prior), _pairs_of(choices, (k, k)), _Scales.of(counts, k))
 
@@ -286,12 +287,6 @@ def _felt_points(history: Sequence[Asked], prior: WeightPrior) -> EqualPoints:
     felt = np.array(rest).reshape(points.rest.shape)
     felt[np.arange(len(felt)), points.cell] = 0.0
     return points._replace(rest=felt)
-
-
-def _is_choice(asked: Asked) -> bool:
-    """Tell whether an answer is evidence of the kind `Choices`."""
-    choice, moved = asked.answer.choice, asked.answer.moved
-    return choice is not Choice.UNSURE and (moved is None or choice is not Choice.EQUAL)
 
 
 def gains_if_felt(first: Matrix, second: Matrix, prior: WeightPrior) -> Matrix:

@@ -133,11 +133,25 @@ def evidence(history: Sequence[Asked], prior: WeightPrior) -> Evidence:
     for question, answer in history:
         if answer.choice is Choice.UNSURE:
             continue
-        if answer.moved is None or answer.choice is not Choice.EQUAL:
-            choices.append(_choice(Asked(question, answer), prior))
-        elif (point := _equal_point(Asked(question, answer), prior)) is not None:
+        asked = Asked(question, answer)
+        if not is_point(asked):
+            choices.append(_choice(asked, prior))
+        elif (point := _equal_point(asked, prior)) is not None:
             points.append(point)
     return Evidence(_stacked_choices(choices, prior.n_gains), _stacked_points(points, prior.n_gains))
+
+
+def is_point(asked: Asked) -> bool:
+    """Tell whether an answer says where the equal point lies: at a count, or beyond the last of the scale."""
+    answer = asked.answer
+    return answer.moved is not None and (answer.choice is Choice.EQUAL or is_beyond_scale(asked))
+
+
+def is_beyond_scale(asked: Asked) -> bool:
+    """Tell whether a count was moved as far as it goes, and its side is better still: their equal point lies beyond."""
+    question, answer = asked
+    moved = answer.moved
+    return moved is not None and answer.choice.value == moved.side and moved.count >= end_of_scale(question, moved)
 
 
 def _choice(asked: Asked, prior: WeightPrior) -> tuple[Matrix, _Reading]:
@@ -174,6 +188,7 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
         return None
     other = moved.count - net  # the count at which the sides do not differ in this mistake
     low, high = rounding_cell(moved.count, end_of_scale(question, moved))
+    low = float(moved.count) if is_beyond_scale(asked) else low
     with np.errstate(divide="ignore"):
         # Fewer than the other side has cannot be as bad as something: read as the least that can be.
         net_ends = np.maximum(np.array([low, high, moved.start]) - other, [0.0, 0.5, 0.0])
@@ -204,7 +219,7 @@ def rounding_cell(count: int, most: int) -> tuple[float, float]:
     People say 1, 2, 3, 5 and 10 (times a power of ten); other numbers are as round as their last digits.
 
     >>> rounding_cell(30, 400)
-    (24.494897427831777, 38.72983346207417)
+    (24.49489742783178, 38.72983346207417)
     >>> rounding_cell(47, 400)
     (46.5, 47.5)
     """

@@ -222,11 +222,12 @@ def _policies(judgement: Judgement) -> tuple[Block, ...]:
     right = frozenset({0, *range(2, 3 + len(texts.heads)), *({len(heads) - 1} if drawn else ())})
     table = Table(tuple(heads), tuple(rows), right, widest=1, foot=difference_numbers(axis) if drawn else None)
     notes = [f"Per {texts.per}; costs in {texts.unit}.", *texts.notes]
-    if drawn:
-        notes.append("Line: 90 % plausible; dark bar above: doubt from the answers; open bar below: from the cases.")
     if len(judgement.policies) > len(shown):
         notes.append(f"{len(judgement.policies) - len(shown)} more cost more.")
-    return table, Paragraph(" ".join(notes), "quiet"), *(Paragraph(note, "quiet") for note in judgement.notes)
+    legend = "Line: 90 % plausible; dark bar above: doubt from the answers; open bar below: from the cases."
+    legends = (Paragraph(legend, "legend"),) if drawn else ()
+    said = (Paragraph(note, "quiet") for note in (" ".join(notes), *judgement.notes))
+    return table, *legends, *said
 
 
 def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
@@ -268,9 +269,9 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
     plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates))
     legend = "Dot: best estimate; bar: 50 %, line: 90 % plausible, dashed where it is only bounded"
     legend += "; diamond: first guess." if guesses else "."
+    blocks: tuple[Block, ...] = (Paragraph(said), plot, Paragraph(legend, "legend"))
     if unasked:
-        legend += " What no question was about rests on the other answers alone."
-    blocks = (Paragraph(said), plot, Paragraph(legend, "quiet"))
+        blocks += (Paragraph("What no question was about rests on the other answers alone.", "quiet"),)
     return [Section("What the answers say", blocks, new_sheet=True)]
 
 

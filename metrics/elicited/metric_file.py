@@ -211,6 +211,9 @@ def _plain_numbers(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
+        # Draws of fifty classes are millions of numbers, all of them fractions.
+        if set(map(type, value)) == {float} and not any(map(float.is_integer, value)):
+            return value
         return [_plain_numbers(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -258,7 +261,7 @@ def metric_from_text(text: str, source: str, make: type[Metric]) -> Metric:
     """
     try:
         raw = strict_json(text)
-        document = _checked_document(raw)
+        document = _checked_document(raw, text)
         metric = make(**_fields(document))
         _check_what_follows(document, metric)
         _check_intervals(metric)
@@ -315,14 +318,15 @@ def worked_counts(k: int) -> NDArray[np.int64]:
     return counts + 10 * k * np.eye(k, dtype=np.int64)
 
 
-def _checked_document(raw: Any) -> MetricDocument:
+def _checked_document(raw: Any, text: str) -> MetricDocument:
     if not isinstance(raw, dict):
         raise InputError(f"a JSON object was expected, found {type(raw).__name__}")
     if raw.get("format") != FORMAT:
         raise InputError(
             f"field format holds {raw.get('format')!r}, {FORMAT!r} was expected; this is another kind of file"
         )
-    return MetricDocument.model_validate_json(json.dumps(migrate(raw)))
+    current = migrate(raw)
+    return MetricDocument.model_validate_json(text if current is raw else json.dumps(current))
 
 
 def _fields(document: MetricDocument) -> dict[str, Any]:

@@ -69,7 +69,8 @@ def _section(section: Section) -> str:
 def _block(block: Block) -> str:
     match block:
         case Paragraph(text, kind):
-            return f"<p>{_text(text)}</p>" if kind == "plain" else f'<p class="{kind}">{_text(text)}</p>'
+            look = "quiet" if kind == "legend" else kind
+            return f"<p>{_text(text)}</p>" if kind == "plain" else f'<p class="{look}">{_text(text)}</p>'
         case Card(lines):
             return f'<div class="card">{"".join(map(_block, lines))}</div>'
         case Facts():

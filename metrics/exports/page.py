@@ -22,10 +22,13 @@ MOST_RATES = 12
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph: the lead sentence of the page, plain text, or a quiet remark."""
+    """A paragraph: the lead sentence of the page, plain text, a quiet remark, or the legend of what is drawn above it.
+
+    A legend is left out in Markdown, which has numbers where the other pages have drawings.
+    """
 
     text: Text
-    kind: Literal["lead", "plain", "quiet"] = "plain"
+    kind: Literal["lead", "plain", "quiet", "legend"] = "plain"
 
 
 @dataclass(frozen=True)
@@ -204,8 +207,12 @@ def page_as_markdown(page: Page) -> str:
     blocks = [f"# {escaped(page.title)}"]
     for section in page.sections:
         blocks += [f"{'#' * section.level} {escaped(section.title)}"] if section.title else []
-        blocks += [_block(block) for block in section.blocks]
+        blocks += [_block(block) for block in section.blocks if not _is_legend(block)]
     return "\n\n".join(blocks) + "\n"
+
+
+def _is_legend(block: Block) -> bool:
+    return isinstance(block, Paragraph) and block.kind == "legend"
 
 
 def _block(block: Block) -> str:

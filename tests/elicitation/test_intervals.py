@@ -160,6 +160,18 @@ class TestEvidence:
         )
         assert few.max() <= min(many.max() + 0.5, 0.0)
 
+    @pytest.mark.parametrize("seed", [3, 5])
+    def test_wide_spreads_and_small_errors_never_make_answers_likelier_either(self, seed):
+        history = answered(truth(seed), 30, seed + 5)
+        hyper = 3.0 * np.random.default_rng(seed).standard_normal((200, len(PRIOR.parts) + 4))
+        hyper[:, 2], hyper[:, 4] = np.abs(hyper[:, 2]) + 2.0, -np.abs(hyper[:, 4]) - 1.5
+        intervals = _as_intervals(evidence(history, PRIOR), PRIOR, hyper, np.zeros(PRIOR.size))
+        nothing = np.repeat([[1e-10], [0.0]], len(history), axis=1)
+        few, many = (
+            _propagated(intervals, _spreads(PRIOR, hyper), PRIOR, nothing, passes).evidence for passes in (12, 40)
+        )
+        assert few.max() == pytest.approx(many.max(), abs=0.1)
+
     def test_fits_in_parts_are_those_of_all_at_once(self, monkeypatch):
         history = answered(truth(4), 6, 9)
         whole = after(history)

@@ -324,6 +324,23 @@ class TestEqualPoints:
         assert np.isfinite(evidence([asked], PRIOR).points.high[0])
         assert np.isinf(evidence([ended], PRIOR).points.high[0]) == (moved.count >= scale.most)
 
+    @pytest.mark.parametrize("side", ["first", "second"])
+    def test_who_prefers_a_side_with_the_last_count_of_its_scale_says_that_the_equal_point_lies_beyond(self, side):
+        asked = equal_point(20, 30)
+        moved = replace(asked.answer.moved, side=side)
+        scale = Proposal(side, moved.true, moved.predicted, moved.start, 0, moved.count)
+        question = asked.question if side == "first" else asked.question.swapped()
+        question = replace(question, proposal=scale)
+        better, worse = (Choice.FIRST, Choice.SECOND) if side == "first" else (Choice.SECOND, Choice.FIRST)
+        choices, points = evidence([Asked(question, Answer(better, moved=moved))], PRIOR)
+        assert len(choices.gain) == 0
+        assert points.low[0] == pytest.approx(np.log(moved.count / question.population))
+        assert np.isinf(points.high[0])
+        for choice, count in ((worse, moved.count), (better, moved.count - 10)):
+            answer = Answer(choice, moved=replace(moved, count=count))
+            choices, points = evidence([Asked(question, answer)], PRIOR)
+            assert (len(choices.gain), len(points.cell)) == (1, 0)
+
     def test_where_nothing_else_differs_an_equal_point_tells_nothing(self):
         asked = equal_point(20, 30)
         question = replace(asked.question, second=np.diag([400, 400, 200]))

@@ -297,11 +297,14 @@ class MatrixGrid(QLabel):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             legible = self._legible(places)
             self._paint_head(painter, colours, places, legible)
+            lines = 2 if places.height >= 2 * QFontMetricsF(font(Role.NOTE, weight=500)).height() else 1
             for i, row in enumerate(self._cells):
                 painter.setFont(font(Role.NOTE, weight=500))
                 painter.setPen(colours.ink)
                 label = QRectF(0, places.top + i * places.height, places.left - em(8), places.height)
-                painter.drawText(label, LEFT | Qt.TextFlag.TextWordWrap, self._fitting(painter, i, label.width(), 2))
+                painter.drawText(
+                    label, LEFT | Qt.TextFlag.TextWordWrap, self._fitting(painter, i, label.width(), lines)
+                )
                 for j, cell in enumerate(row):
                     if legible:
                         self._paint_cell(painter, colours, cell, places.room(i, j), i == j)

@@ -51,7 +51,7 @@ from elicit_app.gui.setup.words import cases_of_each
 from elicit_app.gui.theme import LEFT
 from elicit_app.session.journal.events import Guess
 from elicit_app.study.model import Study
-from metrics.display.text import capitalised, counted, isolated
+from metrics.display.text import capitalised, counted
 
 FEWEST, MOST = 3, 5
 NAMES = {
@@ -253,6 +253,7 @@ class Piles:
 _MIME = "application/x-elicit-card"
 _CARD, _PROPOSED = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 CHIP, NARROW_CHIP = 36, 46
+_TWO_LINES = 1.7  # widths that two lines hold, as words break where they do
 _WRAPPED = LEFT | Qt.TextFlag.TextWordWrap
 
 
@@ -290,8 +291,9 @@ class _Chip(QStyledItemDelegate):
         painter.setPen(colours.ink2 if proposed else colours.ink)
         text = room.adjusted(10, 0, -8, 0)
         metrics, said = QFontMetricsF(painter.font()), str(index.data())
-        if self.narrow and metrics.boundingRect(text, _WRAPPED, isolated(said)).height() <= text.height():
-            painter.drawText(text, _WRAPPED, isolated(said))
+        wrapped = elided(said, metrics, _TWO_LINES * text.width())
+        if self.narrow and metrics.boundingRect(text, _WRAPPED, wrapped).height() <= text.height():
+            painter.drawText(text, _WRAPPED, wrapped)
         else:
             painter.drawText(text, LEFT, elided(said, metrics, text.width()))
 

@@ -166,7 +166,7 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     said = [_counts_as(widest.rates[place]) for place in (most, least)]
     unit = yardstick.one if said[0].endswith(" 1") else yardstick.many
     text = f"For {names[most]} one {widest.mistake.one} counts {said[0]} {unit}, for {names[least]} {said[1]}"
-    times = f": {two_digits(widest.factor)} times as much." if math.isfinite(widest.factor) else "."
+    times = f": {two_digits(widest.factor)} times apart." if math.isfinite(widest.factor) else "."
     if widest.apart:
         unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
         return f"They disagree most about {widest.mistake.many}", f"{text}{times} {unlike}"

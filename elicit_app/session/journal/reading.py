@@ -134,7 +134,7 @@ def examine(data: bytes, path: Path) -> Contents:
             chain.add(line)
         except ValueError as error:
             if number == 1:
-                raise _damaged_first(path, line) from error
+                raise _damaged_first(path, line, sealed=chain.sealed) from error
             answers = data.count(_ANSWERED)
             return chain.contents(length, damage=f"is damaged in line {number}", answers=answers)
         length += len(line) + 1
@@ -162,14 +162,14 @@ class _Chain:
         self._path = path
         self._version = VERSION
         # the first files of version 2 had no digests yet; a file that lost some of its own has others
-        self._sealed = sealed
+        self.sealed = sealed
 
     def add(self, line: bytes) -> None:
         """Read one more line; ValueError where it is not what was written there."""
         if not self.events:
             self._version = _version_of(line, self._path)
         payload, digest = line, ""
-        if self._version >= PROTECTED and self._sealed:
+        if self._version >= PROTECTED and self.sealed:
             payload, digest = unsealed(line)
             if digest != digest_after(self._digests[-1] if self._digests else "", payload):
                 raise ValueError("the digest is another one")
@@ -216,10 +216,12 @@ def _foreign(path: Path) -> Problem:
     )
 
 
-def _damaged_first(path: Path, line: bytes) -> Problem:
+def _damaged_first(path: Path, line: bytes, *, sealed: bool) -> Problem:
     if FORMAT.encode() not in line:
         return _foreign(path)
-    return Problem(f"{path} is damaged in line 1, which says what the session is about. Recover it into a copy.")
+    # without digests nothing tells what the line was
+    remedy = "Recover it into a copy." if sealed else "Nothing can be saved of it: put a copy of the file in its place."
+    return Problem(f"{path} is damaged in line 1, which says what the session is about. {remedy}")
 
 
 def look_into(path: Path) -> Contents:

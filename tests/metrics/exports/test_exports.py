@@ -18,6 +18,8 @@ from metrics.display.text import two_digits
 from metrics.elicited.exchange import exchange_rates, headline
 from metrics.exports.html_page import page_as_html
 from metrics.exports.metric_page import metric_page
+from metrics.exports.page import Page as DescribedPage
+from metrics.exports.page import Paragraph, Section, page_as_markdown
 from metrics.exports.tools import csv_table
 from metrics.exports.typst_page import page_as_typst
 from metrics.files import cell_text
@@ -357,3 +359,11 @@ def test_orders_that_were_stated_are_said_in_words_not_as_settings():
     assert f"{said} as anything else" in page
     assert "never\\_worse" not in page
     assert "never_worse" not in page
+
+
+def test_a_legend_stands_only_where_something_is_drawn():
+    section = Section("What", (Paragraph("Text."), Paragraph("Line: 90 % plausible.", "legend")))
+    page = DescribedPage("A page", "", (section,))
+    assert page_as_markdown(page) == "# A page\n\n## What\n\nText.\n"
+    for drawn in (page_as_html(page), page_as_typst(page)):
+        assert "90 % plausible." in drawn

@@ -50,7 +50,7 @@ def test_a_difference_that_ranges_do_not_explain_comes_first():
     headline, detail = disagreement((missed, UNIT, harmless), ("Ada", "Ben"))
     assert headline == "They disagree most about missed melanomas"
     assert detail == (
-        "For Ada one missed melanoma counts as much as 12 needless excisions, for Ben as much as 2: 6 times as much. "
+        "For Ada one missed melanoma counts as much as 12 needless excisions, for Ben as much as 2: 6 times apart. "
         "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
     )
 
