@@ -26,7 +26,7 @@ from elicit_app.problem import Problem
 
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
 
-MOST_ANSWERS = 200  # time grows with the cube of their number
+MOST_ANSWERS = 150  # time grows with the cube of their number
 _MOST_NUMBERS = 3_000_000  # of matrices between the answers, one for each set of hyperparameters
 _DRAWS, _DRAWS_TO_SHOW = 400, 2_400
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
