@@ -157,7 +157,7 @@ def pool(
     out: Annotated[Path | None, typer.Option(help="Where to write the pooled metric file.")] = None,
     name: Annotated[str | None, typer.Option(help="What the pooled metric is called.")] = None,
     trusted_only: Annotated[
-        bool, typer.Option("--trusted-only", help="Leave out whose answers do not hang together.")
+        bool, typer.Option("--trusted-only", help="Leave out experts whose answers do not hang together.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:

@@ -372,7 +372,7 @@ def report(
     study: AskedStudy,
     out: Annotated[Path, typer.Option(help="The report: .pdf, .html or .md.")],
     trusted_only: Annotated[
-        bool, typer.Option("--trusted-only", help="Leave out whose answers do not hang together.")
+        bool, typer.Option("--trusted-only", help="Leave out experts whose answers do not hang together.")
     ] = False,
     metric: Annotated[Path | None, typer.Option(help="Where to write the pooled metric file too.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,

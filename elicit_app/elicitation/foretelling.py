@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from elicit_app.elicitation.agenda import SITTING
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Matrix, Procedure, Purpose
 from elicit_app.elicitation.response import end_of_scale, evidence, rounding_cell
@@ -15,7 +16,7 @@ _RANDOM_PAIRS, _PAIRS_SEED = 200, 0x7505  # random pairs that accuracy is judged
 
 # Bits by which chance foretold the answers better than what was believed before each of them; over few answers honest
 # people fall as low as this by luck.
-_RANDOM, _RANDOM_SO_FAR, _A_SITTING = -0.5, -2.5, 18
+_RANDOM, _RANDOM_SO_FAR = -0.5, -2.5
 # Between these bits a whole sitting leaves the verdict open. Whoever was asked more has to get above the line of doubt,
 # and is asked until it is dispelled.
 _OPEN_FROM, _OPEN_TO = -4.0, 3.0
@@ -97,14 +98,14 @@ class AgainstChance(NamedTuple):
 
     def by_chance(self, bits: float) -> bool:
         """Tell whether so many bits are what chance gives, rather than somebody who looks."""
-        if self.answers < _A_SITTING:
+        if self.answers < SITTING:
             return bits < _RANDOM_SO_FAR
         return bits < (_DOUBTED if self.on_top else _RANDOM)
 
     @property
     def is_open(self) -> bool:
         """Tell whether a whole sitting leaves it open, so that a few more answers may turn the verdict."""
-        return self.answers >= _A_SITTING and _OPEN_FROM < self.total < (_DISPELLED if self.on_top else _OPEN_TO)
+        return self.answers >= SITTING and _OPEN_FROM < self.total < (_DISPELLED if self.on_top else _OPEN_TO)
 
 
 def against_chance(procedure: Procedure, history: Sequence[Asked]) -> AgainstChance | None:

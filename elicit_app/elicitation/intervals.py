@@ -27,7 +27,7 @@ from elicit_app.problem import Problem
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
 
 MOST_ANSWERS = 500
-_WEIGHED_FULLY = 200  # answers: time grows with the cube of their number, so beyond it fewer sets are looked at
+_WEIGHED_FULLY = 120  # answers: time grows with the cube of their number, so beyond it fewer sets are looked at
 _FEWEST_SETS = 45  # of hyperparameters: as many numbers as a quadratic of four spreads, two errors, power and lapse has
 _MOST_NUMBERS = 3_000_000  # of matrices between the answers, one for each set of hyperparameters
 _DRAWS, _DRAWS_TO_SHOW = 400, 2_400

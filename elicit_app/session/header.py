@@ -106,7 +106,8 @@ def study_of(mark: StudyMark, path: Path) -> Study:
         )
     where = f" It was begun with {mark.location}." if mark.location else ""
     raise Problem(
-        f"{path} does not lie in the folder of its study “{mark.title}”.{where} Open the study, then the session."
+        f"{path} does not lie in the folder of its study “{mark.title}”.{where} Open the study, then the session; to a "
+        "command, name the study too."
     )
 
 

@@ -30,6 +30,7 @@ from elicit_app.study.packs import AMOUNTS_FILE, read_pack
 from elicit_app.study.packs import ENDING as PACK_ENDING
 from elicit_app.study.reading import population_for, prevalence_of, require_askable, yardstick_for
 from elicit_app.study.tables import PROBABILITY, TRUTH, class_of_column, open_table
+from metrics.display.text import number_word
 from metrics.files import real_path
 
 BUNDLED = ("breast-cancer", "wine", "traffic-light", "digits")
@@ -144,7 +145,6 @@ MOST_SYNTHETIC_CLASSES = 10
 ANY_SIZE = re.compile(r"(paper|softmax)-\d+")
 _NAME = re.compile(r"(paper|softmax)-([2-9]|10)")
 ETA = "eta:"
-_NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _GRID = 20_001
 _PAPER_RADIUS_POINTS = 201
 _SOFTMAX_POINTS = 4_096
@@ -161,7 +161,7 @@ def is_synthetic(name: str) -> bool:
 def synthetic_title(name: str) -> str:
     """Return the title of `paper-K` or `softmax-K`."""
     kind, k = _parts(name)
-    number = _NUMBERS[k - 2]
+    number = number_word(k)
     return f"The paper's {number} classes" if kind == "paper" else f"{number.capitalize()} overlapping classes"
 
 

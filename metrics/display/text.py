@@ -143,6 +143,18 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+_NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def number_word(number: int) -> str:
+    """Return a small number as a word.
+
+    >>> number_word(0), number_word(3), number_word(11)
+    ('no', 'three', '11')
+    """
+    return _NUMBER_WORDS[number] if number < len(_NUMBER_WORDS) else f"{number:,}"
+
+
 def series(names: Sequence[str], last: str = "and") -> str:
     """Return names one after another, the last one behind a word.
 

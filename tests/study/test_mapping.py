@@ -66,6 +66,13 @@ def test_exchanged_columns_are_pointed_out(tmp_path):
     assert "right in 50 % of the cases; were its columns exchanged" in note
 
 
+@pytest.mark.parametrize(("right", "notes"), [(12, 0), (3, 1)])
+def test_a_weak_model_is_not_taken_for_one_with_exchanged_columns(tmp_path, right, notes):
+    said = [(0.9, 0.1) if (at % 2 == 0) == (at < right) else (0.1, 0.9) for at in range(30)]
+    path = write(tmp_path, table(["y_true", "proba_a", "proba_b"], [*"ab"] * 15, *zip(*said, strict=True)))
+    assert len(create_study(tmp_path / "study", [path]).notes) == notes
+
+
 def test_probabilities_are_told_from_raw_scores(tmp_path):
     proba = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
     path = write(tmp_path, table(["truth", "cat", "dog", "bird"], TRUTH, *proba.T))

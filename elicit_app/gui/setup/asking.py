@@ -224,13 +224,13 @@ class AskingSection(Part):
 
 
 _SEND = (
-    "One file holds the words and what may be asked, as it is set above, and no case. Who opens it with elicit answers "
-    "there and sends one file back."
+    "One file holds the words and what may be asked, as it is set above, and no case. Whoever opens it with elicit "
+    "answers there and sends one file back."
 )
 _ADD = "Drop the files that come back on this page, or choose them."
 _AGAIN = (
     "For a second round",
-    "Who opens it sees where the experts who have finished stand, without their names, and answers again.",
+    "Whoever opens it sees where the experts who have finished stand, without their names, and answers again.",
 )
 _BUNDLED = "To add answers that come back, the study needs a folder of its own."
 

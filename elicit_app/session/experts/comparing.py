@@ -323,7 +323,7 @@ def compare_experts(path: Path, *, trusted_only: bool = False) -> ComparisonView
     path : Path
         A session; the others lie beside it and are about the same predictions.
     trusted_only : bool
-        Leave out whose answers do not hang together.
+        Leave out experts whose answers do not hang together.
 
     Raises
     ------

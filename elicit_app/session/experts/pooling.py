@@ -196,7 +196,7 @@ def who_counts(sources: Sequence[Source], *, trusted_only: bool = False) -> tupl
     sources : sequence of Source
         All that were given. Where people answered, programs do not count.
     trusted_only : bool
-        Leave out whose answers do not hang together.
+        Leave out experts whose answers do not hang together.
     """
     people = people_if_any(sources, lambda one: one.metric.quality.simulated)
     notes = [f"Left out: {one.who}, whose answers a program gave." for one in sources if one not in people]

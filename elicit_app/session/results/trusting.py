@@ -14,7 +14,7 @@ from elicit_app.session.session import Session
 from elicit_app.session.views import HeldOutView, TrustView
 from elicit_app.study.model import Study
 from metrics import Quality, Tally
-from metrics.display.text import capitalised, counted, probability, span
+from metrics.display.text import capitalised, counted, number_word, probability, span
 from metrics.elicited.exchange import ExchangeRate, called
 from metrics.elicited.metric_parts import CHOICE_SETTLED, UNTRUSTED
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _NAMED = 4
 _MOST_ODD = 0.25
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 # Headline and detail of what the answers together give away; see `Suspicion`.
 _SUSPICIONS = {
@@ -284,5 +283,4 @@ def _sentence(findings: Sequence[TrustView], *, tested: bool, hardly: bool) -> s
         return "Yes, as far as the answers can tell." if tested else "There are too few answers to tell."
     if hardly:
         return "Hardly: see the reservations below."
-    number = _NUMBERS[bad] if bad < len(_NUMBERS) else str(bad)
-    return f"Mostly, with {number} {'reservation' if bad == 1 else 'reservations'}."
+    return f"Mostly, with {number_word(bad)} {'reservation' if bad == 1 else 'reservations'}."

@@ -78,6 +78,14 @@ def test_of_many_rows_a_part_is_kept_that_depends_on_their_numbers_alone():
     assert sum(len(part[0]) for part in forward._rows) <= MOST_ROWS
 
 
+@pytest.mark.parametrize(("rows", "kept"), [(200, 200), (201, 101)])
+def test_rows_are_thinned_only_above_their_number(monkeypatch, rows, kept):
+    monkeypatch.setattr("metrics.policies.recalibration.MOST_ROWS", 200)
+    sample = CalibrationSample()
+    sample.update(*cases(3, rows), 0)
+    assert sum(len(part[0]) for part in sample._rows) == kept
+
+
 @pytest.mark.parametrize(
     ("gain", "error", "needed"), [(0.1, 0.01, True), (0.1, 0.05, False), (0.004, 0.0, False), (0.006, 0.0, True)]
 )

@@ -9,6 +9,7 @@ import pytest
 
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
+from elicit_app.session.experts.agreement import agreement_of
 from elicit_app.session.experts.comparing import (
     Expert,
     MistakeRates,
@@ -85,6 +86,11 @@ def test_what_is_best_for_whom_is_what_their_results_recommend(folder, lumps):
         assert (best.model or "call every patient") in in_short(judgement)
         assert in_short(judgement).endswith(" sure)")
     assert choice((ada, None), ("Ada", "Ben")) == ""
+
+
+def test_the_order_that_experts_share_begins_with_the_worst_mistake():
+    metrics = [ElicitedMetric.from_cost_matrix([*"abc"], [[0, worst, 1], [2, 0, 3], [4, 5, 0]]) for worst in (9, 8)]
+    assert agreement_of(metrics).ranking == (0, 5, 4, 3, 2, 1)
 
 
 def test_names_that_are_the_same_get_numbers():
