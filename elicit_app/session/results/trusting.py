@@ -86,7 +86,9 @@ def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...
     )
     return Trust(
         findings=findings,
-        sentence=_sentence(findings, tested=tested, hardly=report.verdict == "untrusted"),
+        sentence=_sentence(
+            findings, tested=tested, checked=report.checks.total > 0, hardly=report.verdict == "untrusted"
+        ),
         held_out=held_out,
         quality=Quality(
             repeats_agreed=Tally(same, repeated) if repeated else None,
@@ -277,10 +279,15 @@ def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tol
     return [TrustView(False, headline, " ".join([*sentences, *more, "No question could tell more."]))]
 
 
-def _sentence(findings: Sequence[TrustView], *, tested: bool, hardly: bool) -> str:
+def _sentence(findings: Sequence[TrustView], *, tested: bool, checked: bool, hardly: bool) -> str:
     bad = sum(not finding.good for finding in findings)
     if bad == 0:
-        return "Yes, as far as the answers can tell." if tested else "There are too few answers to tell."
+        if not tested:
+            return "There are too few answers to tell."
+        # Whoever clicks without looking may agree with a repeat by luck.
+        return (
+            "Yes, as far as the answers can tell." if checked else "So far, yes; but no check was among the questions."
+        )
     if hardly:
         return "Hardly: see the reservations below."
     return f"Mostly, with {number_word(bad)} {'reservation' if bad == 1 else 'reservations'}."

@@ -61,6 +61,16 @@ def headlines(view, good):
     return [finding.headline for finding in view.trust if finding.good is good]
 
 
+def test_without_a_check_nobody_is_called_trusted(traffic, tmp_path):
+    with Session.create(traffic, BayesSetting(seed=2, questions=18), tmp_path / "short.session.jsonl") as session:
+        while session.state.phase == "asking" and len(session.state.history) < 10:
+            session.answer(honest(question_view(session, 0)), seconds=2.0)
+        asked = {question.purpose for question, _ in session.state.history}
+        assert Purpose.REPEAT in asked
+        assert Purpose.CHECK not in asked
+        assert result_view(session).trust_sentence == "So far, yes; but no check was among the questions."
+
+
 def test_honest_answers_are_trusted_in_words_and_numbers(honestly):
     view = result_view(honestly)
     assert view.trust_sentence == "Yes, as far as the answers can tell."
