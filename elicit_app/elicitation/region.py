@@ -30,8 +30,6 @@ class Region:
     ----------
     bases : ndarray of int, shape (n, k, k)
         Counts of the models, of better ones where a model is wrong on too much of a class.
-    imagined : ndarray of bool, shape (n, k)
-        Which rows are those of a better model.
     most : ndarray of int, shape (k,)
         The most cases of a class that may be wrong.
     most_of_one : ndarray of int, shape (k, k)
@@ -43,7 +41,6 @@ class Region:
     """
 
     bases: Counts
-    imagined: NDArray[np.bool_]
     most: Counts
     most_of_one: Counts
     near: Counts
@@ -80,7 +77,7 @@ class Region:
         most_of_one = np.floor(np.minimum(most, _ONE_MISTAKE * worst_error * sizes)).astype(np.int64)
         near = np.maximum(_NEAR_TIMES * errors.max(axis=0), _NEAR_SHARE * sizes[:, None])
         most_of_one = np.repeat(most_of_one[:, None], len(sizes), axis=1)
-        return cls(bases, bad, most, most_of_one, np.minimum(np.ceil(near).astype(np.int64), most_of_one), fixed)
+        return cls(bases, most, most_of_one, np.minimum(np.ceil(near).astype(np.int64), most_of_one), fixed)
 
     def contains(self, counts: Counts) -> NDArray[np.bool_]:
         """Tell which results, shape (..., k, k), have no class wrong too often; shape (...)."""
