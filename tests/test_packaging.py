@@ -71,7 +71,10 @@ def test_a_missing_package_is_named_with_its_extra() -> None:
     ("arguments", "missing", "extra"),
     [("--help", [*EXTRAS], "cli"), ("score m.metric.json x.csv", ["polars"], "cli"), ("open wine", ["PySide6"], "app")],
 )
-def test_the_command_names_the_missing_extra(arguments: str, missing: list[str], extra: str, tmp_path: Path) -> None:
+def test_the_command_names_the_missing_extra(
+    arguments: str, missing: list[str], extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")  # without a display that is what is said first
     ElicitedMetric.from_cost_matrix(["a", "b"], [[0, 1], [2, 0]]).save(tmp_path / "m.metric.json")
     (tmp_path / "x.csv").write_text("y_true,proba_a,proba_b\na,1,0\n", encoding="utf-8")
     start = without(*missing) + "from elicit_command import main; main()"
