@@ -213,9 +213,9 @@ def never_asked(history: Sequence[Asked], family: Family, n_classes: int) -> tup
     """
     weighs = linear_family(family)
     seen = np.zeros(weighs.n_weights(n_classes), dtype=bool)
-    for question, answer in history:
-        if answer.choice is not Choice.UNSURE:
-            shown = question if answer.moved is None else question.moved(answer.moved)
+    for asked in history:
+        if asked.answer.choice is not Choice.UNSURE:
+            shown = asked.shown
             seen |= weighs.coordinates(shown.first) != weighs.coordinates(shown.second)
     return tuple(key for key, asked in zip(weighs.mistakes(n_classes), seen, strict=True) if not asked)
 

@@ -244,7 +244,7 @@ class Asker:
         assert region is not None
         found = []
         for place in not_just_asked(tradable_answers(history), history):
-            question = _as_answered(history[place])
+            question = history[place].shown
             sides = region.common_bases(np.asarray(question.first), np.asarray(question.second))
             found += [(place, *pair) for pair in sides]
         if not found:
@@ -268,7 +268,7 @@ class Asker:
         """Return places of the history, those first that the belief thinks the person is nearest to indifferent in."""
         if not places:
             return []
-        gains = np.array([self.prior.gain(*_as_answered(history[n]).rates) for n in places])
+        gains = np.array([self.prior.gain(*history[n].shown.rates) for n in places])
         first, second = belief.chances(gains)[:2].mean(axis=1)
         return [places[n] for n in np.argsort(np.round(np.abs(first - second), 9), kind="stable")]
 
@@ -308,9 +308,3 @@ def _with_count(question: Question, proposal: Proposal, count: int) -> Question:
     side[cell] = count
     there: Question = replace(question, first=side) if proposal.side == "first" else replace(question, second=side)
     return there
-
-
-def _as_answered(asked: Asked) -> Question:
-    """Return the pair that the answer holds for: with the count where the person left it."""
-    question, answer = asked
-    return question if answer.moved is None else question.moved(answer.moved)

@@ -157,9 +157,8 @@ class IntervalPosterior(Posterior):
 
     def _start(self, answers: Evidence, newest: Evidence) -> Matrix | None:
         """Return the sites so far with an empty one where the newest answer stands: at the end of its kind."""
-        if answers.n_answers + len(self.prior.order) != self.site.shape[1] + newest.n_answers:
-            return None
-        if newest.n_answers > 1:
+        before = self.site.shape[1] - len(self.prior.order)
+        if newest.n_answers > 1 or answers.n_answers != before + newest.n_answers:
             return None
         if not newest.n_answers:
             return self.site

@@ -271,7 +271,7 @@ def check_linearity(
 
 def _pairs_of(shown: Sequence[Asked], shape: tuple[int, ...]) -> _Pairs:
     """Return both sides of what was shown: where a count was moved, as it was left."""
-    rates = [(question if answer.moved is None else question.moved(answer.moved)).rates for question, answer in shown]
+    rates = [asked.shown.rates for asked in shown]
     return _Pairs(*np.array(rates).reshape(-1, 2, *shape).swapaxes(0, 1))
 
 
@@ -279,11 +279,12 @@ def _felt_points(history: Sequence[Asked], prior: WeightPrior) -> EqualPoints:
     """Return the equal points of who feels counts by a power: a base of what is not moved makes it count for less."""
     points = evidence(history, prior).points
     rest = []
-    for question, answer in history:
-        if answer.moved is None or not len(evidence([Asked(question, answer)], prior).points.cell):
+    for asked in history:
+        moved = asked.answer.moved
+        if moved is None or not len(evidence([asked], prior).points.cell):
             continue
-        first, second = (side[None] for side in question.moved(answer.moved).rates)
-        rest.append(gains_if_felt(first, second, prior)[0] * (1.0 if answer.moved.side == "first" else -1.0))
+        first, second = (side[None] for side in asked.shown.rates)
+        rest.append(gains_if_felt(first, second, prior)[0] * (1.0 if moved.side == "first" else -1.0))
     felt = np.array(rest).reshape(points.rest.shape)
     felt[np.arange(len(felt)), points.cell] = 0.0
     return points._replace(rest=felt)

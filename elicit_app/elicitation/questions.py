@@ -294,6 +294,12 @@ class Asked(NamedTuple):
     question: Question
     answer: Answer
 
+    @property
+    def shown(self) -> Question:
+        """Return the pair that the answer holds for: with the count where the person left it."""
+        moved = self.answer.moved
+        return self.question if moved is None else self.question.moved(moved)
+
 
 @dataclass(frozen=True)
 class Progress:

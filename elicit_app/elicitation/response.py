@@ -130,10 +130,9 @@ class Evidence(NamedTuple):
 def evidence(history: Sequence[Asked], prior: WeightPrior) -> Evidence:
     """Collect the evidence of a history of answers."""
     choices, points = [], []
-    for question, answer in history:
-        if answer.choice is Choice.UNSURE:
+    for asked in history:
+        if asked.answer.choice is Choice.UNSURE:
             continue
-        asked = Asked(question, answer)
         if not is_point(asked):
             choices.append(_choice(asked, prior))
         elif (point := _equal_point(asked, prior)) is not None:
@@ -142,23 +141,17 @@ def evidence(history: Sequence[Asked], prior: WeightPrior) -> Evidence:
 
 
 def is_point(asked: Asked) -> bool:
-    """Tell whether an answer says where the equal point lies: at a count, or beyond the last of the scale."""
-    answer = asked.answer
-    return answer.moved is not None and (answer.choice is Choice.EQUAL or is_beyond_scale(asked))
-
-
-def is_beyond_scale(asked: Asked) -> bool:
-    """Tell whether a count was moved as far as it goes, and its side is better still: their equal point lies beyond."""
+    """Tell whether an answer says where the equal point lies: at a count, or beyond the last of its scale."""
     question, answer = asked
     moved = answer.moved
-    return moved is not None and answer.choice.value == moved.side and moved.count >= end_of_scale(question, moved)
+    if moved is None or answer.choice is Choice.EQUAL:
+        return moved is not None
+    return answer.choice.value == moved.side and moved.count >= end_of_scale(question, moved)
 
 
 def _choice(asked: Asked, prior: WeightPrior) -> tuple[Matrix, _Reading]:
-    question, answer = asked
-    shown = question if answer.moved is None else question.moved(answer.moved)
-    reading = _READINGS[answer.choice, answer.strength]
-    return reading.sign * prior.gain(*shown.rates), reading
+    reading = _READINGS[asked.answer.choice, asked.answer.strength]
+    return reading.sign * prior.gain(*asked.shown.rates), reading
 
 
 def _stacked_choices(choices: Sequence[tuple[Matrix, _Reading]], m: int) -> Choices:
@@ -179,8 +172,7 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
     question, moved = asked.question, asked.answer.moved
     assert moved is not None
     assert question.population is not None
-    shown = question.moved(moved)
-    rest = prior.gain(*shown.rates) * (1.0 if moved.side == "first" else -1.0)
+    rest = prior.gain(*asked.shown.rates) * (1.0 if moved.side == "first" else -1.0)
     cell = prior.index(moved.true, moved.predicted)
     net = -rest[cell] * question.population  # of the moved side, in cases
     rest[cell] = 0.0
@@ -188,7 +180,7 @@ def _equal_point(asked: Asked, prior: WeightPrior) -> tuple[int, Matrix, float, 
         return None
     other = moved.count - net  # the count at which the sides do not differ in this mistake
     low, high = rounding_cell(moved.count, end_of_scale(question, moved))
-    low = float(moved.count) if is_beyond_scale(asked) else low
+    low = low if asked.answer.choice is Choice.EQUAL else float(moved.count)  # else it lies beyond the scale
     with np.errstate(divide="ignore"):
         # Fewer than the other side has cannot be as bad as something: read as the least that can be.
         net_ends = np.maximum(np.array([low, high, moved.start]) - other, [0.0, 0.5, 0.0])

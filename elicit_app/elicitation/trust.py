@@ -276,9 +276,7 @@ def _unlikely_side(asked: Asked, belief: Posterior) -> tuple[bool, float]:
 
     A tie is odd only where one side outweighs the other clearly: "about equal" is not said to be exact.
     """
-    question, answer = asked
-    shown = question if answer.moved is None else question.moved(answer.moved)
-    gain = belief.prior.gain(*shown.rates)
+    answer, gain = asked.answer, belief.prior.gain(*asked.shown.rates)
     first, second, equal = belief.chances(gain[None])[:, :, 0]
     if answer.choice is Choice.EQUAL:
         share = balance(belief.weights, gain)
