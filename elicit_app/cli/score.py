@@ -155,16 +155,13 @@ def _models(predictions: Sequence[Path]) -> tuple[list[str], list[Path]]:
     from elicit_app.study.folder import STUDY_FILE, model_files
     from elicit_app.study.making import distinct_names
 
-    if not any((path / STUDY_FILE).is_file() for path in predictions):
-        _tell_repeated(predictions)
-        return distinct_names(predictions), list(predictions)
+    studies = [path for path in predictions if (path / STUDY_FILE).is_file()]
     found: list[tuple[str, Path]] = []
     for path in predictions:
-        found += model_files(path) if (path / STUDY_FILE).is_file() else [(path.stem, path)]
-    _tell_repeated([file for _, file in found])
-    names = [name for name, _ in found]
-    files = [file for _, file in found]
-    return names if len(set(names)) == len(names) else distinct_names(files), files
+        found += model_files(path) if path in studies else [(path.stem, path)]
+    names, files = [name for name, _ in found], [file for _, file in found]
+    _tell_repeated(files)
+    return names if studies and len(set(names)) == len(names) else distinct_names(files), files
 
 
 def _tell_repeated(files: Sequence[Path]) -> None:
