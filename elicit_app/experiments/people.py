@@ -74,10 +74,7 @@ class Person:
             return cls(cast(PersonKind, kind))
         if kind not in _WITH_NUMBER:
             raise WrongOption(f"`person` {text}: {_PERSON_FORMS} was expected.")
-        try:
-            number = float(amount)
-        except ValueError:
-            raise WrongOption(f"`person` {text}: a number was expected after {kind}:.") from None
+        number = _number(amount, f"`person` {text}: a number was expected after {kind}:.")
         if not 0 < number < 1:
             raise WrongOption(f"`person` {text}: the number must lie strictly between 0 and 1.")
         return cls(kind, number)
@@ -261,10 +258,7 @@ class Noise:
             return cls()
         if kind not in _RANGES:
             raise WrongOption(f"`noise` {text}: {_NOISE_FORMS} was expected.")
-        try:
-            number = float(amount)
-        except ValueError:
-            raise WrongOption(f"`noise` {text}: a number was expected after {kind}:, as in {_NOISE_FORMS}.") from None
+        number = _number(amount, f"`noise` {text}: a number was expected after {kind}:, as in {_NOISE_FORMS}.")
         low, high = _RANGES[kind]
         inside = low < number < high if kind == "logit" else low <= number <= high
         if not inside or not np.isfinite(number):
@@ -376,3 +370,11 @@ class Voters:
 
 
 NO_NOISE = Noise()
+
+
+def _number(text: str, refused: str) -> float:
+    """Return the number of an option, or refuse it in words."""
+    try:
+        return float(text)
+    except ValueError:
+        raise WrongOption(refused) from None
