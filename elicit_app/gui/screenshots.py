@@ -108,7 +108,7 @@ def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progres
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Problem(f"{folder} cannot be made ({error.strerror or error}). Choose another folder.") from error
-    qInstallMessageHandler(_tell_but_for_size_hints)
+    before = qInstallMessageHandler(_tell_but_for_size_hints)
     with TemporaryDirectory(prefix="elicit-") as scratch:
         script = Script(Path(scratch))
         try:
@@ -119,6 +119,7 @@ def take(folder: Path, variants: Sequence[Variant] = VARIANTS, progress: Progres
                     progress(done + 1, len(STOPS))
         finally:
             script.close()
+            qInstallMessageHandler(before)
 
 
 def _tell_but_for_size_hints(kind: QtMsgType, context: QMessageLogContext, message: str | None) -> None:
