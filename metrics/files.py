@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -171,15 +172,15 @@ def read_regular_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
     return data
 
 
-def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
+def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterable[str]) -> None:
     """Write a file in one step: to a temporary file beside it, synced, then put in its place.
 
     Parameters
     ----------
     path : path-like
         The file; one that exists is replaced and keeps its permissions. A device or a pipe is written to as it is.
-    content : str or bytes
-        Text is written as UTF-8 with line feeds as they are.
+    content : str, bytes or iterable of str
+        Text is written as UTF-8 with line feeds as they are; of a long one the pieces.
 
     Raises
     ------
@@ -188,10 +189,12 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         in the file: what can never be made again is not replaced. The file is then as it was.
     """
     target = real_path(path)
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    pieces = (content,) if isinstance(content, str | bytes) else content
+    data = (piece if isinstance(piece, bytes) else piece.encode("utf-8") for piece in pieces)
     if Path(path).exists() and not (target.is_file() or target.is_dir()):
         # It holds nothing that could be lost, and must not become a file.
-        Path(path).write_bytes(data)
+        with Path(path).open("wb") as device:
+            device.writelines(data)
         return
     if Path(path).is_symlink():
         raise OSError(errno.ELOOP, "it is a link; name the file itself", os.fspath(path))
@@ -200,7 +203,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         with temporary.open("xb") as file:
-            file.write(data)
+            file.writelines(data)
             file.flush()
             os.fsync(file.fileno())
         if target.is_file():
