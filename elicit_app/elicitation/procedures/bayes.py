@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Generic, Literal, TypeVar
 
@@ -295,13 +296,18 @@ class Bayes:
 
     def _widest(self, history: Sequence[Asked]) -> float:
         """Return the largest exchange rate, so many of one mistake for one of another, that could be asked about."""
+        asked = [self.prior.gain(*question.rates)[None] for question, _ in history]
+        return max(self._widest_offered, *map(_widest_rate, asked), 0.0) or float("inf")
+
+    @cached_property
+    def _widest_offered(self) -> float:
+        """Return the largest exchange rate among pairs that questions are chosen from."""
         rng = _of_the_study(_WIDEST)
         if self._by_particles:
             weights = positive(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
         else:
             weights = positive(self.belief([]).log_weights[:50])  # without the covariance of thousands of weights
-        asked = [self.prior.gain(*question.rates)[None] for question, _ in history]
-        return max(map(_widest_rate, (self.source.candidates(weights, rng).gains, *asked))) or float("inf")
+        return _widest_rate(self.source.candidates(weights, rng).gains)
 
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
         return None if self._item(history) is not None else self._enough(history) or "budget"
