@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
@@ -231,6 +232,7 @@ class WeightsCard(Card):
 
 
 _COSTS = "How bad each mistake is: 1 = as bad as the worst, 0 = costs nothing. Rows: truth."
+_BEYOND = "A range beyond 1: it may be worse than the one taken for the worst."
 
 
 class CostsPane(QWidget):
@@ -258,7 +260,12 @@ class CostsPane(QWidget):
         names = study.wording.class_one
         for card in (self.costs, self.releases, self.weights):
             card.setVisible(study.wording.priced is None)
-        self.costs.say(_COSTS if len(names) > MOST_WITH_RANGES else f"{_COSTS} Below: 90 % plausible.")
+        said = [_COSTS]
+        if len(names) <= MOST_WITH_RANGES:
+            intervals = view.metric.intervals
+            said += ["Below: 90 % plausible."]
+            said += [_BEYOND] if intervals is not None and (intervals[np.isfinite(intervals)] > 1).any() else []
+        self.costs.say(" ".join(said))
         self.costs.grid.show_cells(names, cost_cells(view, study), "Cost matrix, rows are truths")
         self.releases.grid.show_cells(names, release_cells(view, study), "Release factors, rows are truths")
         self.weights.show_result(view, study)
