@@ -243,7 +243,7 @@ def _print_tables(found: Simulation) -> None:
 
 def _stopped_words(reason: str) -> str:
     """Return what a reason to stop says, where its name leaves a number open."""
-    from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
+    from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR
 
     said = {
         "known": f" (every weight within a factor of {KNOWN_FACTOR:g}, compared with the largest)",

@@ -246,7 +246,7 @@ class Terminal:
             key = self._key("1", "2", "0", "k")
             if key is not None:
                 kept = {"1": "first", "2": "second", "0": "equal"}.get(key, "both")
-                self._runner.resolve((first.number, second.number), cast(Kept, kept))
+                self._runner.resolve((first.number, second.number), cast("Kept", kept))
                 return True
         print_review(self._console, view, wording, family)
         finish = "Enter shows the result" if view.can_finish else "q leaves; every answer is kept"

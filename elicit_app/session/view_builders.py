@@ -11,9 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from elicit_app.elicitation.agenda import better_side
+from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR, better_side
 from elicit_app.elicitation.questions import Counts, Outcome, Progress, Proposal, Purpose, Side
-from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
 from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders

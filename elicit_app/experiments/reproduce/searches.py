@@ -19,9 +19,8 @@ import numpy as np
 from elicit_app.elicitation import DLPM, Cases, LinearOracle, Sphere
 from elicit_app.elicitation import run as drive
 from elicit_app.elicitation.oracles import UtilityOracle
-from elicit_app.elicitation.procedures.binary import Binary
-from elicit_app.elicitation.procedures.dlpm import RestrictedFrontier
-from elicit_app.elicitation.procedures.quadratic import Quadratic, QuadraticSearch
+from elicit_app.elicitation.procedures.dlpm import Binary, RestrictedFrontier
+from elicit_app.elicitation.procedures.lpm import Quadratic, QuadraticSearch
 from elicit_app.elicitation.procedures.search import Ask
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.reproduce.shape import (

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elicit_app.elicitation.agenda import n_answered, never_asked
+from elicit_app.elicitation.agenda import FEWEST_ANSWERS, KNOWN_FACTOR, n_answered, never_asked
 from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Tolerance
-from elicit_app.elicitation.stopping import FEWEST_ANSWERS, KNOWN_FACTOR
 from elicit_app.session.journal.state import SessionState, differ, said_already
 from elicit_app.session.session import Session
 from elicit_app.session.views import HeldOutView, TrustView

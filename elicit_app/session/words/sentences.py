@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elicit_app.elicitation.agenda import questions_left, required_left
+from elicit_app.elicitation.agenda import FEWEST_ANSWERS, questions_left, required_left
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import AnswersFor, Counts, Family, Moved, Progress, Proposal, Question
-from elicit_app.elicitation.stopping import FEWEST_ANSWERS
 from elicit_app.session.views import AnsweredView, QuestionView, Reply, Side
 from elicit_app.session.words.comparison import (
     Letter,
