@@ -261,8 +261,8 @@ def _following(session: Session) -> str:
     view = question_view(session, 0)
     if view is None:
         return "This sitting is over: see the result, or go on."
-    said = progress_words(view)
-    return f"{said.question.rstrip(',')} is next" + (", the last one." if view.last else f", then {said.rest}.")
+    progress = progress_words(view)
+    return f"{progress.question.rstrip(',')} is next" + (", the last one." if view.last else f", then {progress.rest}.")
 
 
 def answers_csv(session: Session) -> str:
