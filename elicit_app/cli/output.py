@@ -217,6 +217,6 @@ def require_picture(path: Path) -> None:
     from elicit_app.study.writing import PICTURES, require_writable
 
     if path.suffix.lower() not in PICTURES:
-        said = f"{path}: a name that ends in {series(PICTURES, 'or')} was expected."
-        raise typer.BadParameter(said, param_hint="--plot")
+        message = f"{path}: a name that ends in {series(PICTURES, 'or')} was expected."
+        raise typer.BadParameter(message, param_hint="--plot")
     require_writable(path)

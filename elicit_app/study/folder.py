@@ -76,10 +76,12 @@ def _with_predicted(found: Any) -> Any:
     return {"predicted": None, **found} if isinstance(found, dict) else found
 
 
-def _complete(said: Consequence) -> Consequence:
-    if not (said.true and said.predicted != "" and said.name and said.one and said.many):
+def _complete(consequence: Consequence) -> Consequence:
+    if not (
+        consequence.true and consequence.predicted != "" and consequence.name and consequence.one and consequence.many
+    ):
         raise PydanticCustomError("empty", "true, predicted, name, one and many must not be empty")
-    return said
+    return consequence
 
 
 class Words(_Part):

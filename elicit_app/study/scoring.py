@@ -306,16 +306,16 @@ def demand_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
         require_comparable(rows.pieces[0].path, metric.classes, model.labels)
     (first, labels), *others = ((rows.name, model.labels) for rows, model in zip(models, tally.models, strict=True))
     for name, found in others:
-        said = ""
+        fault = ""
         if found.sum() != labels.sum():
-            said = f"{name} has {found.sum():,} rows, {first} has {labels.sum():,}"
+            fault = f"{name} has {found.sum():,} rows, {first} has {labels.sum():,}"
         elif (found != labels).any():
             at = int((found != labels).argmax())
-            said = f"{name} has {found[at]:,} cases of “{metric.classes[at]}”, {first} has {labels[at]:,}"
+            fault = f"{name} has {found[at]:,} cases of “{metric.classes[at]}”, {first} has {labels[at]:,}"
         elif not tally.same_labels:
-            said = f"{name} has the true labels of {first}, but in another order"
-        if said:
-            raise Problem(f"{said}: files of one call must list the same cases in the same order.")
+            fault = f"{name} has the true labels of {first}, but in another order"
+        if fault:
+            raise Problem(f"{fault}: files of one call must list the same cases in the same order.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,11 +419,11 @@ def judged_prevalence(
     if not known.any():
         return None, ()
     at = int(np.abs(metric.prevalence - own).argmax())
-    said = (
+    text = (
         f"Costs are for the prevalence of the metric file, {100 * metric.prevalence[at]:.3g} % “{metric.classes[at]}”; "
         f"the predictions have {100 * own[at]:.3g} %."
     )
-    return known / known.sum(), (said,)
+    return known / known.sum(), (text,)
 
 
 def _scored(tally: RowsTally, place: int, metric: ElicitedMetric, as_is: Judgement) -> ModelScore:

@@ -187,8 +187,8 @@ class Judgement:
     def __str__(self) -> str:
         """Return the recommendation: what to do, what it brings, how sure that is, and the notes."""
         words = self.recommendation
-        said = (words.sentence, words.spares, words.sureness, words.reservation, *self.notes)
-        return "\n".join(line for line in said if line)
+        lines = (words.sentence, words.spares, words.sureness, words.reservation, *self.notes)
+        return "\n".join(line for line in lines if line)
 
     def _repr_html_(self) -> str:
         """Return the recommendation and the policies as a table for notebooks."""

@@ -169,10 +169,10 @@ class ExpertPlot(LogPlot):
     def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
         painter.setFont(font(Role.NOTE))
         x, y = 0.0, top + em(12)
-        for bar, said in ((False, "an expert, 90 % plausible"), (True, "all of them pooled")):
+        for bar, text in ((False, "an expert, 90 % plausible"), (True, "all of them pooled")):
             (plotting.bar if bar else plotting.line)(painter, colours.unit if bar else colours.ink, x, x + em(34), y)
             plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
-            x = self._paint_legend_text(painter, x + em(42), y, said)
+            x = self._paint_legend_text(painter, x + em(42), y, text)
 
 
 MOST = 8

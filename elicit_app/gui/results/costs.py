@@ -265,12 +265,12 @@ class CostsPane(QWidget):
         self._shown = (self.files,) if study.wording.priced is not None else self._cards
         for card in self._cards:
             card.setVisible(card in self._shown)
-        said = [_COSTS]
+        notes = [_COSTS]
         if len(names) <= MOST_WITH_RANGES:
             intervals = view.metric.intervals
-            said += ["Below: 90 % plausible."]
-            said += [_BEYOND] if intervals is not None and (intervals[np.isfinite(intervals)] > 1).any() else []
-        self.costs.say(" ".join(said))
+            notes += ["Below: 90 % plausible."]
+            notes += [_BEYOND] if intervals is not None and (intervals[np.isfinite(intervals)] > 1).any() else []
+        self.costs.say(" ".join(notes))
         self.costs.grid.show_cells(names, cost_cells(view, study), "Cost matrix, rows are truths")
         self.releases.grid.show_cells(names, release_cells(view, study), "Release factors, rows are truths")
         self.weights.show_result(view, study)

@@ -109,8 +109,8 @@ class ColumnsPage(HeadedPage):
         for name in look.values:
             self.truth.addItem(name)
         self._look, guess = look, look.guess
-        said = f"{look.path.name} has {len(look.columns)} columns. What they are is guessed; change what is wrong."
-        self.header.say("Which column is what?", said)
+        text = f"{look.path.name} has {len(look.columns)} columns. What they are is guessed; change what is wrong."
+        self.header.say("Which column is what?", text)
         self.notice.say("")
         if guess is not None:
             self.truth.setCurrentText(guess.truth)
@@ -178,10 +178,10 @@ class ColumnsPage(HeadedPage):
             return
         meant = self.columns
         roles = {meant.truth: "true class"}
-        said = (
+        named = (
             ("predicted class",) if meant.kind == "labels" else meant.classes[len(meant.classes) - len(meant.columns) :]
         )
-        roles |= dict(zip(meant.columns, said, strict=True))
+        roles |= dict(zip(meant.columns, named, strict=True))
         shown = [name for name in look.columns if name in roles] + [name for name in look.columns if name not in roles]
         grid = QGridLayout(self._first.renew())
         grid.setContentsMargins(0, 0, 0, 0)

@@ -123,12 +123,12 @@ class PopulationSection(Section):
         shares = study.prevalence
         shown = natural_frequencies(np.diag(shares), study.population).sum(axis=1)
         rarest = int(shares.argmin())
-        said = f"The rarest class, {study.wording.class_one[rarest]}, is then {shown[rarest]:,} of them."
+        text = f"The rarest class, {study.wording.class_one[rarest]}, is then {shown[rarest]:,} of them."
         if study.models:
-            said += f" Scaled from {study.n_cases:,} real cases."
+            text += f" Scaled from {study.n_cases:,} real cases."
         if study.population < population_for(shares):
-            said += f" {population_for(shares):,} would show at least 50."
-        self._scaled.setText(said)
+            text += f" {population_for(shares):,} would show at least 50."
+        self._scaled.setText(text)
 
 
 class EditedStudy(NamedTuple):
@@ -284,7 +284,7 @@ class StudyPage(HeadedPage):
             section.edited.connect(self._edited)
         self.models.add_requested.connect(self.add_model_requested)
         for table in (self.nouns, self.mistakes):
-            table.said.connect(self.say_done)
+            table.message.connect(self.say_done)
         self.mistakes.chosen.connect(self._preview)
         self.mistakes.open_requested.connect(self.open_words_requested)
         self.mistakes.save_requested.connect(self.save_words_requested)
@@ -337,9 +337,9 @@ class StudyPage(HeadedPage):
         self.models.show_study(study)
         self.say_done(f"Added: {study.models[-1].name}. It is kept when you save.")
 
-    def take_words(self, said: dict[Key, Mistake], name: str) -> None:
+    def take_words(self, words: dict[Key, Mistake], name: str) -> None:
         """Write words that were read from the file `name`."""
-        changed = self.mistakes.take(said)
+        changed = self.mistakes.take(words)
         self.say_done(f"{changed:,} cells changed by {name}." if changed else f"{name} changes nothing.")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

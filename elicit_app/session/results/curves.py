@@ -88,13 +88,13 @@ def _net_benefit(study: Study, judgement: Judgement, threshold: Threshold, preva
     known_as = {everybody.name: TREAT_ALL, nobody.name: TREAT_NONE}
     ends = curve.band(ordered[0].name, known_as.get(second.name, second.name))[:, shown]
     low, high = second.values + judgement.population * ends
-    return replace(found, band=Band(second.said or second.name, low, high))
+    return replace(found, band=Band(second.in_sentence or second.name, low, high))
 
 
 def _trivial(predicted: int, values: Floats, words: CaseWords, recommended: bool = False) -> CurveLine:
     """Return the curve of always deciding for one class."""
     name = words.rule(predicted).removeprefix("call ")
-    return CurveLine(name, values, recommended, trivial=True, said=words.following(predicted))
+    return CurveLine(name, values, recommended, trivial=True, in_sentence=words.following(predicted))
 
 
 def _best(found: PolicyCurves, judgement: Judgement) -> CurveSet:
@@ -170,12 +170,12 @@ class CurveText(NamedTuple):
     axis: str
 
 
-def percent_said(share: float) -> str:
-    """Return a threshold as it is said: "22 %"."""
+def percent_text(share: float) -> str:
+    """Return a threshold in words: "22 %"."""
     return f"{two_digits(100 * share)} %"
 
 
-def odds_said(threshold: float) -> str:
+def odds_text(threshold: float) -> str:
     """Return how many false alarms a missed case counts as at a threshold; "" where there is no end of them."""
     return two_digits((1 - threshold) / threshold) if threshold > 0 else ""
 
@@ -195,12 +195,12 @@ def benefit_sentence(curves: CurveSet, at: float, wording: Wording, positive: in
     """Return what each is worth at a threshold, but for calling nobody so, and what the band says there."""
     (first, worth), *others = curves.values(at)
     cases, alarm = wording.class_many[positive], wording.mistakes[1 - positive, positive].one
-    said = f"At {percent_said(at)} {_named(first)} is worth {_worth(worth)} {cases} found without a {alarm}"
+    first_text = f"At {percent_text(at)} {_named(first)} is worth {_worth(worth)} {cases} found without a {alarm}"
     text = ", ".join(f"{_named(line)} {_worth(value)}" for line, value in others if line.values.any())
-    return " ".join(part for part in (f"{said}; {text}.", _band_said(curves, at)) if part)
+    return " ".join(part for part in (f"{first_text}; {text}.", _band_sentence(curves, at)) if part)
 
 
-def _band_said(curves: CurveSet, at: float) -> str:
+def _band_sentence(curves: CurveSet, at: float) -> str:
     """Return how much more the first is worth than the next at a threshold; empty where that is not known."""
     if curves.band is None:
         return ""
@@ -212,12 +212,12 @@ def _band_said(curves: CurveSet, at: float) -> str:
 
 
 def _named(line: CurveLine) -> str:
-    return line.said or line.name
+    return line.in_sentence or line.name
 
 
 def _worth(value: float) -> str:
-    said = total_cost(abs(value))
-    return f"−{said}" if value < 0 and said != "0" else said
+    text = total_cost(abs(value))
+    return f"−{text}" if value < 0 and text != "0" else text
 
 
 def best_text(view: CurvesView) -> CurveText:
@@ -254,8 +254,8 @@ def cost_sentence(view: CurvesView, at: float) -> str:
 
 
 def _if_it_counted(view: CurvesView, at: float) -> str:
-    unit, said = view.yardstick.mistake, two_digits(at)
-    return f"If one {view.rate.mistake.one} counted as {said} {unit.one if said == '1' else unit.many}"
+    unit, text = view.yardstick.mistake, two_digits(at)
+    return f"If one {view.rate.mistake.one} counted as {text} {unit.one if text == '1' else unit.many}"
 
 
 def roc_text(wording: Wording, positive: int) -> CurveText:
