@@ -116,8 +116,8 @@ def table(heads: Iterable[str], left: Container[int] = (0,)) -> Table:
     from rich.table import Table
 
     plain = Table(box=None, padding=(0, 2), show_edge=False)
-    for place, head in enumerate(heads):
-        plain.add_column(head, justify="left" if place in left else "right")
+    for index, head in enumerate(heads):
+        plain.add_column(head, justify="left" if index in left else "right")
     return plain
 
 

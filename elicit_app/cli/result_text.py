@@ -86,10 +86,10 @@ def _policies(console: Console, judgement: Judgement) -> None:
     counts = (" ".join(two).strip() for two in texts.heads)
     doubts = ("Above the first, 90 %", "Best") if judgement.n_draws else ()
     table = output.table(("Rank", "What one can do", *counts, "Cost", *doubts), left=(1,))
-    for place, row in enumerate(texts.rows[:_MOST_ROWS]):
+    for index, row in enumerate(texts.rows[:_MOST_ROWS]):
         one, doubt = row.judged, []
         if one.difference_interval is not None and one.probability_best is not None:
-            doubt = [_above(one.difference_interval) if place else "", probability(one.probability_best)]
+            doubt = [_above(one.difference_interval) if index else "", probability(one.probability_best)]
         cost = total_cost(one.cost_per_population)
         table.add_row(str(one.rank), f"{row.name}, {row.manner}", *row.counts, cost, *doubt)
     console.print(table)

@@ -241,7 +241,7 @@ class Terminal:
         self._say(view.unsaved or view.sentence, style="bold")
         wording, family = self._session.study.wording, self._session.procedure().family
         if view.contradictions:
-            first, second = (view.answers[place] for place in view.contradictions[0])
+            first, second = (view.answers[index] for index in view.contradictions[0])
             print_contradiction(self._console, first, second, wording, family)
             key = self._key("1", "2", "0", "k")
             if key is not None:

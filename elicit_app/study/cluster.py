@@ -191,8 +191,8 @@ def tally_on_cluster(
 
 def _whole(parts: Sequence[Part]) -> list[ModelRows]:
     return [
-        ModelRows(model.name, tuple(piece for part in parts for piece in part.models[place].pieces))
-        for place, model in enumerate(parts[0].models)
+        ModelRows(model.name, tuple(piece for part in parts for piece in part.models[index].pieces))
+        for index, model in enumerate(parts[0].models)
     ]
 
 

@@ -447,9 +447,9 @@ def rewrite_folder(folder: Path, study: Study, kept: Sequence[int | None]) -> No
     path = folder / STUDY_FILE
     before = [entry.file for entry in _read_document(path).models]
     files: list[str] = []
-    for model, place in zip(study.models, kept, strict=True):
-        if place is not None:
-            files.append(before[place])
+    for model, index in zip(study.models, kept, strict=True):
+        if index is not None:
+            files.append(before[index])
             continue
         file = _free_name(model.name, [*before, *files])
         write_whole(folder / file, parquet_bytes(study.classes, model))

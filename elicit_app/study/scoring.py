@@ -403,7 +403,7 @@ def scores_of(
     )
     judgement = judge.at(shares)
     as_is = judgement.among(lambda policy: policy.decides == "as-is")
-    return Scores(tuple(_scored(tally, place, metric, as_is) for place in range(len(tally.models))), judgement)
+    return Scores(tuple(_scored(tally, index, metric, as_is) for index in range(len(tally.models))), judgement)
 
 
 def judged_prevalence(
@@ -426,8 +426,8 @@ def judged_prevalence(
     return known / known.sum(), (text,)
 
 
-def _scored(tally: RowsTally, place: int, metric: ElicitedMetric, as_is: Judgement) -> ModelScore:
-    model, name = tally.models[place], tally.policies[place].name
+def _scored(tally: RowsTally, index: int, metric: ElicitedMetric, as_is: Judgement) -> ModelScore:
+    model, name = tally.models[index], tally.policies[index].name
     counts = {policy: tally.cases.counts[at] for at, policy in enumerate(tally.columns) if policy.model == name}
     now = next(counts[policy] for policy in counts if policy.decides == "as-is")
     decided = next((counts[policy] for policy in counts if policy.decides == "least-cost"), now)

@@ -144,8 +144,8 @@ class RatePlot:
 
     def worst(self, most: int = MOST_RATES) -> RatePlot:
         """Return the yardstick and the mistakes that count most, at most `most` of them, in their order."""
-        kept = sorted(range(len(self.rates)), key=lambda place: -self.rates[place].ratio)[:most]
-        at = [place for place, rate in enumerate(self.rates) if rate.is_yardstick or place in kept]
+        kept = sorted(range(len(self.rates)), key=lambda index: -self.rates[index].ratio)[:most]
+        at = [index for index, rate in enumerate(self.rates) if rate.is_yardstick or index in kept]
         guesses = tuple(self.guesses[i] for i in at) if self.guesses else ()
         return RatePlot(tuple(self.rates[i] for i in at), tuple(self.names[i] for i in at), guesses)
 

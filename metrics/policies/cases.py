@@ -54,7 +54,7 @@ class Policy:
 
 def always(classes: Sequence[str]) -> tuple[Policy, ...]:
     """Return the policies that need no model, one a class."""
-    return tuple(Policy(f"always {name}", "always", predicted=place) for place, name in enumerate(classes))
+    return tuple(Policy(f"always {name}", "always", predicted=index) for index, name in enumerate(classes))
 
 
 def of_model(model: str, labels_only: bool = False, recalibrated: bool = False) -> tuple[Policy, ...]:

@@ -82,8 +82,8 @@ class PolicyCurves:
 
     def _over_ratio(self, values: Floats, ax: Axes | None) -> Axes:
         axes, scale = axes_for(ax), LogAxis(float(self.ratios[0]), float(self.ratios[-1]))
-        for place, (policy, line) in enumerate(zip(self.policies, values, strict=True)):
-            axes.plot(self.ratios, line, **line_look(place), label=policy.name)
+        for index, (policy, line) in enumerate(zip(self.policies, values, strict=True)):
+            axes.plot(self.ratios, line, **line_look(index), label=policy.name)
         over_ratio(axes, scale, self.mistake, self.elicited, self.plausible)
         return axes
 

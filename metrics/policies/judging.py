@@ -192,12 +192,12 @@ class Judge:
             JudgedPolicy(
                 policy=policy,
                 threshold=threshold if policy.decides == "least-cost" else None,
-                cost_per_population=float(drawn.estimate[place]),
-                counts=_frozen(natural_frequencies(costs.rates[:, place] * own[:, None], self.population)),
+                cost_per_population=float(drawn.estimate[index]),
+                counts=_frozen(natural_frequencies(costs.rates[:, index] * own[:, None], self.population)),
                 rank=1,
                 difference_to_best=0.0,
             )
-            for place, policy in enumerate(costs.policies)
+            for index, policy in enumerate(costs.policies)
         ]
         n_cases = int(costs.cases.sum())
         return Judgement(

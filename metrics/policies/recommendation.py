@@ -263,11 +263,11 @@ def turning_points(judgement: Judgement, rate: ExchangeRate) -> tuple[tuple[floa
     now = float(unit[own].max())
     below: tuple[float, JudgedPolicy] | None = None
     above: tuple[float, JudgedPolicy] | None = None
-    for place, one in enumerate(judgement.policies[1:], start=1):
-        fewer = many[0] - many[place]
+    for index, one in enumerate(judgement.policies[1:], start=1):
+        fewer = many[0] - many[index]
         if fewer == 0:
             continue
-        value = float((rest[place] - rest[0]) / fewer)
+        value = float((rest[index] - rest[0]) / fewer)
         if value <= 0 or not now / _FURTHEST < value < now * _FURTHEST:
             continue
         if fewer > 0 and value >= now and (above is None or value < above[0]):

@@ -260,9 +260,9 @@ def _does_it_hold(base: float, rates: list[dict[str, list[float]]]) -> str:
 def _picture(found: dict[str, Any]) -> Panel:
     x, y = zip(*found["places"], strict=True)
     middles, lines = found["middles"], []
-    for place, (a, b) in enumerate(found["pairs"]):
+    for index, (a, b) in enumerate(found["pairs"]):
         across, up = zip(middles[a], middles[b], strict=True)
-        lines.append(Curve("released for each other" if place == 0 else "", across, up, "published"))
+        lines.append(Curve("released for each other" if index == 0 else "", across, up, "published"))
     return Panel("t-SNE of the digits", "", "", (Curve("cases", x, y, "other", marks=True), *lines), equal=True)
 
 

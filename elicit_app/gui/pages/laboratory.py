@@ -75,12 +75,12 @@ class RowsTable(QWidget):
         self._show()
 
     def _show(self) -> None:
-        for place, (line, cells) in enumerate(zip(self._lines, self._cells, strict=True)):
-            there = place < len(self._shown)
+        for index, (line, cells) in enumerate(zip(self._lines, self._cells, strict=True)):
+            there = index < len(self._shown)
             line.setVisible(there)
             for column, cell in enumerate(cells):
                 cell.setVisible(there)
-                cell.setText(self._shown[place][column] if there else "")
+                cell.setText(self._shown[index][column] if there else "")
 
 
 _LINE = "Simulated people answer. Nobody is asked, nothing is written into a study."

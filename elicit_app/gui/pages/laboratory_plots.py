@@ -97,8 +97,8 @@ class LivePlot(Sized, QLabel):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_frame(painter, colours, axis, room)
-            for place, one in enumerate(self._series):
-                self._paint_series(painter, colours, axis, room, one, dashed=place > 0)
+            for index, one in enumerate(self._series):
+                self._paint_series(painter, colours, axis, room, one, dashed=index > 0)
 
     def _tick(self, value: float) -> str:
         return f"{100 * value:.0f} %" if self._share else f"{value:,.0f}"

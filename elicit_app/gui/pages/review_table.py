@@ -264,9 +264,9 @@ class AnswersTable(QTableView):
 
     def _reset(self) -> None:
         self.clearSpans()
-        for place, row in enumerate(self._model.rows):
+        for index, row in enumerate(self._model.rows):
             if not row.rather_than:
-                self.setSpan(place, PREFERRED, 1, 2)
+                self.setSpan(index, PREFERRED, 1, 2)
         self.fit()
 
     def _moved(self) -> None:

@@ -321,9 +321,9 @@ class TopBar(QWidget):
 
     def rename(self, action: Button, text: str, brief: str) -> None:
         """Give an action other words."""
-        place = self._actions.index(action)
-        self._texts = (*self._texts[:place], text, *self._texts[place + 1 :])
-        self._brief = (*self._brief[:place], brief, *self._brief[place + 1 :])
+        index = self._actions.index(action)
+        self._texts = (*self._texts[:index], text, *self._texts[index + 1 :])
+        self._brief = (*self._brief[:index], brief, *self._brief[index + 1 :])
         tell(action, name=text)
         self._place()
 

@@ -109,8 +109,8 @@ class PolicyTable(QLabel):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            place = int((event.pos().y() - self._head(self.width())) // self._row(self.width()))
-            text = self.rows[place].sentence if 0 <= place < len(self.rows) else ""
+            index = int((event.pos().y() - self._head(self.width())) // self._row(self.width()))
+            text = self.rows[index].sentence if 0 <= index < len(self.rows) else ""
             show_tooltip(event.globalPos(), text, self)
             return True
         return super().event(event)
@@ -260,8 +260,8 @@ class PolicyTable(QLabel):
         _text(painter, best_end, at.end, whole, "Best" if compact else "Probably best", RIGHT if compact else LEFT)
         if not compact:
             painter.setFont(font(Role.CAPTION))
-            for place, line in enumerate(reversed(self._unit_lines())):
-                _text(painter, before + em(6), at.cost, lower.translated(0, -place * em(18)), line, RIGHT)
+            for index, line in enumerate(reversed(self._unit_lines())):
+                _text(painter, before + em(6), at.cost, lower.translated(0, -index * em(18)), line, RIGHT)
             _text(painter, at.plot - em(8), best_end, lower, "90 % plausible")
 
     def _paint_row(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, room: QRectF) -> None:

@@ -168,8 +168,8 @@ class ColumnsPage(HeadedPage):
         if guess is None:
             box.setCurrentIndex(min(row, box.count() - 1))
             return
-        place = row - (rows - len(guess.columns))
-        box.setCurrentIndex(box.findData(guess.columns[place]) if place >= 0 else box.count() - 1)
+        index = row - (rows - len(guess.columns))
+        box.setCurrentIndex(box.findData(guess.columns[index]) if index >= 0 else box.count() - 1)
 
     def _say(self) -> None:
         """Show the first rows with what each column is, and the command that says the same."""
@@ -188,8 +188,8 @@ class ColumnsPage(HeadedPage):
         grid.setHorizontalSpacing(theme.M)
         most = min(max(_CELL, _LINE // len(shown[:_MOST_SHOWN])), _LONGEST)
         for at, name in enumerate(shown[:_MOST_SHOWN]):
-            ink, place = theme.INK if name in roles else theme.INK3, look.columns.index(name)
-            column = (name, roles.get(name, "not used"), *(row[place] for row in look.rows))
+            ink, index = theme.INK if name in roles else theme.INK3, look.columns.index(name)
+            column = (name, roles.get(name, "not used"), *(row[index] for row in look.rows))
             for number, text in enumerate(column):
                 role = theme.Role.NOTE if number else theme.Role.LABEL
                 grid.addWidget(_cell(text, most, role, ink), number, at)

@@ -392,13 +392,13 @@ class GridView(QTableView):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Let Tab go from cell to cell, and out of the table at its ends."""
-        place = self.currentIndex()
+        index = self.currentIndex()
         shown = [at for at in range(self.grid.columnCount()) if not self.isColumnHidden(at)]
         rows = self._visible_rows()
-        if not place.isValid() or not rows:
+        if not index.isValid() or not rows:
             return super().focusNextPrevChild(forward)
         last = (rows[-1], shown[-1]) if forward else (rows[0], shown[0])
-        if (place.row(), place.column()) == last:
+        if (index.row(), index.column()) == last:
             self.setTabKeyNavigation(False)
             moved = super().focusNextPrevChild(forward)
             self.setTabKeyNavigation(True)
@@ -413,17 +413,17 @@ class GridView(QTableView):
 
     def paste(self) -> None:
         """Write the block on the clipboard from the current cell on, or one text into all selected cells."""
-        place = self.currentIndex()
-        if not place.isValid():
+        index = self.currentIndex()
+        if not index.isValid():
             self.message.emit("Choose a cell first: the block is pasted from there on.")
             return
-        columns = [at for at in range(place.column(), len(self.grid.columns)) if not self.isColumnHidden(at)]
+        columns = [at for at in range(index.column(), len(self.grid.columns)) if not self.isColumnHidden(at)]
         block = block_of(QGuiApplication.clipboard().text(), split=len(columns) > 1)
         if block == [block[0][:1]] and self.several_chosen:
             cells = dict.fromkeys(self._chosen(), block[0][0])
             self.message.emit(f"{counted(self.grid.put(cells, fresh=True), 'cell')} pasted from the clipboard.")
             return
-        rows = [row for row in self._visible_rows() if row >= place.row()]
+        rows = [row for row in self._visible_rows() if row >= index.row()]
         texts = {
             (row, column): text.strip()
             for row, line in zip(rows, block, strict=False)
@@ -481,10 +481,10 @@ class GridView(QTableView):
         return [row for row in range(self.grid.rowCount()) if not self.isRowHidden(row)]
 
     def _go_down(self) -> None:
-        place = self.currentIndex()
-        below = next((row for row in self._visible_rows() if row > place.row()), None)
+        index = self.currentIndex()
+        below = next((row for row in self._visible_rows() if row > index.row()), None)
         if below is not None:
-            self.setCurrentIndex(self.grid.index(below, place.column()))
+            self.setCurrentIndex(self.grid.index(below, index.column()))
 
     @property
     def _first_editable(self) -> int:

@@ -192,12 +192,12 @@ class ModelsSection(Section):
         self.setVisible(bool(study.models))
         rows = in_column(on=self._rows.renew(), spacing=theme.S)
         self.fields = []
-        for place, model in enumerate(study.models):
+        for index, model in enumerate(study.models):
             field, out = Field(model.name), LinkButton("Take out")
-            tell(field, name=f"Name of model {place + 1}")
+            tell(field, name=f"Name of model {index + 1}")
             tell(out, name=f"Take out {model.name}")
             field.textEdited.connect(self._renamed)
-            out.clicked.connect(lambda _=False, place=place: self._take_out(place))
+            out.clicked.connect(lambda _=False, index=index: self._take_out(index))
             rows.addLayout(in_row((field, 1), out, spacing=theme.M))
             # Only now that it has a place: before, it would be shown as a window of its own.
             out.setVisible(len(study.models) > 1)
@@ -215,10 +215,10 @@ class ModelsSection(Section):
             self._study = replace(study, models=tuple(renamed))
             self.edited.emit(self._study)
 
-    def _take_out(self, place: int) -> None:
+    def _take_out(self, index: int) -> None:
         study = self._study
         if study is not None:
-            self.show_study(with_models(study, [one for at, one in enumerate(study.models) if at != place]))
+            self.show_study(with_models(study, [one for at, one in enumerate(study.models) if at != index]))
             self.edited.emit(self._study)
 
 

@@ -111,8 +111,8 @@ def told_apart(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names, with a number where two are the same."""
     counts = {name: sum(other == name for other in names) for name in names}
     return tuple(
-        name if counts[name] == 1 else f"{name} ({1 + sum(other == name for other in names[:place])})"
-        for place, name in enumerate(names)
+        name if counts[name] == 1 else f"{name} ({1 + sum(other == name for other in names[:index])})"
+        for index, name in enumerate(names)
     )
 
 
@@ -138,10 +138,10 @@ def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wordin
     return tuple(
         MistakeRates(
             mistake=wording.mistake(of_all.key),
-            rates=tuple(rates[place] for rates in each),
+            rates=tuple(rates[index] for rates in each),
             pooled=of_all,
         )
-        for place, of_all in enumerate(exchange_rates(pooled))
+        for index, of_all in enumerate(exchange_rates(pooled))
     )
 
 
@@ -163,7 +163,7 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     if widest.factor < _SAME:
         return "They agree", "No mistake counts more for one of them than for another."
     most, least = widest.ends
-    counts = [_counts_as(widest.rates[place]) for place in (most, least)]
+    counts = [_counts_as(widest.rates[index]) for index in (most, least)]
     unit = yardstick.one if counts[0].endswith(" 1") else yardstick.many
     text = f"For {names[most]} one {widest.mistake.one} counts {counts[0]} {unit}, for {names[least]} {counts[1]}"
     times = f": {two_digits(widest.factor)} times apart." if math.isfinite(widest.factor) else "."
@@ -254,7 +254,7 @@ class MistakeRates:
     @property
     def apart(self) -> bool | None:
         """Return whether the ranges of those two do not meet; None where there is no range."""
-        most, least = (self.rates[place] for place in self.ends)
+        most, least = (self.rates[index] for index in self.ends)
         if most.low is None or least.high is None:
             return None
         return most.low > least.high

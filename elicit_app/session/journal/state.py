@@ -64,10 +64,10 @@ class Entry:
     def question(self, places: Mapping[int, int]) -> Question:
         """Return the question as `Pair.question` does, made once: thousands of them follow every answer."""
         repeated = self.event.pair.repeat_of
-        place = None if repeated is None else places.get(repeated)
-        if place not in self._questions:
-            self._questions[place] = self.event.pair.question(places)
-        return self._questions[place]
+        index = None if repeated is None else places.get(repeated)
+        if index not in self._questions:
+            self._questions[index] = self.event.pair.question(places)
+        return self._questions[index]
 
     @cached_property
     def pair_digest(self) -> int:

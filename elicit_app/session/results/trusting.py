@@ -136,7 +136,7 @@ def _never_asked(study: Study, outcome: Outcome, state: SessionState) -> tuple[t
 
 def misfit_numbers(state: SessionState, places: Sequence[int]) -> frozenset[int]:
     """Return the numbers of answers, given their places in the history; what was made one with a misfit is one too."""
-    odd = {state.used[place] + 1 for place in places}
+    odd = {state.used[index] + 1 for index in places}
     return frozenset(
         odd
         | {
@@ -159,8 +159,8 @@ def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
     ]
     return tuple(
         (first, second)
-        for place, (first, one) in enumerate(live)
-        for second, other in live[place + 1 :]
+        for index, (first, one) in enumerate(live)
+        for second, other in live[index + 1 :]
         if (first, second) not in state.settled and differ(one, other, one.answer, other.answer)
     )
 
@@ -258,11 +258,11 @@ def _side_found(state: SessionState) -> TrustView:
 
 
 def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tolerance | None) -> list[TrustView]:
-    unit = next(place for place, rate in enumerate(rates) if rate.is_yardstick)
+    unit = next(index for index, rate in enumerate(rates) if rate.is_yardstick)
     bounded = [
         rate
-        for place, rate in enumerate(rates)
-        if rate.bounded or (tolerance is not None and tolerance.bounded[place, unit] and not rate.is_yardstick)
+        for index, rate in enumerate(rates)
+        if rate.bounded or (tolerance is not None and tolerance.bounded[index, unit] and not rate.is_yardstick)
     ]
     if not bounded:
         return []
