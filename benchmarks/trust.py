@@ -22,13 +22,12 @@ from typing import TypeVar
 import numpy as np
 from elicitation import opened
 
-from elicit_app.elicitation.agenda import checks_on_top
+from elicit_app.elicitation.agenda import BEST_PROBABILITY, checks_on_top, probability_best
 from elicit_app.elicitation.linearity import BAYES_FACTOR_ON_BASES, BAYES_FACTORS
 from elicit_app.elicitation.oracles import LogitOracle, Matching, Oracle
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Matrix, Moved, Purpose, Question, Side
 from elicit_app.elicitation.response import N_PARAMETERS
-from elicit_app.elicitation.stopping import BEST_PROBABILITY, probability_best
 from elicit_app.elicitation.trust import TrustReport, trust_report
 from elicit_app.experiments.measures import JudgedPairs
 from elicit_app.experiments.people import Noise

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ ROOMS_WITHOUT_QT = [
     "elicit_app.cli.asking",
     "elicit_app.experiments.simulation",
 ]
+MOST_LINES = 500
 PLOTS_AND_LEARNING = {"matplotlib", "sklearn", "scipy.stats", "pandas"}
 
 
@@ -58,3 +60,11 @@ def test_the_command_keeps_linear_algebra_to_one_thread() -> None:
     unset = {name: value for name, value in os.environ.items() if not name.endswith("_THREADS")}
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=unset)
     assert set(json.loads(run.stdout.splitlines()[-1])) == {1}
+
+
+@pytest.mark.parametrize("room", ["metrics", "elicit_app", "reliability"])
+def test_no_module_is_longer_than_what_one_reads_together(room: str) -> None:
+    folder = Path(__file__).parents[1] / room
+    lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in folder.rglob("*.py")}
+    assert lines
+    assert not {name: n for name, n in lines.items() if n > MOST_LINES}

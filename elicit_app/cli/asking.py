@@ -234,9 +234,9 @@ def _tell_recap(session: Session, console: Console) -> None:
     output.line(console, view.following)
 
 
-def _tell_stated(said: str, console: Console) -> None:
-    if said:
-        output.line(console, f"Stated for certain: {said}")
+def _tell_stated(text: str, console: Console) -> None:
+    if text:
+        output.line(console, f"Stated for certain: {text}")
 
 
 def _tell_others(study: Study, console: Console) -> None:
@@ -296,16 +296,16 @@ def ask_family(study: Study, console: Console) -> Literal["dlpm", "lpm"]:
 
 def ask_purpose(study: Study, questions: int | None, console: Console) -> AnswersFor:
     """Ask what the answers are for, which decides when the questions stop; Enter takes the study's, or the first."""
-    said = purpose_words(study, questions or SITTING, early=questions is None)
+    purposes = purpose_words(study, questions or SITTING, early=questions is None)
     console.print("What are your answers for?")
-    for number, one in enumerate(said, start=1):
+    for number, one in enumerate(purposes, start=1):
         more = f" {one.sentence}" if one.sentence else ""
         console.print(f"  {number}  {one.title} ({one.questions}).{more}")
-    usual = 1 + [one.purpose for one in said].index(study.purpose or USUAL)
+    usual = 1 + [one.purpose for one in purposes].index(study.purpose or USUAL)
     while True:
         typed = prompt(console, f"1, 2 or 3 (Enter: {usual}) ").strip() or str(usual)
         if typed in ("1", "2", "3"):
-            return said[int(typed) - 1].purpose
+            return purposes[int(typed) - 1].purpose
         console.print(f"“{typed}” is none of them.")
 
 
@@ -348,9 +348,9 @@ def simulated(session: Session, options: AskOptions, console: Console, *, ends: 
     truth = simulated_values(options, session.setting, session.study)
     fraction = is_fraction(truth.family)
     oracle: Oracle = UtilityOracle(truth.utility) if fraction else LinearOracle(truth.numerator)
-    said = ", ".join(f"{one:.3g}" for one in truth.weights)
+    weights = ", ".join(f"{one:.3g}" for one in truth.weights)
     over = " in the numerator of a fraction" if fraction else ""
-    console.print(f"A simulated expert answers, with the weights {said}{over}.")
+    console.print(f"A simulated expert answers, with the weights {weights}{over}.")
 
     def read(view: QuestionView | None) -> str | None:
         if view is None:

@@ -136,9 +136,9 @@ def _print_table(chosen: Measure, files: list[Path], found: list[Measurement]) -
         table.add_row(str(file), f"{taken.value:.6g}")
     console.print(table)
     for file, taken in zip(files, found, strict=True):
-        said = ", ".join(f"{name} {_in_words(value)}" for name, value in taken.details.items())
-        if said:
-            console.print(f"{file.name}: {said}.", soft_wrap=True)
+        details = ", ".join(f"{name} {_in_words(value)}" for name, value in taken.details.items())
+        if details:
+            console.print(f"{file.name}: {details}.", soft_wrap=True)
 
 
 def _in_words(value: object) -> str:

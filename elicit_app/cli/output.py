@@ -116,8 +116,8 @@ def table(heads: Iterable[str], left: Container[int] = (0,)) -> Table:
     from rich.table import Table
 
     plain = Table(box=None, padding=(0, 2), show_edge=False)
-    for place, head in enumerate(heads):
-        plain.add_column(head, justify="left" if place in left else "right")
+    for index, head in enumerate(heads):
+        plain.add_column(head, justify="left" if index in left else "right")
     return plain
 
 
@@ -217,6 +217,6 @@ def require_picture(path: Path) -> None:
     from elicit_app.study.writing import PICTURES, require_writable
 
     if path.suffix.lower() not in PICTURES:
-        said = f"{path}: a name that ends in {series(PICTURES, 'or')} was expected."
-        raise typer.BadParameter(said, param_hint="--plot")
+        message = f"{path}: a name that ends in {series(PICTURES, 'or')} was expected."
+        raise typer.BadParameter(message, param_hint="--plot")
     require_writable(path)

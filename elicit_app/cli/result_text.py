@@ -23,9 +23,9 @@ _MOST_ROWS = 12
 def print_result(console: Console, view: ResultView, study: Study) -> None:
     """Print what was learned: the ratios, how far they can be trusted, and what to do with the models."""
     output.line(console, f"{view.headline.start} {view.headline.number}.", style="bold")
-    said, stressed = view.headline.below
-    if said:
-        output.line(console, f"{said}{stressed}{'.' if stressed else ''}")
+    plain, stressed = view.headline.below
+    if plain:
+        output.line(console, f"{plain}{stressed}{'.' if stressed else ''}")
     if view.headline.provisional is not None:
         output.line(console, view.metric.quality.caveat)
     guess = view.guesses.get(view.headline.rate.key)
@@ -67,9 +67,9 @@ def _models(console: Console, view: ResultView) -> None:
 
 def print_judgement(console: Console, judgement: Judgement) -> None:
     """Print the recommendation, the table of policies and what more information would bring."""
-    said = judgement.recommendation
-    output.line(console, said.sentence, style="bold")
-    for text in (said.spares, said.sureness, said.reservation):
+    recommended = judgement.recommendation
+    output.line(console, recommended.sentence, style="bold")
+    for text in (recommended.spares, recommended.sureness, recommended.reservation):
         if text:
             output.line(console, text)
     _policies(console, judgement)
@@ -86,10 +86,10 @@ def _policies(console: Console, judgement: Judgement) -> None:
     counts = (" ".join(two).strip() for two in texts.heads)
     doubts = ("Above the first, 90 %", "Best") if judgement.n_draws else ()
     table = output.table(("Rank", "What one can do", *counts, "Cost", *doubts), left=(1,))
-    for place, row in enumerate(texts.rows[:_MOST_ROWS]):
+    for index, row in enumerate(texts.rows[:_MOST_ROWS]):
         one, doubt = row.judged, []
         if one.difference_interval is not None and one.probability_best is not None:
-            doubt = [_above(one.difference_interval) if place else "", probability(one.probability_best)]
+            doubt = [_above(one.difference_interval) if index else "", probability(one.probability_best)]
         cost = total_cost(one.cost_per_population)
         table.add_row(str(one.rank), f"{row.name}, {row.manner}", *row.counts, cost, *doubt)
     console.print(table)
@@ -109,8 +109,10 @@ def print_comparison(console: Console, view: ComparisonView) -> None:
     table = output.table(("Mistake", *view.names, "pooled"))
     for row in view.mistakes:
         cells = (*row.rates, row.pooled)
-        said = ["1" for _ in cells] if row.is_yardstick else ["\n".join(filter(None, cell.columns())) for cell in cells]
-        table.add_row(row.mistake.name, *said)
+        texts = (
+            ["1" for _ in cells] if row.is_yardstick else ["\n".join(filter(None, cell.columns())) for cell in cells]
+        )
+        table.add_row(row.mistake.name, *texts)
     output.line(console, f"{view.headline}.", style="bold")
     output.line(console, view.detail)
     output.line(console, f"One of each counts as so many {view.yardstick.mistake.many}:")

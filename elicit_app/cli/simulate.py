@@ -243,13 +243,13 @@ def _print_tables(found: Simulation) -> None:
 
 def _stopped_words(reason: str) -> str:
     """Return what a reason to stop says, where its name leaves a number open."""
-    from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
+    from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR
 
-    said = {
+    words = {
         "known": f" (every weight within a factor of {KNOWN_FACTOR:g}, compared with the largest)",
         "best-model": f" (the choice settled with a probability of at least {100 * BEST_PROBABILITY:g} %)",
     }
-    return said.get(reason, "")
+    return words.get(reason, "")
 
 
 def _weights(found: Simulation) -> Table:

@@ -108,11 +108,11 @@ def new(
         return
     if noun is not None:
         raise typer.BadParameter("it is about files of several labels.", param_hint="--noun")
-    files, said = [*predictions, *(more or [])], ColumnOptions(truth, columns, predicted, logits=logits)
+    files, options = [*predictions, *(more or [])], ColumnOptions(truth, columns, predicted, logits=logits)
     made = create_study(
         folder,
         files,
-        columns=[_columns_of(file, said) for file in files],
+        columns=[_columns_of(file, options) for file in files],
         name=name,
         labels=None if labels is None else _split(labels),
         population=population,
@@ -133,20 +133,20 @@ class ColumnOptions(NamedTuple):
     logits: bool = False
 
 
-def _columns_of(file: Path, said: ColumnOptions) -> ColumnMap | None:
+def _columns_of(file: Path, options: ColumnOptions) -> ColumnMap | None:
     """Return what the columns of a file are as it was said; None where they have the usual names."""
     from elicit_app.study.mapping import as_options, column_map, look_at
 
     look = look_at(file)
-    if said == ColumnOptions():
+    if options == ColumnOptions():
         if look.fits or look.guess is None:
             return None
         raise Problem(
             f"{file} has no columns y_true and proba_<class>; it has {listed([*look.columns], 8)}. Say which is which; "
             f"it seems to be: {as_options(look.guess)}"
         )
-    stated = () if said.columns is None else _pairs(said.columns)
-    return column_map(look, truth=said.truth, columns=stated, predicted=said.predicted, logits=said.logits)
+    stated = () if options.columns is None else _pairs(options.columns)
+    return column_map(look, truth=options.truth, columns=stated, predicted=options.predicted, logits=options.logits)
 
 
 def _pairs(text: str) -> tuple[tuple[str, str], ...]:
@@ -155,8 +155,8 @@ def _pairs(text: str) -> tuple[tuple[str, str], ...]:
 
     parts = [part.partition("=") for part in next(csv.reader([text]), [])]
     if not parts or not all(name.strip() and column.strip() for name, _, column in parts):
-        said = f"“{text}” must name a column for each class: CLASS=COLUMN, separated by commas."
-        raise typer.BadParameter(said, param_hint="--columns")
+        message = f"“{text}” must name a column for each class: CLASS=COLUMN, separated by commas."
+        raise typer.BadParameter(message, param_hint="--columns")
     return tuple((name.strip(), column.strip()) for name, _, column in parts)
 
 
@@ -180,13 +180,15 @@ def change(
     from elicit_app.study.making import change_models
     from elicit_app.study.mapping import look_at
 
-    opened, said = open_study(study), ColumnOptions(truth, columns, predicted, logits=logits)
+    opened, options = open_study(study), ColumnOptions(truth, columns, predicted, logits=logits)
     renamed = [one.partition("=") for one in rename or ()]
     if not all(old.strip() and new.strip() for old, _, new in renamed):
         raise typer.BadParameter("it takes OLD=NEW, the names of a model.", param_hint="--rename")
     meant = None
-    if add and not (opened.columns is not None and said == ColumnOptions() and look_at(add[0]).holds(opened.columns)):
-        meant = _columns_of(add[0], said)
+    if add and not (
+        opened.columns is not None and options == ColumnOptions() and look_at(add[0]).holds(opened.columns)
+    ):
+        meant = _columns_of(add[0], options)
     changed = change_models(
         opened,
         add=add or (),

@@ -241,12 +241,12 @@ class Terminal:
         self._say(view.unsaved or view.sentence, style="bold")
         wording, family = self._session.study.wording, self._session.procedure().family
         if view.contradictions:
-            first, second = (view.answers[place] for place in view.contradictions[0])
+            first, second = (view.answers[index] for index in view.contradictions[0])
             print_contradiction(self._console, first, second, wording, family)
             key = self._key("1", "2", "0", "k")
             if key is not None:
                 kept = {"1": "first", "2": "second", "0": "equal"}.get(key, "both")
-                self._runner.resolve((first.number, second.number), cast(Kept, kept))
+                self._runner.resolve((first.number, second.number), cast("Kept", kept))
                 return True
         print_review(self._console, view, wording, family)
         finish = "Enter shows the result" if view.can_finish else "q leaves; every answer is kept"
@@ -348,7 +348,7 @@ def print_question(
     if full_picture:
         for branch in branches(view.left, view.right, wording):
             for leaf in branch.leaves:
-                table.add_row(f"{leaf.left:,}", f"{branch.truth} called {leaf.said}", f"{leaf.right:,}")
+                table.add_row(f"{leaf.left:,}", f"{branch.truth} called {leaf.called}", f"{leaf.right:,}")
     console.print(table)
     for line in (words.fold_sentence, words.strip.sentence, view.note):
         if line:
@@ -377,7 +377,7 @@ def print_contradiction(
     """Print two answers to the same pair, and the keys that say which was meant."""
     console.print("The same pair, two answers. Which do you mean?")
     for key, answer in (("1", first), ("2", second)):
-        console.print(f"{key}  question {answer.number}: {_said(answer, wording, family)}")
+        console.print(f"{key}  question {answer.number}: {_preference_words(answer, wording, family)}")
     console.print("0  about equal        k or Enter  keep both answers")
 
 
@@ -387,10 +387,10 @@ def print_review(console: Console, view: ReviewView, wording: Wording, family: F
     for answer in reversed(view.answers):
         seconds = "" if answer.seconds is None else f"{answer.seconds:.0f}"
         strength = answer.strength.value if answer.strength else ""
-        table.add_row(str(answer.number), _said(answer, wording, family), strength, seconds, answer.fit)
+        table.add_row(str(answer.number), _preference_words(answer, wording, family), strength, seconds, answer.fit)
     console.print(table)
 
 
-def _said(answer: AnsweredView, wording: Wording, family: Family) -> str:
-    said = preference_of(answer, wording, family)
-    return said.sentence + (f" rather than {said.rather_than}" if said.rather_than else "")
+def _preference_words(answer: AnsweredView, wording: Wording, family: Family) -> str:
+    preference = preference_of(answer, wording, family)
+    return preference.sentence + (f" rather than {preference.rather_than}" if preference.rather_than else "")

@@ -1,8 +1,10 @@
-"""What kind of question comes next: a new one, one to ask again, a repeat, or a check.
+"""What kind of question comes next (a new one, one to ask again, a repeat, a check), and when the answers are enough.
 
 A sitting has at most 18 informative questions; with checks, three repeats and one dominated pair come on top, and a
 second such pair where the first was answered wrongly: one slip says little. Where all of that leaves open whether
 somebody looked, up to five more such pairs follow.
+
+A sitting may end earlier, once what the answers are for is reached: the ratios are known, or the choice is settled.
 """
 
 from __future__ import annotations
@@ -14,7 +16,19 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from elicit_app.elicitation.questions import PREFERENCES, Asked, Choice, Counts, Family, Matrix, Purpose, Question
+from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.linearity import Linearity
+from elicit_app.elicitation.questions import (
+    PREFERENCES,
+    AnswersFor,
+    Asked,
+    Choice,
+    Counts,
+    Family,
+    Matrix,
+    Purpose,
+    Question,
+)
 from elicit_app.elicitation.region import Region
 from metrics.elicited.family import MistakeKey, error_cells, linear_family
 
@@ -34,6 +48,11 @@ _LATEST = 100  # answers that a repeat is chosen from
 _SPOILT = 0.8  # share of a class's hits that a check turns into errors where anything may be shown
 _SPOILT_CLASSES, _WRONG_CLASSES = 4, 2  # of so many classes, into so many others: one mistake may not matter
 _SPOILT_MISTAKES = 3  # of a plausible check
+
+KNOWN_FACTOR = 2.0  # ratios are known once none may be off by more
+BEST_PROBABILITY = 0.95  # a choice is settled once it is best with at least this probability
+FEWEST_ANSWERS = 8  # before anything counts as known or settled
+_BITS_PER_ANSWER, _LOG_ODDS_PER_ANSWER = 0.7, 0.4  # what an answer brings, for the estimate of how many are left
 
 Kind = Literal["new", "again", "repeat", "check"]
 
@@ -323,3 +342,107 @@ def _asked_again(history: Sequence[Asked]) -> list[bool]:
 def _if_again(question: Question, place: int) -> tuple[Purpose, int | None]:
     """Return purpose and number of what asks the question at a place again; a repeat keeps what it repeats."""
     return question.purpose, place + 1 if question.purpose is Purpose.INFORMATIVE else question.repeat_of
+
+
+def ratio_factors(belief: Posterior) -> Matrix:
+    """Return by which factor each weight, shape (m,), may be off, relative to the largest one.
+
+    The factor spans half of the 90 % range: 2 says "between half and twice as much".
+    """
+    low, high = np.quantile(belief.log_ratios, [0.05, 0.95], axis=0)
+    return np.asarray(np.exp((high - low) / 2))
+
+
+def probability_best(belief: Posterior, models: Matrix) -> Matrix:
+    """Return for each model, matrices (n, k, k), the probability that the expert would rather have it than any other.
+
+    Models with the same matrix share the probability.
+    """
+    utility = belief.utilities(models)
+    best = utility >= utility.max(axis=1, keepdims=True) - 1e-12
+    return np.asarray((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
+
+
+def enough(
+    belief: Posterior,
+    models: Matrix,
+    answers: int,
+    linearity: Callable[[], Linearity | None] = lambda: None,
+    purpose: AnswersFor | None = None,
+    stays: Callable[[], float] = lambda: 1.0,
+) -> Literal["known", "best-model"] | None:
+    """Tell why the answers are enough, or None.
+
+    A choice is settled, or cannot be settled by further answers of this kind, once the ratios are known; costs are
+    written down only when they are known; for both, the ratios must be known and the choice be settled.
+
+    Parameters
+    ----------
+    belief : Posterior
+        What is believed now.
+    models : ndarray of shape (n, k, k)
+        The matrices of what can be chosen.
+    answers : int
+        Informative answers so far, "cannot say" left out.
+    linearity : callable
+        Gives what rivals of linear costs say, or None where that is not judged. Asked only where linear costs alone
+        would decide on a model: it takes half a second.
+    purpose : {"choose", "costs", "both"} or None
+        What the answers are for; None stops for either reason.
+    stays : callable
+        Gives the probability that the choice would be the same if the values were known, and what can be chosen made
+        the best of them. Asked only where the choice among `models` is settled.
+    """
+    if answers < FEWEST_ANSWERS:
+        return None
+    known = bool(ratio_factors(belief).max() <= KNOWN_FACTOR)
+    if known and (purpose != "both" or len(models) < 2):
+        return "known"
+    if len(models) < 2 or purpose == "costs" or (purpose == "both" and not known):
+        return None
+    best = probability_best(belief, models)
+    if best.max() >= BEST_PROBABILITY and (judged := linearity()) is not None:
+        best = judged.probability_best(best)
+    if best.max() < BEST_PROBABILITY or stays() < BEST_PROBABILITY:
+        return None
+    return "known" if purpose == "both" else "best-model"
+
+
+def still_needed(belief: Posterior, answers: int, most: int) -> tuple[int, int]:
+    """Estimate the fewest and the most informative answers until all ratios are known.
+
+    Parameters
+    ----------
+    belief : Posterior
+        What is believed now.
+    answers : int
+        Informative answers so far.
+    most : int
+        No more than these are asked for.
+    """
+    excess = np.log2(np.maximum(np.log(ratio_factors(belief)) / np.log(KNOWN_FACTOR), 1.0))
+    likely = float(excess.sum()) / _BITS_PER_ANSWER
+    fewest = min(most, max(1, FEWEST_ANSWERS - answers, int(0.7 * likely)))
+    return fewest, min(most, max(fewest, int(np.ceil(1.4 * likely)) + 1))
+
+
+def still_to_settle(best: Matrix, answers: int, most: int) -> tuple[int, int]:
+    """Estimate the fewest and the most informative answers until a choice is settled.
+
+    Parameters
+    ----------
+    best : ndarray of shape (n,)
+        The probability of each choice to be the best, as it is now.
+    answers : int
+        Informative answers so far.
+    most : int
+        No more than these are asked for.
+    """
+    now = min(float(best.max()), BEST_PROBABILITY)
+    likely = (_log_odds(BEST_PROBABILITY) - _log_odds(now)) / _LOG_ODDS_PER_ANSWER
+    fewest = min(most, max(1, FEWEST_ANSWERS - answers, int(0.6 * likely)))
+    return fewest, min(most, max(fewest, int(np.ceil(1.6 * likely)) + 1))
+
+
+def _log_odds(share: float) -> float:
+    return float(np.log(share / (1 - share)))

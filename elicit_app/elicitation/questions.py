@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from elicit_app.elicitation.belief import Posterior
     from elicit_app.elicitation.foretelling import AgainstChance, Foretold
     from elicit_app.elicitation.linearity import Linearity
+    from elicit_app.elicitation.procedures.lpm import Quadratic
     from elicit_app.elicitation.procedures.published import Fraction
-    from elicit_app.elicitation.procedures.quadratic import Quadratic
 
 Matrix = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -101,7 +101,7 @@ def write_probabilities(path: Path, classes: Sequence[str], probabilities: Matri
     """Write a randomised classifier as CSV: a row a case, a column ``answer_<class>`` a class."""
     import polars as pl
 
-    columns = {f"answer_{name}": probabilities[:, place] for place, name in enumerate(classes)}
+    columns = {f"answer_{name}": probabilities[:, index] for index, name in enumerate(classes)}
     write_whole(path, pl.DataFrame(columns).write_csv())
 
 

@@ -161,7 +161,7 @@ def read_sweep(path: Path) -> Sweep:
             raise Problem(f"{path}: {problem.sentence} (in {one})") from problem
         keys.append(_key(one, laboratory))
     if len(set(keys)) < len(keys):
-        twice = next(one for place, one in enumerate(combinations) if keys[place] in keys[:place])
+        twice = next(one for index, one in enumerate(combinations) if keys[index] in keys[:index])
         raise Problem(f"{path} states one combination twice: {twice}. Take one of them out.")
     return Sweep(tuple(combinations), tuple(keys))
 
@@ -313,8 +313,8 @@ class Runs:
     def rows(self) -> list[Row]:
         """Return all rows in the order of the specification, whatever was done first."""
         return [
-            {"combination": place, **self.done[key, number]}
-            for place, (one, key) in enumerate(self._keys.items())
+            {"combination": index, **self.done[key, number]}
+            for index, (one, key) in enumerate(self._keys.items())
             for number in range(one.runs)
         ]
 
@@ -372,10 +372,10 @@ def run_sweep(
     runs = Runs(sweep, out)
     advance(len(runs.done))
     missing = runs.missing()
-    for place, rows in _finished(missing, jobs, engine, scheduler):
+    for index, rows in _finished(missing, jobs, engine, scheduler):
         if isinstance(rows, Problem):
             raise rows
-        runs.add(missing[place][0], rows)
+        runs.add(missing[index][0], rows)
         advance(len(rows))
     return runs.finish()
 
@@ -393,12 +393,12 @@ def _finished(
         from joblib import Parallel, delayed
 
         yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
-            delayed(_placed)(place, one, numbers) for place, (one, numbers) in enumerate(portions)
+            delayed(_placed)(index, one, numbers) for index, (one, numbers) in enumerate(portions)
         )
 
 
-def _placed(place: int, one: Combination, numbers: Sequence[int]) -> tuple[int, list[Row] | Problem]:
-    return place, run_portion(one, numbers)
+def _placed(index: int, one: Combination, numbers: Sequence[int]) -> tuple[int, list[Row] | Problem]:
+    return index, run_portion(one, numbers)
 
 
 MEASURES = {
@@ -441,7 +441,7 @@ def found_by(sweep: Sweep, rows: Sequence[Row]) -> list[Found]:
     names = list(dict.fromkeys(name for one in stated for name in one))
     varied = [name for name in names if len({one.get(name) for one in stated}) > 1] or names[:2]
     by_place = itertools.groupby(rows, key=lambda row: row["combination"])
-    return [_found(stated[place], varied, list(of_one)) for place, of_one in by_place]
+    return [_found(stated[index], varied, list(of_one)) for index, of_one in by_place]
 
 
 def _found(stated: dict[str, object], varied: Sequence[str], rows: Sequence[Row]) -> Found:
@@ -478,7 +478,7 @@ def plot_found(found: Sequence[Found]) -> Figure:
 
 
 def _draw(panel: Axes, found: Sequence[Found], name: str, lines: Sequence[str]) -> None:
-    for place, line in enumerate(lines):
+    for index, line in enumerate(lines):
         points = sorted((one for one in found if one.line == line), key=lambda one: one.means[_QUESTIONS])
         if not points:
             continue
@@ -487,7 +487,7 @@ def _draw(panel: Axes, found: Sequence[Found], name: str, lines: Sequence[str]) 
             [one.means[name] for one in points],
             yerr=np.nan_to_num([one.errors[name] for one in points]),
             label=line,
-            **line_look(place),
+            **line_look(index),
             marker="o",
             ms=4,
             capsize=2,

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from elicit_app.elicitation.oracles import Utility
 from elicit_app.elicitation.orders import broken
 from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.procedures.lpm import Quadratic
 from elicit_app.elicitation.procedures.published import Fraction
-from elicit_app.elicitation.procedures.quadratic import Quadratic
 from elicit_app.elicitation.questions import Family, Matrix, Outcome
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import Setting
@@ -192,7 +192,7 @@ def _fractional(
 ) -> Metric:
     """Return a linear-fractional metric whose numerator is stated or drawn, and so its denominator."""
     linear = linear_family(setting.family).name
-    family = cast(Family, fraction_family(linear))
+    family = cast("Family", fraction_family(linear))
     if stated is None:
         drawn = random_metric(linear, prevalence, rng, on_the_sphere=setting.space == "sphere", kind=kind)
     else:

@@ -195,10 +195,10 @@ def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
     so_far = f"So far {len(people)} {'person' if len(people) == 1 else 'people'}"
     if factors:
-        said = f"With {asked} answers the ranges will be about a factor of {middle:.1f} wide."
-        return said, f"{so_far}; half of them between {low:.1f} and {high:.1f}."
-    said = f"With {asked} answers {100 * middle:.1f} % of pairs are judged otherwise; a search gives no ranges."
-    return said, f"{so_far}; half of them between {100 * low:.1f} and {100 * high:.1f} %."
+        sentence = f"With {asked} answers the ranges will be about a factor of {middle:.1f} wide."
+        return sentence, f"{so_far}; half of them between {low:.1f} and {high:.1f}."
+    sentence = f"With {asked} answers {100 * middle:.1f} % of pairs are judged otherwise; a search gives no ranges."
+    return sentence, f"{so_far}; half of them between {100 * low:.1f} and {100 * high:.1f} %."
 
 
 def questions_text(person: SimulatedPerson) -> str:
@@ -209,8 +209,10 @@ def questions_text(person: SimulatedPerson) -> str:
         population = question.population or person.study.population
         shown = [natural_frequencies(side, population) for side in question.rates]
         reply = to_reply("first", answer.choice)
-        said = preference(shown[0], shown[1], reply, person.study.wording, family, moved=answer.moved)
-        lines.append(f"{number}. {said.preferred}" + (f", rather than {said.rather_than}" if said.rather_than else ""))
+        words = preference(shown[0], shown[1], reply, person.study.wording, family, moved=answer.moved)
+        lines.append(
+            f"{number}. {words.preferred}" + (f", rather than {words.rather_than}" if words.rather_than else "")
+        )
     return "\n".join(lines) + "\n"
 
 

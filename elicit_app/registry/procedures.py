@@ -315,7 +315,7 @@ def _on_the_sphere(study: Study, setting: SphereSetting) -> Procedure:
 
 
 def _for_two_classes(study: Study, setting: BinarySetting) -> Procedure:
-    from elicit_app.elicitation.procedures.binary import Binary
+    from elicit_app.elicitation.procedures.dlpm import Binary
 
     return Binary(
         cases_of(study, models_asked(study, setting)[0], setting.confusions),
@@ -327,7 +327,7 @@ def _for_two_classes(study: Study, setting: BinarySetting) -> Procedure:
 
 
 def _on_small_spheres(study: Study, setting: QuadraticSetting) -> Procedure:
-    from elicit_app.elicitation.procedures.quadratic import QuadraticSearch
+    from elicit_app.elicitation.procedures.lpm import QuadraticSearch
 
     return QuadraticSearch(
         sphere_for(study, setting),

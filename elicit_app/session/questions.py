@@ -141,15 +141,15 @@ def sides(seed: int, number: int) -> tuple[Side, Subject]:
     Each block of four questions has every combination once, in random order, so that neither side nor subject can
     favour an answer.
     """
-    block, place = divmod(number - 1, len(_BLOCK))
+    block, index = divmod(number - 1, len(_BLOCK))
     order = np.random.default_rng(np.random.SeedSequence([seed, _STREAM, block])).permutation(len(_BLOCK))
-    return _BLOCK[order[place]]
+    return _BLOCK[order[index]]
 
 
 def rows_reversed(seed: int, number: int) -> bool:
     """Return whether the rows of question `number` stand in the reverse of study order: one of every two questions."""
-    block, place = divmod(number - 1, 2)
-    return bool(np.random.default_rng(np.random.SeedSequence([seed, _ROWS, block])).permutation(2)[place])
+    block, index = divmod(number - 1, 2)
+    return bool(np.random.default_rng(np.random.SeedSequence([seed, _ROWS, block])).permutation(2)[index])
 
 
 def sides_of_repeat(original: Answered, pair: Pair, subject: Subject) -> tuple[Side, Subject]:

@@ -183,9 +183,9 @@ def _head(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | No
     facts = [Section("", (Facts(tuple(row for row in rows if row[1])),), half=True) for rows in (left, right)]
     if judgement is None:
         return facts
-    said = judgement.recommendation
-    lines = [Paragraph(said.pieces and tuple(said.pieces), "lead")]
-    lines += [Paragraph(text) for text in (said.spares, said.sureness) if text]
+    recommended = judgement.recommendation
+    lines = [Paragraph(recommended.pieces and tuple(recommended.pieces), "lead")]
+    lines += [Paragraph(text) for text in (recommended.spares, recommended.sureness) if text]
     lines += [Paragraph((Piece(quality.caveat, True),))] if quality.caveat else []
     return [*facts, Section("", (Card(tuple(lines)),))]
 
@@ -226,8 +226,8 @@ def _policies(judgement: Judgement) -> tuple[Block, ...]:
         notes.append(f"{len(judgement.policies) - len(shown)} more cost more.")
     legend = "Line: 90 % plausible; dark bar above: doubt from the answers; open bar below: from the cases."
     legends = (Paragraph(legend, "legend"),) if drawn else ()
-    said = (Paragraph(note, "quiet") for note in (" ".join(notes), *judgement.notes))
-    return table, *legends, *said
+    remarks = (Paragraph(note, "quiet") for note in (" ".join(notes), *judgement.notes))
+    return table, *legends, *remarks
 
 
 def _doubts(judgement: Judgement) -> tuple[tuple[str, str], ...]:
@@ -255,9 +255,9 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
     rates = exchange_rates(metric)
     head = headline_of(rates, metric.quality.provisional)
     guesses = {} if asked is None else asked.guesses
-    said = head.in_words()
+    text = head.in_words()
     if head.rate.key in guesses:
-        said += f" First guess, before the questions: {two_digits(guesses[head.rate.key])}."
+        text += f" First guess, before the questions: {two_digits(guesses[head.rate.key])}."
     unasked = set(metric.quality.never_asked)
     names = []
     for rate in rates:
@@ -269,7 +269,7 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
     plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates))
     legend = "Dot: best estimate; bar: 50 %, line: 90 % plausible, dashed where it is only bounded"
     legend += "; diamond: first guess." if guesses else "."
-    blocks: tuple[Block, ...] = (Paragraph(said), plot, Paragraph(legend, "legend"))
+    blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))
     if unasked:
         blocks += (Paragraph("What no question was about rests on the other answers alone.", "quiet"),)
     return [Section("What the answers say", blocks, new_sheet=True)]
@@ -284,8 +284,8 @@ def _experts(view: ComparisonView) -> list[Section]:
     heads = ("Mistake", *view.names, "Pooled")
     rows = []
     for one in view.mistakes:
-        said = [Cell("1") if one.is_yardstick else Cell(*rate.columns()) for rate in (*one.rates, one.pooled)]
-        rows.append((Cell(one.mistake.name, strong=True), *said))
+        cells = [Cell("1") if one.is_yardstick else Cell(*rate.columns()) for rate in (*one.rates, one.pooled)]
+        rows.append((Cell(one.mistake.name, strong=True), *cells))
     table = Table(heads, tuple(rows), frozenset(range(1, len(heads))), widest=0)
     unit = f"One of each counts as so many {view.yardstick.mistake.many}."
     sentences = [view.headline.rstrip(".") + ".", view.detail, view.agreement, view.choice]
@@ -343,7 +343,7 @@ def _again(metric: ElicitedMetric, judgement: Judgement | None, asked: Asked | N
 
 
 def _answers(asked: Asked) -> Section:
-    rows = tuple((Cell(str(number)), Cell(said), Cell(remark)) for number, said, remark in asked.answers)
+    rows = tuple((Cell(str(number)), Cell(text), Cell(remark)) for number, text, remark in asked.answers)
     table = Table(("Number", "Answer", "Remark"), rows, frozenset({0}), widest=1)
     return Section("Every answer, in words", (table,), new_sheet=True)
 
@@ -373,10 +373,10 @@ def _with_detail(finding: Finding, text: str) -> Finding:
 
 
 def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str]:
-    said = preference_of(answer, study.wording, family)  # type: ignore[arg-type]
-    rather = f" rather than {said.rather_than}" if said.rather_than else ""
+    preference = preference_of(answer, study.wording, family)  # type: ignore[arg-type]
+    rather = f" rather than {preference.rather_than}" if preference.rather_than else ""
     strength = f" ({answer.strength.value})" if answer.strength else ""
-    text = f"Preferred {said.preferred}{rather}{strength}" if said.is_preference else said.preferred
+    text = f"Preferred {preference.preferred}{rather}{strength}" if preference.is_preference else preference.preferred
     reason = f"“{answer.reason}”" if answer.reason else ""
     return f"{text}.", "; ".join(one for one in (_FITS[answer.fit], reason) if one)
 

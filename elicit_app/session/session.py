@@ -253,7 +253,7 @@ class Session:
     ) -> None:
         """Compute what follows a reply before it is given, so that the answer finds it ready."""
         event = self._answered(asking, reply, strength, None, full_picture=False)
-        more = _more_said(asking.pair, asking.left, moved, "")
+        more = _optional_fields(asking.pair, asking.left, moved, "")
         self._steps.after(apply(self.state, Answered.model_validate(dict(event) | more) if more else event))
 
     def likely_counts(self, asking: Asking) -> tuple[Moved, ...]:
@@ -308,7 +308,7 @@ class Session:
         if asking is None or self.state.phase != "asking":
             raise Problem("There is no question to answer now. Ask for more questions first.")
         event = self._answered(asking, reply, strength, seconds, full_picture=full_picture)
-        more = _more_said(asking.pair, asking.left, moved, reason)
+        more = _optional_fields(asking.pair, asking.left, moved, reason)
         self._do(Answered.model_validate(dict(event) | more) if more else event)
 
     def _answered(
@@ -356,7 +356,7 @@ class Session:
         event = self.state.entries[number - 1].event
         choice = to_choice(event.left, reply)
         strength = only_of_preference(choice, strength)
-        more = _more_said(event.pair, event.left, moved, reason)
+        more = _optional_fields(event.pair, event.left, moved, reason)
         self._do(Changed(at=self._clock(), number=number, choice=choice, strength=strength, seconds=seconds, **more))
 
     def resolve(self, first: int, second: int, kept: Kept) -> None:
@@ -444,9 +444,9 @@ class Session:
         self._events.append(event)
 
 
-def _more_said(pair: Pair, left: Side, moved: Moved | None, reason: str) -> dict[str, Any]:
+def _optional_fields(pair: Pair, left: Side, moved: Moved | None, reason: str) -> dict[str, Any]:
     """Return what an answer says beside its choice: a count that was moved, as the question allows it, and a reason."""
-    said: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if moved is not None:
         may, moved = pair.proposal, on_screen(left, moved)
         assert moved is not None
@@ -454,7 +454,7 @@ def _more_said(pair: Pair, left: Side, moved: Moved | None, reason: str) -> dict
             raise Problem("This count cannot be moved in this question. Move the one that is offered, or choose.")
         if not may.least <= moved.count <= may.most:
             raise Problem(f"The count lies between {may.least:,} and {may.most:,}, not at {moved.count:,}.")
-        said["moved"] = moved
+        fields["moved"] = moved
     if reason.strip():
-        said["reason"] = reason.strip()[:LONGEST_REASON]
-    return said
+        fields["reason"] = reason.strip()[:LONGEST_REASON]
+    return fields

@@ -11,9 +11,8 @@ from typing import Literal
 
 import numpy as np
 
-from elicit_app.elicitation.agenda import better_side
+from elicit_app.elicitation.agenda import BEST_PROBABILITY, KNOWN_FACTOR, better_side
 from elicit_app.elicitation.questions import Counts, Outcome, Progress, Proposal, Purpose, Side
-from elicit_app.elicitation.stopping import BEST_PROBABILITY, KNOWN_FACTOR
 from elicit_app.elicitation.trust import misfits
 from elicit_app.problem import Problem
 from elicit_app.registry.entries import stated_orders
@@ -262,8 +261,8 @@ def _following(session: Session) -> str:
     view = question_view(session, 0)
     if view is None:
         return "This sitting is over: see the result, or go on."
-    said = progress_words(view)
-    return f"{said.question.rstrip(',')} is next" + (", the last one." if view.last else f", then {said.rest}.")
+    progress = progress_words(view)
+    return f"{progress.question.rstrip(',')} is next" + (", the last one." if view.last else f", then {progress.rest}.")
 
 
 def answers_csv(session: Session) -> str:

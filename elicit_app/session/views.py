@@ -145,14 +145,14 @@ class ReviewView:
 class CurveLine:
     """One curve: the recommended policy, another one, or one that needs no model (`trivial`).
 
-    `said` is what it is called inside a sentence, where that is not its name.
+    `in_sentence` is what it is called inside a sentence, where that is not its name.
     """
 
     name: str
     values: Floats
     recommended: bool = False
     trivial: bool = False
-    said: str = ""
+    in_sentence: str = ""
 
 
 @dataclass(frozen=True, eq=False)

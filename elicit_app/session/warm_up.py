@@ -135,8 +135,13 @@ def practice_feedback(pair: PracticePair, reply: Reply, study: Study, family: Fa
 
 def trade_feedback(reply: Reply, ratio: str | None, *, moved: bool) -> Feedback:
     """Say that any answer to a trade is right, what more there is to it, and how an answer is taken back."""
-    said = {"left": "You chose A", "right": "You chose B", "equal": "You said about equal", "unsure": "You cannot say"}
-    headline = said[reply]
+    headlines = {
+        "left": "You chose A",
+        "right": "You chose B",
+        "equal": "You said about equal",
+        "unsure": "You cannot say",
+    }
+    headline = headlines[reply]
     if moved:
         headline = "You made them equal" if reply == "equal" else "You said that they cannot be made equal"
         headline += f": one counts as {ratio}" if ratio and reply == "equal" else ""

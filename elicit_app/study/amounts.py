@@ -163,13 +163,13 @@ def _tallied(
     possible = np.ceil(np.maximum(room, _FEWEST_POSSIBLE if population is None else population))
     rng = np.random.default_rng(_SEED)
     tallied = []
-    for place, model in enumerate(read.models):
-        own = np.arange(place, _BATCHES, len(read.models))
+    for index, model in enumerate(read.models):
+        own = np.arange(index, _BATCHES, len(read.models))
         size = min(len(model.amounts), max(1, round(items)))
         batches = np.array(
             [model.amounts[rng.choice(len(model.amounts), size, replace=False)].mean(axis=0) for _ in own]
         )
-        outcomes = np.concatenate([usual[[place]], items * batches])
+        outcomes = np.concatenate([usual[[index]], items * batches])
         matrices = np.array([_matrix(np.rint(one), possible, good) for one in outcomes])
         tallied.append(TalliedModel(model.name, matrices[0], matrices[1:], own.astype(np.int64)))
     return tuple(tallied), possible

@@ -76,10 +76,12 @@ def _with_predicted(found: Any) -> Any:
     return {"predicted": None, **found} if isinstance(found, dict) else found
 
 
-def _complete(said: Consequence) -> Consequence:
-    if not (said.true and said.predicted != "" and said.name and said.one and said.many):
+def _complete(consequence: Consequence) -> Consequence:
+    if not (
+        consequence.true and consequence.predicted != "" and consequence.name and consequence.one and consequence.many
+    ):
         raise PydanticCustomError("empty", "true, predicted, name, one and many must not be empty")
-    return said
+    return consequence
 
 
 class Words(_Part):
@@ -445,9 +447,9 @@ def rewrite_folder(folder: Path, study: Study, kept: Sequence[int | None]) -> No
     path = folder / STUDY_FILE
     before = [entry.file for entry in _read_document(path).models]
     files: list[str] = []
-    for model, place in zip(study.models, kept, strict=True):
-        if place is not None:
-            files.append(before[place])
+    for model, index in zip(study.models, kept, strict=True):
+        if index is not None:
+            files.append(before[index])
             continue
         file = _free_name(model.name, [*before, *files])
         write_whole(folder / file, parquet_bytes(study.classes, model))

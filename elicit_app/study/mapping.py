@@ -243,8 +243,8 @@ def column_map(
     guess = look.guess
     truth = truth or (guess.truth if guess else None)
     if truth not in look.columns:
-        said = f"no column “{shortened(truth)}”" if truth else "no column that seems to be the true class"
-        raise file_problem(look.path, Finding(f"There is {said}", f"The columns are {listed([*look.columns], 8)}."))
+        fault = f"no column “{shortened(truth)}”" if truth else "no column that seems to be the true class"
+        raise file_problem(look.path, Finding(f"There is {fault}", f"The columns are {listed([*look.columns], 8)}."))
     if predicted is not None:
         names = [*look.values.get(truth, ()), *look.values.get(predicted, ())]
         found = ColumnMap(truth, ClassIndex(_sorted(names)).names, (predicted,), "labels")
@@ -262,8 +262,8 @@ def column_map(
     scores = [_numbers(name, look.filled.get(name, [])) for name in found.columns]
     known = [own for own in scores if own is not None]
     if found.kind == "logits" and len(scores) > 1 and len(known) == len(scores) and _kind(known) == "probabilities":
-        said = "The columns are probabilities already, which add up to 1: they are no raw scores (logits)"
-        raise file_problem(look.path, Finding(said, "Take them as they are."))
+        fault = "The columns are probabilities already, which add up to 1: they are no raw scores (logits)"
+        raise file_problem(look.path, Finding(fault, "Take them as they are."))
     return found
 
 
@@ -278,8 +278,8 @@ def as_options(columns: ColumnMap) -> str:
     text = io.StringIO()
     named = zip(columns.classes[-len(columns.columns) :], columns.columns, strict=True)
     csv.writer(text, lineterminator="").writerow([f"{name}={column}" for name, column in named])
-    said = f"--truth {shlex.quote(columns.truth)} --columns {shlex.quote(text.getvalue())}"
-    return f"{said} --logits" if columns.kind == "logits" else said
+    options = f"--truth {shlex.quote(columns.truth)} --columns {shlex.quote(text.getvalue())}"
+    return f"{options} --logits" if columns.kind == "logits" else options
 
 
 def require_usable(columns: ColumnMap) -> None:

@@ -448,9 +448,9 @@ def _texts(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:
     texts = [("the word for one case", wording.case), ("the word for several cases", wording.cases)]
     for name, one, many in zip(classes, wording.class_one, wording.class_many, strict=True):
         texts += [(f"the word for one “{name}”", one), (f"the word for several “{name}”", many)]
-    said = {f"“{classes[i]}” called “{classes[j]}”": mistake for (i, j), mistake in wording.mistakes.items()}
-    said |= {f"any wrong answer for “{classes[i]}”": mistake for i, mistake in enumerate(wording.any_mistake)}
-    for where, mistake in said.items():
+    named = {f"“{classes[i]}” called “{classes[j]}”": mistake for (i, j), mistake in wording.mistakes.items()}
+    named |= {f"any wrong answer for “{classes[i]}”": mistake for i, mistake in enumerate(wording.any_mistake)}
+    for where, mistake in named.items():
         texts += [(f"the {part} of {where}", getattr(mistake, part)) for part in ("name", "one", "many")]
         if len(mistake.consequence) > LONGEST_CONSEQUENCE:
             message = f"the consequence of {where} has {len(mistake.consequence)} characters"

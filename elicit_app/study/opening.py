@@ -224,7 +224,7 @@ def study_of_eta(path: Path) -> Study:
         What is wrong with the file.
     """
     table = open_table(path)
-    found = {place: name for place, column in enumerate(table.columns) if (name := class_of_column(column.strip()))}
+    found = {index: name for index, column in enumerate(table.columns) if (name := class_of_column(column.strip()))}
     classes = tuple(found.values())
     if len(classes) < 2 or len(set(classes)) < len(classes):
         remedy = "A distribution needs one such column for each of at least two classes."

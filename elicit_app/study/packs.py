@@ -105,12 +105,12 @@ def pack_bytes(study: Study) -> bytes:
         round=study.pack.round,
         others=tuple(
             EarlierOpinions(
-                true=classes[said.mistake[0]],
-                predicted=None if said.mistake[1] is None else classes[said.mistake[1]],
-                ratios=said.ratios,
-                reasons=said.reasons,
+                true=classes[opinions.mistake[0]],
+                predicted=None if opinions.mistake[1] is None else classes[opinions.mistake[1]],
+                ratios=opinions.ratios,
+                reasons=opinions.reasons,
             )
-            for said in study.pack.others
+            for opinions in study.pack.others
         ),
         amounts=study.wording.priced,
     )
@@ -225,13 +225,13 @@ def _pack(path: Path, document: PackDocument) -> Pack:
             raise Problem(f"{path}: the matrices of “{model.name}” do not all count the same cases. {_REMEDY}")
     index = {name: place for place, name in enumerate(document.classes)}
     others = []
-    for said in document.others:
-        if said.true not in index or (said.predicted is not None and said.predicted not in index):
+    for opinions in document.others:
+        if opinions.true not in index or (opinions.predicted is not None and opinions.predicted not in index):
             raise Problem(
-                f"{path} has answers about “{said.true}” called “{said.predicted}”, no mistake of this study."
+                f"{path} has answers about “{opinions.true}” called “{opinions.predicted}”, no mistake of this study."
             )
-        mistake = index[said.true], None if said.predicted is None else index[said.predicted]
-        others.append(Opinions(mistake, said.ratios, said.reasons))
+        mistake = index[opinions.true], None if opinions.predicted is None else index[opinions.predicted]
+        others.append(Opinions(mistake, opinions.ratios, opinions.reasons))
     return Pack(models, document.setting, document.content_digest, document.round, tuple(others))
 
 

@@ -34,11 +34,11 @@ def keys_of(study: Study) -> tuple[Key, ...]:
     return (*pairs, *((i, None) for i in range(k)))
 
 
-def with_mistakes(study: Study, said: dict[Key, Mistake]) -> Study:
+def with_mistakes(study: Study, words: dict[Key, Mistake]) -> Study:
     """Return the study with other words for some mistakes."""
     wording = study.wording
-    pairs = {(true, predicted): mistake for (true, predicted), mistake in said.items() if predicted is not None}
-    named = tuple(said.get((at, None), mistake) for at, mistake in enumerate(wording.any_mistake))
+    pairs = {(true, predicted): mistake for (true, predicted), mistake in words.items() if predicted is not None}
+    named = tuple(words.get((at, None), mistake) for at, mistake in enumerate(wording.any_mistake))
     return replace(study, wording=replace(wording, mistakes={**wording.mistakes, **pairs}, any_mistake=named))
 
 
@@ -171,8 +171,8 @@ def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
     table = np.zeros((len(classes), len(classes)))
     for line in lines[1:]:
         if len(line) != len(lines[0]):
-            said = counted(len(line) - 1, "number")
-            raise Problem(f"{path}: the row of “{line[0]}” has {said}, {len(classes)} were expected.")
+            numbers = counted(len(line) - 1, "number")
+            raise Problem(f"{path}: the row of “{line[0]}” has {numbers}, {len(classes)} were expected.")
         for name, cell in zip(lines[0][1:], line[1:], strict=True):
             try:
                 table[classes.index(line[0]), classes.index(name)] = float(cell)

@@ -181,9 +181,9 @@ class LinearAxis:
             What the first costs.
         """
         ends, reach = [0.0], 0.0
-        for place, (difference, range_) in enumerate(sorted(differences, key=lambda one: one[0])):
+        for index, (difference, range_) in enumerate(sorted(differences, key=lambda one: one[0])):
             low, high = range_ or (difference, difference)
-            if place > 1 and reach > 0 and difference > _TOO_FAR * reach:
+            if index > 1 and reach > 0 and difference > _TOO_FAR * reach:
                 break
             longest = _TAIL * max(cost, difference)
             ends += [max(low, -longest), min(high, longest), difference]
@@ -211,9 +211,9 @@ class LinearAxis:
         return tuple(index * step for index in range(first, last + 1))
 
 
-def line_look(place: int) -> dict[str, Any]:
+def line_look(index: int) -> dict[str, Any]:
     """Return how the line of a model or policy is drawn: the hues in turn, then again dashed."""
-    return {"color": _HUES[place % len(_HUES)], "ls": _STYLES[place // len(_HUES) % len(_STYLES)], "lw": 1.6}
+    return {"color": _HUES[index % len(_HUES)], "ls": _STYLES[index // len(_HUES) % len(_STYLES)], "lw": 1.6}
 
 
 def over_ratio(

@@ -244,7 +244,7 @@ def table_html(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
         HTML, without a script or style sheet of its own.
     """
     head = "".join(
-        f"<th {_LEFT if place == 0 else _RIGHT}>{html_text(name)}</th>" for place, name in enumerate(columns)
+        f"<th {_LEFT if index == 0 else _RIGHT}>{html_text(name)}</th>" for index, name in enumerate(columns)
     )
     body = "".join(
         f"<tr><th {_LEFT}>{html_text(row[0])}</th>"

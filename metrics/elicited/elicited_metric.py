@@ -322,10 +322,10 @@ class ElicitedMetric(CostsOfCases):
             now = all(self.class_index.place(key) >= 0 for key in labels)
             own = self.class_index if now else ClassIndex(self.classes, "classes")
             found = dict(zip(own.indices_of(labels, "labels").tolist(), labels.values(), strict=True))
-            left = [name for place, name in enumerate(self.classes) if place not in found]
+            left = [name for index, name in enumerate(self.classes) if index not in found]
             if left:
                 raise InputError(f"labels: class {left[0]!r} has none; every class of the metric needs one.")
-            given = [found[place] for place in range(len(self.classes))]
+            given = [found[index] for index in range(len(self.classes))]
         else:
             given = [*labels]
         if len(class_names(given)) != len(self.classes):

@@ -181,10 +181,10 @@ class Headline:
     @property
     def number(self) -> str:
         """Return the number with its noun: "7.5 needless excisions"; without a full stop."""
-        said, unit = self.rate.in_words(), self.yardstick.mistake
-        if said in (NOT_KNOWN, "0"):
-            return "is not known" if said == NOT_KNOWN else f"nothing beside one {unit.one}"
-        return f"{said} {unit.one if said == '1' else unit.many}"
+        text, unit = self.rate.in_words(), self.yardstick.mistake
+        if text in (NOT_KNOWN, "0"):
+            return "is not known" if text == NOT_KNOWN else f"nothing beside one {unit.one}"
+        return f"{text} {unit.one if text == '1' else unit.many}"
 
     @property
     def below(self) -> tuple[str, str]:
@@ -280,10 +280,12 @@ def headline(metric: ElicitedMetric) -> Headline:
 def headline_of(rates: Sequence[ExchangeRate], provisional: str | None = None) -> Headline:
     """Return the headline of exchange rates that were computed already; see `headline`."""
     yardstick = next(rate for rate in rates if rate.is_yardstick)
-    return Headline(max((rate for rate in rates if not rate.is_yardstick), key=_said), yardstick, provisional)
+    return Headline(
+        max((rate for rate in rates if not rate.is_yardstick), key=_headline_number), yardstick, provisional
+    )
 
 
-def _said(rate: ExchangeRate) -> float:
+def _headline_number(rate: ExchangeRate) -> float:
     """Return the number that is said of a rate; -1 where nothing is known of it."""
     if not rate.bounded or rate.ninety is None:
         return rate.ratio

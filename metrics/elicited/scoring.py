@@ -307,7 +307,7 @@ class CostsOfCases(PricedScores):
         if named is None or self.class_index.order_of(named) is not None:
             return labels
         order = ClassIndex(self.classes, "classes").order_of(named)
-        return labels if order is None else [self.labels[place] for place in np.argsort(order)]
+        return labels if order is None else [self.labels[index] for index in np.argsort(order)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,7 +336,7 @@ class Referral:
             places = metric.class_index.indices_of(cost, "cost")
             if len({*places.tolist()}) < k:
                 raise InputError(f"cost: one for each of the {k} classes was expected, found {len(cost)}.")
-            cost = [[*cost.values()][place] for place in np.argsort(places)]
+            cost = [[*cost.values()][index] for index in np.argsort(places)]
         costs = number_array(cost, "cost")
         if costs.shape not in ((), (k,)) or (costs < 0).any():
             raise InputError(f"cost: a number >= 0 was expected, or {k} of them, one per class; found {cost!r}.")

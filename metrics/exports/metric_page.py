@@ -47,14 +47,14 @@ def _about_prices(metric: ElicitedMetric) -> Section:
     """Return what the prices are in the score that they are for."""
     if metric.kind == "relevance":
         share = metric.alpha_share()
-        said = f"alpha : beta is {share:.3g} : {1 - share:.3g}."
-        return Section("In the relevance score", (Paragraph(said),), half=True)
+        text = f"alpha : beta is {share:.3g} : {1 - share:.3g}."
+        return Section("In the relevance score", (Paragraph(text),), half=True)
     false_positive, false_negative = metric.penalties()
-    said = (
+    text = (
         f"In units of a label found, a false label costs {false_positive:.3g} and a missed one {false_negative:.3g}. "
         "Labels that were rightly left out do not count."
     )
-    return Section("In the multi-label score", (Paragraph(said),), half=True)
+    return Section("In the multi-label score", (Paragraph(text),), half=True)
 
 
 def _about_costs(metric: ElicitedMetric) -> tuple[Section, ...]:

@@ -144,8 +144,8 @@ class RatePlot:
 
     def worst(self, most: int = MOST_RATES) -> RatePlot:
         """Return the yardstick and the mistakes that count most, at most `most` of them, in their order."""
-        kept = sorted(range(len(self.rates)), key=lambda place: -self.rates[place].ratio)[:most]
-        at = [place for place, rate in enumerate(self.rates) if rate.is_yardstick or place in kept]
+        kept = sorted(range(len(self.rates)), key=lambda index: -self.rates[index].ratio)[:most]
+        at = [index for index, rate in enumerate(self.rates) if rate.is_yardstick or index in kept]
         guesses = tuple(self.guesses[i] for i in at) if self.guesses else ()
         return RatePlot(tuple(self.rates[i] for i in at), tuple(self.names[i] for i in at), guesses)
 
@@ -299,8 +299,8 @@ def rate_mark(rate: ExchangeRate, axis: LogAxis, guess: float | None = None) -> 
                 parts.append(_dot(low, middle))
             case "diamond":
                 parts.append(_diamond(low, middle))
-    said = ", ".join(one for one in (rate.in_words(), rate.range_in_words()) if one)
-    return _picture(parts, said if guess is None else f"{said}; first guess {two_digits(guess)}")
+    text = ", ".join(one for one in (rate.in_words(), rate.range_in_words()) if one)
+    return _picture(parts, text if guess is None else f"{text}; first guess {two_digits(guess)}")
 
 
 def log_numbers(axis: LogAxis) -> Picture:
@@ -315,11 +315,11 @@ def difference_mark(one: JudgedPolicy, axis: LinearAxis) -> Picture:
     parts, middle = [_upright(_across(axis, 0), strong=True)], HEIGHT / 2
     if one.difference_to_best > axis.high:
         end = _across(axis, axis.high)
-        said = f"+{total_cost(one.difference_to_best)}"
+        text = f"+{total_cost(one.difference_to_best)}"
         parts.append(_line(end - 34, end, middle, ' stroke-dasharray="3 3"'))
         head = f"{end - 5:.1f},{middle - 4} {end:.1f},{middle} {end - 5:.1f},{middle + 4}"
         parts.append(f'<polyline points="{head}" {_STROKE}/>')
-        parts.append(_written(end - 40, middle + 4, said, "end"))
+        parts.append(_written(end - 40, middle + 4, text, "end"))
     else:
         for range_, top, look in (
             (one.difference_answers, middle - 8, 'fill="currentColor" fill-opacity="0.7"'),
@@ -344,12 +344,12 @@ def difference_numbers(axis: LinearAxis) -> Picture:
 def _difference_words(one: JudgedPolicy) -> str:
     if not one.difference_to_best:
         return "the first"
-    said = f"{total_cost(one.difference_to_best)} more than the first"
+    text = f"{total_cost(one.difference_to_best)} more than the first"
     if one.difference_interval is None:
-        return said
+        return text
     low, high = one.difference_interval
     ends = " to ".join(f"{total_cost(abs(end))} {'less' if end < 0 else 'more'}" for end in (low, high))
-    return f"{said}, plausible {ends}"
+    return f"{text}, plausible {ends}"
 
 
 # Colours are attributes, because not every reader styles SVG.

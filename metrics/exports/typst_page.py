@@ -93,9 +93,9 @@ def page_as_typst(page: Page) -> str:
         f"#set document(title: {_quoted(page.title)})",
         f"#let foot = {_quoted(page.foot or page.title)}",
         _STYLE,
-        f"#heading(level: 1, {_said(page.title)})",
+        f"#heading(level: 1, {_text(page.title)})",
         "#v(-0.5em)",
-        f"#text(fill: quiet, {_said(page.subtitle)})",
+        f"#text(fill: quiet, {_text(page.subtitle)})",
     ]
     for half, sections in groupby(page.sections, key=lambda section: section.half):
         made = [_section(section) for section in sections]
@@ -120,7 +120,7 @@ def _fonts() -> typst.Fonts:
 
 def _section(section: Section) -> str:
     start = ["#pagebreak(weak: true)"] if section.new_sheet else []
-    title = [f"#heading(level: {section.level}, {_said(section.title)})"] if section.title else []
+    title = [f"#heading(level: {section.level}, {_text(section.title)})"] if section.title else []
     return "\n".join([*start, *title, *map(_block, section.blocks)])
 
 
@@ -136,30 +136,30 @@ def _block(block: Block) -> str:
         case Table():
             return _table(block)
         case Matrix(names, _, more) if len(names) > _MOST_CLASSES:
-            return f"#par({_said(more)})"
+            return f"#par({_text(more)})"
         case Matrix(names, cells, _):
             return _matrix(names, cells)
         case Findings(found):
             lines = ", ".join(_finding(one) for one in found)
             return f"#grid(columns: (16pt, 1fr), row-gutter: 6pt, {lines})" if found else ""
         case Bullets(items):
-            lines = ", ".join(f"[#strong({_said(lead)}) #{_said(text)}]" for lead, text in items)
+            lines = ", ".join(f"[#strong({_text(lead)}) #{_text(text)}]" for lead, text in items)
             return f"#list(spacing: 0.7em, {lines})"
         case Signatures(signed):
-            lines = ", ".join(f"[#line(length: 100%, stroke: 0.8pt) #v(-3pt) #small({_said(name)})]" for name in signed)
+            lines = ", ".join(f"[#line(length: 100%, stroke: 0.8pt) #v(-3pt) #small({_text(name)})]" for name in signed)
             return f"#v(26pt)\n#grid(columns: (1fr,) * {len(signed)}, gutter: 20pt, {lines})"
         case RatePlot():
             return _rates(block)
 
 
 def _finding(one: Finding) -> str:
-    detail = f" #linebreak() #small({_said(one.detail)})" if one.detail else ""
-    return f"{_said(_GOOD if one.good else _BAD)}, [#strong({_said(one.headline)}){detail}]"
+    detail = f" #linebreak() #small({_text(one.detail)})" if one.detail else ""
+    return f"{_text(_GOOD if one.good else _BAD)}, [#strong({_text(one.headline)}){detail}]"
 
 
 def _paragraph(paragraph: Paragraph) -> str:
     pieces = " + ".join(
-        f"strong({_said(one.text)})" if one.strong else _said(one.text) for one in pieces_of(paragraph.text)
+        f"strong({_text(one.text)})" if one.strong else _text(one.text) for one in pieces_of(paragraph.text)
     )
     if paragraph.kind == "plain":
         return f"[#({pieces})]"
@@ -170,9 +170,9 @@ def _paragraph(paragraph: Paragraph) -> str:
 def _facts(rows: tuple[tuple[str, str], ...]) -> str:
     """Place one fact a line; very many short ones one after the other."""
     if len(rows) > _MOST_FACTS:
-        said = "; ".join(f"{name}: {value}" for name, value in rows[:_MOST_FACTS])
-        return f"#par(small({_said(f'{said}; the others are in the metric file.')}))"
-    cells = ", ".join(f"small({_said(what)}), text(9pt, {_quoted(one_line(value))})" for what, value in rows)
+        text = "; ".join(f"{name}: {value}" for name, value in rows[:_MOST_FACTS])
+        return f"#par(small({_text(f'{text}; the others are in the metric file.')}))"
+    cells = ", ".join(f"small({_text(what)}), text(9pt, {_quoted(one_line(value))})" for what, value in rows)
     return f"#grid(columns: (auto, 1fr), column-gutter: 12pt, row-gutter: 5pt, {cells})"
 
 
@@ -196,14 +196,14 @@ def _table(table: Table) -> str:
 
 
 def _lines(text: str) -> str:
-    return " #linebreak() ".join(f"#{_said(line)}" for line in text.split("\n"))
+    return " #linebreak() ".join(f"#{_text(line)}" for line in text.split("\n"))
 
 
 def _cell(cell: Cell | Picture) -> str:
     if isinstance(cell, Picture):
         return _image(cell)
-    said = f"strong({_said(cell.text)})" if cell.strong else _said(cell.text)
-    return f"[#{said} #linebreak() #small({_said(cell.beneath)})]" if cell.beneath else f"[#{said}]"
+    content = f"strong({_text(cell.text)})" if cell.strong else _text(cell.text)
+    return f"[#{content} #linebreak() #small({_text(cell.beneath)})]" if cell.beneath else f"[#{content}]"
 
 
 def _image(picture: Picture) -> str:
@@ -217,20 +217,20 @@ def _rates(plot: RatePlot) -> str:
     if len(shown.rates) == len(plot.rates):
         return made
     more = f"The mistakes that count most, and the yardstick; all {len(plot.rates)} are in the metric file."
-    return f"{made}\n#par(small({_said(more)}))"
+    return f"{made}\n#par(small({_text(more)}))"
 
 
 def _matrix(names: tuple[str, ...], cells: list[list[tuple[str, str]]]) -> str:
     """Draw a matrix, the truth in rows."""
     k = len(names)
     size = "9pt" if k <= _FEW_CLASSES else "6.5pt"
-    heads = ", ".join(['[#small("truth")]', *(f"strong({_said(name)})" for name in names)])
+    heads = ", ".join(['[#small("truth")]', *(f"strong({_text(name)})" for name in names)])
     rows = []
     for i, (name, row) in enumerate(zip(names, cells, strict=True)):
-        boxes = [f"strong({_said(name)})"]
+        boxes = [f"strong({_text(name)})"]
         for j, (number, beneath) in enumerate(row):
-            under = f" #linebreak() #text(0.8em, fill: quiet, {_said(beneath)})" if beneath else ""
-            boxes.append(f"table.cell(fill: {'sunken' if i == j else 'none'}, [#{_said(number)}{under}])")
+            under = f" #linebreak() #text(0.8em, fill: quiet, {_text(beneath)})" if beneath else ""
+            boxes.append(f"table.cell(fill: {'sunken' if i == j else 'none'}, [#{_text(number)}{under}])")
         rows.append(", ".join(boxes))
     return (
         f"#text({size}, table(columns: (auto, {'1fr, ' * k}), align: (x, y) => if x == 0 {{ left + horizon }} "
@@ -239,7 +239,7 @@ def _matrix(names: tuple[str, ...], cells: list[list[tuple[str, str]]]) -> str:
     )
 
 
-def _said(text: str) -> str:
+def _text(text: str) -> str:
     """Return an expression of Typst that is shown as text; a word too long for a column may break anywhere."""
     pieces = [piece for word in _LONG.split(text) for piece in _broken(word)]
     return f"({' + h(0pt) + '.join(map(_quoted, pieces))})"

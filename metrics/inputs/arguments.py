@@ -234,7 +234,7 @@ def class_weights(values: ArrayLike | Mapping[Any, float], classes: ClassIndex, 
     values = weights_by_label(values)
     if isinstance(values, Mapping):
         by_place = {classes.place(label): weight for label, weight in values.items()}
-        found = [by_place.get(place) for place in range(len(classes))]
+        found = [by_place.get(index) for index in range(len(classes))]
         if None in found:
             raise InputError(f"{name}: no weight for the class {classes.names[found.index(None)]!r}.")
         values = np.array(found)

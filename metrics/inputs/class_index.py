@@ -71,9 +71,9 @@ class ClassIndex:
             if is_missing(label):
                 raise InputError(f"{name}, row {position}: a label was expected, it is missing.")
         self.names = tuple(map(label_text, self.labels.tolist()))
-        self._places = {text: place for place, text in enumerate(self.names)}
+        self._places = {text: index for index, text in enumerate(self.names)}
         if len(self._places) < len(self.names):
-            twice = next(text for place, text in enumerate(self.names) if self._places[text] != place)
+            twice = next(text for index, text in enumerate(self.names) if self._places[text] != index)
             raise InputError(f"{name}: {twice!r} stands for two classes; labels are compared as text and must differ.")
         self._first = _first_of_consecutive(self.names)
 
@@ -95,7 +95,7 @@ class ClassIndex:
 
     def _boolean_place(self, text: str) -> int:
         """Return the class that a text means as a boolean; -1 where it is none or several classes read so."""
-        spelt = [place for place, name in enumerate(self.names) if name.lower() == text.lower()]
+        spelt = [index for index, name in enumerate(self.names) if name.lower() == text.lower()]
         if text.lower() in _BOOLEANS:
             return spelt[0] if len(spelt) == 1 else -1 if spelt else self._places.get(_BOOLEANS[text.lower()], -1)
         lower = [name.lower() for name in self.names]
@@ -204,10 +204,10 @@ class LabelledWeights(dict[Any, float]):
     """
 
     def __missing__(self, label: object) -> float:
-        place = ClassIndex([*self]).place(label)
-        if place < 0:
+        index = ClassIndex([*self]).place(label)
+        if index < 0:
             raise KeyError(label)
-        return [*self.values()][place]
+        return [*self.values()][index]
 
     def __contains__(self, label: object) -> bool:
         return self.get(label) is not None
@@ -366,7 +366,7 @@ def _first_of_consecutive(names: Sequence[str]) -> int | None:
         first = int(names[0])
     except ValueError:
         return None
-    consecutive = all(name == str(first + place) for place, name in enumerate(names))
+    consecutive = all(name == str(first + index) for index, name in enumerate(names))
     return first if consecutive and abs(first) < LARGEST_INTEGER else None
 
 

@@ -150,8 +150,8 @@ class CostCurve(CostLines):
         axes, points = axes_for(ax), self.break_even_points()
         scale = LogAxis.over([self.elicited, *(self.plausible or ()), *(point.ratio for point in points)], 3)
         ratios = np.geomspace(scale.low, scale.high, 200)
-        for place, (name, cost) in enumerate(zip(self.models, self.cost(ratios), strict=True)):
-            axes.plot(ratios, cost, **line_look(place), label=name)
+        for index, (name, cost) in enumerate(zip(self.models, self.cost(ratios), strict=True)):
+            axes.plot(ratios, cost, **line_look(index), label=name)
         over_ratio(axes, scale, self.mistake, self.elicited, self.plausible)
         for point in points:
             at = (point.ratio, float(self.cost(point.ratio).min()))

@@ -321,4 +321,4 @@ def concern_of_logits(
     true = ClassIndex(k).indices(targets.detach().cpu().numpy(), "targets")
     if metric is None:
         return float(meta_pattern_concern_score(true, proba, labels=np.arange(k), **options))
-    return float(metric.meta_pattern_concern_score([metric.labels[place] for place in true], proba))
+    return float(metric.meta_pattern_concern_score([metric.labels[index] for index in true], proba))

@@ -187,8 +187,8 @@ class Judgement:
     def __str__(self) -> str:
         """Return the recommendation: what to do, what it brings, how sure that is, and the notes."""
         words = self.recommendation
-        said = (words.sentence, words.spares, words.sureness, words.reservation, *self.notes)
-        return "\n".join(line for line in said if line)
+        lines = (words.sentence, words.spares, words.sureness, words.reservation, *self.notes)
+        return "\n".join(line for line in lines if line)
 
     def _repr_html_(self) -> str:
         """Return the recommendation and the policies as a table for notebooks."""
@@ -237,8 +237,8 @@ class Judgement:
         wanted : callable
             Says of a policy whether it takes part; at least one must.
         """
-        kept = [place for place, one in enumerate(self.policies) if wanted(one.policy)]
-        policies = [self.policies[place] for place in kept]
+        kept = [index for index, one in enumerate(self.policies) if wanted(one.policy)]
+        policies = [self.policies[index] for index in kept]
         return replace(self, **compared(policies, self.drawn.of(kept), self.n_cases, self.metric.provenance.questions))
 
 
@@ -250,19 +250,19 @@ def compared(policies: Sequence[JudgedPolicy], drawn: Drawn, n_cases: int, n_ans
     They are the fields `policies`, `drawn` and `information` of a `Judgement`.
     """
     order = _by_cost(drawn.estimate)
-    tied = [place for place in order if _may_be_no_dearer(drawn, place, order[0])]
-    order = [*tied, *(place for place in order if place not in tied)]
-    drawn, policies, n_draws = drawn.of(order), [policies[place] for place in order], len(drawn.both)
+    tied = [index for index in order if _may_be_no_dearer(drawn, index, order[0])]
+    order = [*tied, *(index for index in order if index not in tied)]
+    drawn, policies, n_draws = drawn.of(order), [policies[index] for index in order], len(drawn.both)
     best = share_best(drawn.both) if n_draws else None
     slack = _slack(drawn.estimate)
     judged: list[JudgedPolicy] = []
-    for place, one in enumerate(policies):
-        figures: dict[str, Any] = _ranges(drawn, place) if n_draws else {}
-        cost = drawn.estimate[place]
+    for index, one in enumerate(policies):
+        figures: dict[str, Any] = _ranges(drawn, index) if n_draws else {}
+        cost = drawn.estimate[index]
         below = int((drawn.estimate[len(tied) :] < cost - slack).sum())
-        figures["rank"] = 1 if place < len(tied) else 1 + len(tied) + below
+        figures["rank"] = 1 if index < len(tied) else 1 + len(tied) + below
         figures["difference_to_best"] = float(cost - drawn.estimate[0])
-        judged.append(replace(one, probability_best=None if best is None else float(best[place]), **figures))
+        judged.append(replace(one, probability_best=None if best is None else float(best[index]), **figures))
     loss = None
     if n_draws:
         loss = _information(drawn, n_answers, n_cases)
@@ -284,33 +284,33 @@ def _by_cost(estimate: Floats) -> list[int]:
     """Return the policies by cost; costs that are the same up to rounding keep their order."""
     order = list(np.argsort(estimate, kind="stable"))
     slack = _slack(estimate)
-    for place in range(1, len(order)):
-        at = place
+    for index in range(1, len(order)):
+        at = index
         while at and order[at] < order[at - 1] and estimate[order[at]] - estimate[order[at - 1]] <= slack:
             order[at - 1], order[at] = order[at], order[at - 1]
             at -= 1
-    return [int(place) for place in order]
+    return [int(index) for index in order]
 
 
-def _may_be_no_dearer(drawn: Drawn, place: int, first: int) -> bool:
+def _may_be_no_dearer(drawn: Drawn, index: int, first: int) -> bool:
     """Return whether the difference to the first may be 0; without draws, whether it is."""
     slack = _slack(drawn.estimate)
     if not len(drawn.both):
-        return bool(drawn.estimate[place] - drawn.estimate[first] <= slack)
-    return ninety(drawn.both[:, place] - drawn.both[:, first])[0] <= slack
+        return bool(drawn.estimate[index] - drawn.estimate[first] <= slack)
+    return ninety(drawn.both[:, index] - drawn.both[:, first])[0] <= slack
 
 
 def _slack(estimate: Floats) -> float:
     return _SAME_COST * float(np.abs(estimate).max())
 
 
-def _ranges(drawn: Drawn, place: int) -> dict[str, Range]:
+def _ranges(drawn: Drawn, index: int) -> dict[str, Range]:
     parts = {"": drawn.both, "answers": drawn.answers, "cases": drawn.cases}
     found = {}
     for name, draws in parts.items():
         if draws is not None:
-            found[f"interval_{name}" if name else "interval"] = ninety(draws[:, place])
-            found[f"difference_{name or 'interval'}"] = ninety(draws[:, place] - draws[:, 0])
+            found[f"interval_{name}" if name else "interval"] = ninety(draws[:, index])
+            found[f"difference_{name or 'interval'}"] = ninety(draws[:, index] - draws[:, 0])
     return found
 
 

@@ -151,8 +151,8 @@ class DecisionCurve:
             Where it was drawn.
         """
         axes = axes_for(ax)
-        for place, (name, benefit) in enumerate(zip(self.models, self.net_benefit, strict=True)):
-            axes.plot(self.thresholds, benefit, **line_look(place), label=name)
+        for index, (name, benefit) in enumerate(zip(self.models, self.net_benefit, strict=True)):
+            axes.plot(self.thresholds, benefit, **line_look(index), label=name)
         everybody = f"everybody called {self.positive}"
         axes.plot(self.thresholds, self.treat_all, color=QUIET, lw=1.2, ls=":", label=everybody)
         axes.axhline(0.0, color=INK, lw=1.2, label="nobody")
@@ -241,7 +241,7 @@ def decision_curve(
         shares = np.full_like(shares, share)
     found = [_histograms(reached[:, kind], weight[kind], len(cuts)) for kind in (positive, ~positive)]
     rates = [one.sum(axis=0) / one[:, -1, -1].sum() for one in found]
-    drawn = [_drawn_rates(one, draws, (seed, 1 + place)) for place, one in enumerate(found)]
+    drawn = [_drawn_rates(one, draws, (seed, 1 + index)) for index, one in enumerate(found)]
     price = cuts / (1 - cuts)
     curves = share * rates[0] - (1 - share) * price * rates[1]
     return DecisionCurve(

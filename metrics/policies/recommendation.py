@@ -103,6 +103,8 @@ def _pieces(judgement: Judgement) -> tuple[Piece, ...]:
         says = f"{recalibrated}, says " if recalibrated else " says "
         return Piece(f"{capitalised(action)} where "), name, Piece(says), cut, Piece(".")
     as_it_is = " as it decides now" if policy.decides == "as-is" else recalibrated
+    if all(one.policy.decides == "as-is" for one in judgement.policies if one.policy.model == policy.model):
+        return Piece("Use "), name, Piece(" as it decides now.")
     which = "most probable answer" if policy.decides == "as-is" else "answer with the least expected cost"
     return Piece("Use "), name, Piece(f"{as_it_is}: each {words.case} gets the {which}.")
 
@@ -154,12 +156,12 @@ def _alternative(one: JudgedPolicy, words: CaseWords) -> str:
 def _sureness(judgement: Judgement) -> str:
     if judgement.sure is None or len(judgement.policies) < 2:
         return ""
-    said = [f"{_sure(judgement.sure)} sure that nothing in the list is better."]
-    said += [_whose(judgement)] if judgement.sure < 1 else []
+    sentences = [f"{_sure(judgement.sure)} sure that nothing in the list is better."]
+    sentences += [_whose(judgement)] if judgement.sure < 1 else []
     if judgement.best.policy.model is not None:
         tied = [one for one in judgement.policies[1:] if one.rank == 1 and one.policy.model is None]
-        said += [f"It may do no better than {_alternative(tied[0], judgement.words)}."] if tied else []
-    return " ".join(said)
+        sentences += [f"It may do no better than {_alternative(tied[0], judgement.words)}."] if tied else []
+    return " ".join(sentences)
 
 
 def _reservation(judgement: Judgement) -> str:
@@ -261,11 +263,11 @@ def turning_points(judgement: Judgement, rate: ExchangeRate) -> tuple[tuple[floa
     now = float(unit[own].max())
     below: tuple[float, JudgedPolicy] | None = None
     above: tuple[float, JudgedPolicy] | None = None
-    for place, one in enumerate(judgement.policies[1:], start=1):
-        fewer = many[0] - many[place]
+    for index, one in enumerate(judgement.policies[1:], start=1):
+        fewer = many[0] - many[index]
         if fewer == 0:
             continue
-        value = float((rest[place] - rest[0]) / fewer)
+        value = float((rest[index] - rest[0]) / fewer)
         if value <= 0 or not now / _FURTHEST < value < now * _FURTHEST:
             continue
         if fewer > 0 and value >= now and (above is None or value < above[0]):
@@ -279,15 +281,15 @@ def _other_values(judgement: Judgement) -> str:
     rate = headline_of(exchange_rates(judgement.metric)).rate
     one, many = rate.mistake.one, judgement.mistake(*judgement.unit).many
     below, above = turning_points(judgement, rate)
-    said = []
+    parts = []
     if above is not None:
-        said.append(f"above about {two_digits(above[0])} {many} for one {one}: {_what(judgement, above[1])}")
+        parts.append(f"above about {two_digits(above[0])} {many} for one {one}: {_what(judgement, above[1])}")
     if below is not None:
-        for_one = "" if said else f" {many} for one {one}"
-        said.append(f"below about {two_digits(below[0])}{for_one}: {_what(judgement, below[1])}")
-    if not said:
+        for_one = "" if parts else f" {many} for one {one}"
+        parts.append(f"below about {two_digits(below[0])}{for_one}: {_what(judgement, below[1])}")
+    if not parts:
         return f"However many {many} one {one} counts for, nothing else in the list is cheaper."
-    return f"Cheaper would be, {'; '.join(said)}."
+    return f"Cheaper would be, {'; '.join(parts)}."
 
 
 def _what(judgement: Judgement, one: JudgedPolicy) -> str:

@@ -391,7 +391,7 @@ def positive_cases(true: NDArray[Any], pos_label: object) -> NDArray[np.bool_]:
         if occurring.names[0] not in ("0", "1"):
             raise InputError(f"pos_label: y_true holds only {occurring.names[0]!r}; say which label is positive.")
         return np.full(len(true), occurring.names[0] == "1")
-    place = 1 if pos_label is None else occurring.place(pos_label)
-    if place < 0 and len(found) == 2:
+    index = 1 if pos_label is None else occurring.place(pos_label)
+    if index < 0 and len(found) == 2:
         raise InputError(f"pos_label: {pos_label!r} is not one of the labels of y_true ({few(found)}).")
-    return np.asarray(occurring.places(true, "y_true") == place)
+    return np.asarray(occurring.places(true, "y_true") == index)

@@ -8,15 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elicit_app.elicitation import LPM
-from elicit_app.elicitation.belief import ParticlePosterior, Posterior
-from elicit_app.elicitation.cases import Cases
-from elicit_app.elicitation.choosing import best_pair
-from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, run
-from elicit_app.elicitation.prior import WeightPrior
-from elicit_app.elicitation.procedures.bayes import Bayes
-from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Purpose
-from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
-from elicit_app.elicitation.stopping import (
+from elicit_app.elicitation.agenda import (
     BEST_PROBABILITY,
     FEWEST_ANSWERS,
     KNOWN_FACTOR,
@@ -26,6 +18,14 @@ from elicit_app.elicitation.stopping import (
     still_needed,
     still_to_settle,
 )
+from elicit_app.elicitation.belief import ParticlePosterior, Posterior
+from elicit_app.elicitation.cases import Cases
+from elicit_app.elicitation.choosing import best_pair
+from elicit_app.elicitation.oracles import FlipOracle, LinearOracle, run
+from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.procedures.bayes import Bayes
+from elicit_app.elicitation.questions import Answer, Asked, Choice, Outcome, Purpose
+from elicit_app.elicitation.response import N_PARAMETERS, ResponseModel
 
 SEEDS = st.integers(0, 2**20)
 COSTS = np.array([[0.0, 1.0, 0.4], [0.2, 0.0, 0.1], [0.7, 0.3, 0.0]])

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from elicit_app.elicitation.agenda import FEWEST_ANSWERS
 from elicit_app.elicitation.questions import Progress, Purpose
-from elicit_app.elicitation.stopping import FEWEST_ANSWERS
 from elicit_app.registry.procedures import BayesSetting
 from elicit_app.session.questions import note_about
 from elicit_app.session.session import Session

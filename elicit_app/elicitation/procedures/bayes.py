@@ -14,15 +14,20 @@ from typing import Generic, Literal, TypeVar
 import numpy as np
 
 from elicit_app.elicitation.agenda import (
+    FEWEST_ANSWERS,
     MORE_CHECKS,
     Item,
     checks_on_top,
+    enough,
     informative,
     n_answered,
     next_item,
+    probability_best,
     questions_left,
     required_item,
     required_left,
+    still_needed,
+    still_to_settle,
 )
 from elicit_app.elicitation.asking import Answers, Asker
 from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, at_a_time, builds_on, open_ends
@@ -50,13 +55,6 @@ from elicit_app.elicitation.questions import (
 )
 from elicit_app.elicitation.region import WORST_ERROR
 from elicit_app.elicitation.response import ResponseModel, evidence
-from elicit_app.elicitation.stopping import (
-    FEWEST_ANSWERS,
-    enough,
-    probability_best,
-    still_needed,
-    still_to_settle,
-)
 from elicit_app.problem import Problem
 from metrics.elicited.family import is_fraction, linear_family
 

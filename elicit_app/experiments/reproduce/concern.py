@@ -160,12 +160,12 @@ _OURS_WITH_TORCH = {
 def _scores(true: Any, proba: Matrix) -> list[float]:
     """Return MPCS, then the five measures it is compared with, of one turn."""
     k = proba.shape[1]
-    said = proba.argmax(axis=1)
+    predicted = proba.argmax(axis=1)
     return [
         float(metrics.meta_pattern_concern_score(true, proba, top_k=_TOP_K, n_intervals=_INTERVALS, labels=range(k))),
-        float(metrics.accuracy_score(true, said)),
-        float(metrics.f1_score(true, said, average="macro", zero_division=0)),
-        float(metrics.matthews_corrcoef(true, said)),
+        float(metrics.accuracy_score(true, predicted)),
+        float(metrics.f1_score(true, predicted, average="macro", zero_division=0)),
+        float(metrics.matthews_corrcoef(true, predicted)),
         float(metrics.probability_squared_error(true, proba, labels=range(k))),
         float(metrics.negative_log_likelihood(true, proba, labels=range(k))),
     ]
@@ -328,11 +328,11 @@ def _time(measure: str, size: int, seed: int) -> dict[str, float]:
 
 
 def _calls(truth: Any, proba: Matrix) -> dict[str, Callable[[], object]]:
-    said, labels = proba.argmax(axis=1), range(10)
+    predicted, labels = proba.argmax(axis=1), range(10)
     return {
-        "accuracy": lambda: metrics.accuracy_score(truth, said),
-        "F1": lambda: metrics.f1_score(truth, said, average="macro"),
-        "MCC": lambda: metrics.matthews_corrcoef(truth, said),
+        "accuracy": lambda: metrics.accuracy_score(truth, predicted),
+        "F1": lambda: metrics.f1_score(truth, predicted, average="macro"),
+        "MCC": lambda: metrics.matthews_corrcoef(truth, predicted),
         "MS": lambda: metrics.probability_squared_error(truth, proba, labels=labels),
         "CE": lambda: metrics.negative_log_likelihood(truth, proba, labels=labels),
         "MPCS": lambda: metrics.meta_pattern_concern_score(

@@ -87,13 +87,13 @@ def _concern(true: Any, proba: Matrix, factors: Matrix) -> float:
 
 def _measured(true: Any, proba: Matrix, factors: Matrix) -> list[float]:
     """Return the six metrics, the errors and the destructive errors of one turn."""
-    said = proba.argmax(axis=1)
-    wrong = said != true
-    destructive = wrong & (factors[true, said] == 1)
+    predicted = proba.argmax(axis=1)
+    wrong = predicted != true
+    destructive = wrong & (factors[true, predicted] == 1)
     return [
-        float(metrics.accuracy_score(true, said)),
-        float(metrics.f1_score(true, said, average="macro")),
-        float(metrics.matthews_corrcoef(true, said)),
+        float(metrics.accuracy_score(true, predicted)),
+        float(metrics.f1_score(true, predicted, average="macro")),
+        float(metrics.matthews_corrcoef(true, predicted)),
         float(metrics.probability_squared_error(true, proba, labels=range(10))),
         float(metrics.negative_log_likelihood(true, proba, labels=range(10))),
         _concern(true, proba, factors),
@@ -246,21 +246,23 @@ def _interval(mean: float, error: float, n: int) -> tuple[float, float]:
 
 def _does_it_hold(base: float, rates: list[dict[str, list[float]]]) -> str:
     """Return whether the claimed gain of the rate of learning holds here, in a sentence."""
-    said = []
+    verdicts = []
     for column, name in ((0, "a lower score"), (1, "fewer destructive errors")):
         mean, error = mean_and_error(_changes(rates, column))
         low, high = _interval(mean, error, len(rates))
         verdict = "yes" if high < 0 else "no, the other way round" if low > 0 else "not to be told"
-        said.append(f"{name}: {verdict}")
-    return f"The claimed gain from a base rate of {base:g}, over {len(rates)} seeds. {'; '.join(said).capitalize()}."
+        verdicts.append(f"{name}: {verdict}")
+    return (
+        f"The claimed gain from a base rate of {base:g}, over {len(rates)} seeds. {'; '.join(verdicts).capitalize()}."
+    )
 
 
 def _picture(found: dict[str, Any]) -> Panel:
     x, y = zip(*found["places"], strict=True)
     middles, lines = found["middles"], []
-    for place, (a, b) in enumerate(found["pairs"]):
+    for index, (a, b) in enumerate(found["pairs"]):
         across, up = zip(middles[a], middles[b], strict=True)
-        lines.append(Curve("released for each other" if place == 0 else "", across, up, "published"))
+        lines.append(Curve("released for each other" if index == 0 else "", across, up, "published"))
     return Panel("t-SNE of the digits", "", "", (Curve("cases", x, y, "other", marks=True), *lines), equal=True)
 
 

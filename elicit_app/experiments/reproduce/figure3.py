@@ -290,8 +290,8 @@ def _variant_row(name: str, table: Matrix) -> Row:
     published, means, error = _PUBLISHED["vehicle"][100], table.mean(axis=0), mean_and_error(table[:, -1])[1]
     return Row(
         f"variant {name}: share within .08 and .14",
-        tuple(published[place] for place in _MEASURED),
-        tuple(float(means[place]) for place in _MEASURED),
+        tuple(published[index] for index in _MEASURED),
+        tuple(float(means[index]) for index in _MEASURED),
         f"Mean of {len(table)} splits (within .14 {table[:, -1].min():.2f} to {table[:, -1].max():.2f}, "
         f"standard error {error:.2f}).",
     )

@@ -19,9 +19,8 @@ import numpy as np
 from elicit_app.elicitation import DLPM, Cases, LinearOracle, Sphere
 from elicit_app.elicitation import run as drive
 from elicit_app.elicitation.oracles import UtilityOracle
-from elicit_app.elicitation.procedures.binary import Binary
-from elicit_app.elicitation.procedures.dlpm import RestrictedFrontier
-from elicit_app.elicitation.procedures.quadratic import Quadratic, QuadraticSearch
+from elicit_app.elicitation.procedures.dlpm import Binary, RestrictedFrontier
+from elicit_app.elicitation.procedures.lpm import Quadratic, QuadraticSearch
 from elicit_app.elicitation.procedures.search import Ask
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.experiments.reproduce.shape import (
@@ -293,13 +292,13 @@ def _beside(found: Mapping[str, Any], parts: tuple[str, ...], where: str, publis
             f"the mean of {_THEIR_COUNTS.sum()}, by the middles of a histogram's bins (k by the number of weights, a "
             "comment says 3; the tolerance is the one last set)"
         )
-    said = " and ".join(f"{error:.4f}" for error in errors)
+    text = " and ".join(f"{error:.4f}" for error in errors)
     return Row(
         f"{where}, on the unit sphere{', by bisection' if ask == 'bisect' else ''}: error of {' and of '.join(parts)}",
         published,
         means if len(parts) > 1 else means[0],
         f"Published is {of}. Ours is the mean of {len(found[parts[0]])} that fall with every error, standard error "
-        f"{said}, {np.mean(found['questions']):,.0f} questions each.",
+        f"{text}, {np.mean(found['questions']):,.0f} questions each.",
         4,
     )
 

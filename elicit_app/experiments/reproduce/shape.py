@@ -281,8 +281,8 @@ def draw(title: str, panels: Sequence[Panel], path: Path) -> None:
     figure = Figure((_WIDTH * columns, _HEIGHT * rows + 0.4), layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(title, fontsize=11, color=INK)
-    for place, panel in enumerate(panels):
-        _draw_panel(figure.add_subplot(rows, columns, place + 1), panel)
+    for index, panel in enumerate(panels):
+        _draw_panel(figure.add_subplot(rows, columns, index + 1), panel)
     write_picture(figure, path, dpi=100)
 
 
@@ -315,12 +315,12 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         axes.legend(frameon=False, fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns)
 
 
-def _series_look(place: int, number: int) -> dict[str, Any]:
+def _series_look(index: int, number: int) -> dict[str, Any]:
     """Return the look of one of several curves that follow an order, dark to light."""
     from matplotlib import colormaps
 
-    colour = colormaps["viridis"](0.85 * place / max(number - 1, 1))
-    return {"color": colour, "ls": "-", "marker": _MARKERS[place % len(_MARKERS)], "lw": 1.3}
+    colour = colormaps["viridis"](0.85 * index / max(number - 1, 1))
+    return {"color": colour, "ls": "-", "marker": _MARKERS[index % len(_MARKERS)], "lw": 1.3}
 
 
 def _draw_curve(axes: Axes, curve: Curve, look: dict[str, Any]) -> None:

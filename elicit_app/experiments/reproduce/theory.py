@@ -269,12 +269,12 @@ def _crowd(options: Options, results: Mapping[str, Any]) -> Findings:
             means, errors = zip(*measured, strict=True)
             curves.append(Curve(f"{flips:.0%} inverted", _VOTERS, means, "series", spread=errors))
             enough = next((votes for votes, mean in zip(_VOTERS, means, strict=True) if mean < 2 * _EPSILON), None)
-            said = "more than 51" if enough is None else enough
+            shown = "more than 51" if enough is None else enough
             rows.append(
                 Row(
                     f"{flips:.0%} of answers inverted: voters until the mean error is below .02",
                     None,
-                    said,
+                    shown,
                     "The majority counts; each question is one for every voter.",
                     0,
                 )

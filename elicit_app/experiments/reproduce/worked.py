@@ -200,8 +200,8 @@ def _table_figures() -> dict[str, Any]:
         "scores": scored[2.0, 1.0].per_sample.tolist(),
         "means": [float(score) for score in scored.values()],
         "cases": [
-            int(metrics.relevance_score([actual], [said], ["room"], reference=reference).case[0])
-            for _, said, actual, _ in _CASES
+            int(metrics.relevance_score([actual], [predicted], ["room"], reference=reference).case[0])
+            for _, predicted, actual, _ in _CASES
         ],
     }
 
@@ -296,11 +296,11 @@ def _predictions(name: str, seed: int, train: Any, presets: Any, test: Any) -> N
 def _by_table(train: Any, presets: Any, test: Any) -> NDArray[np.int64]:
     """Return the preset chosen most often in the same context; of all contexts where it was never seen."""
     usual = int(np.bincount(presets).argmax())
-    said = []
+    predicted = []
     for row in test:
         same = presets[(train == row).all(axis=1)]
-        said.append(int(np.bincount(same).argmax()) if len(same) else usual)
-    return np.array(said, dtype=np.int64)
+        predicted.append(int(np.bincount(same).argmax()) if len(same) else usual)
+    return np.array(predicted, dtype=np.int64)
 
 
 def _shuffle(number: int, seed: int, kind: str) -> dict[str, Any]:
@@ -318,14 +318,14 @@ def _shuffle(number: int, seed: int, kind: str) -> dict[str, Any]:
     scores, accuracies = {}, {}
     for name in _MODELS:
         if kind == "random predictions":
-            said = chance.integers(0, _PRESETS, len(test))
+            predicted = chance.integers(0, _PRESETS, len(test))
         else:
-            said = _predictions(name, number, features[train], presets[train], features[test])
+            predicted = _predictions(name, number, features[train], presets[train], features[test])
         scores[name] = [
             float(
                 metrics.relevance_score(
                     presets[test],
-                    said,
+                    predicted,
                     contexts[test][:, :2],
                     alpha=alpha,
                     beta=1.0,
@@ -334,7 +334,7 @@ def _shuffle(number: int, seed: int, kind: str) -> dict[str, Any]:
             )
             for alpha in _RATIOS
         ]
-        accuracies[name] = float(metrics.accuracy_score(presets[test], said))
+        accuracies[name] = float(metrics.accuracy_score(presets[test], predicted))
     return {"scores": scores, "accuracies": accuracies}
 
 
@@ -370,8 +370,8 @@ def _protocol(options: Options, results: Mapping[str, Any]) -> Findings:
         curves.append(Curve(name, shares, table.mean(axis=0).tolist(), "series"))
     for kind, shuffles in (("outcomes", outcomes), ("predictions", predictions)):
         means = [_mean_scores(shuffles, name)[at] for name in _MODELS]
-        said = f"{min(means):.0f} to {max(means):.0f}"
-        rows.append(Row(f"random {kind}: relevance scores at 2 : 1, %", "50 to 60", said, _RANDOM))
+        text = f"{min(means):.0f} to {max(means):.0f}"
+        rows.append(Row(f"random {kind}: relevance scores at 2 : 1, %", "50 to 60", text, _RANDOM))
     rows.append(Row("largest departure from a straight line in alpha / (alpha + beta)", 0.0, _bend(chosen), digits=9))
     best = max(_MODELS, key=lambda name: float(np.mean([one["scores"][name][at] for one in chosen])))
     rows.append(Row("best of the six models", "DecisionTable", best, _GENERATED))

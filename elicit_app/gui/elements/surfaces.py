@@ -287,16 +287,16 @@ class _FoldButton(Sized, QPushButton):
 
     def __init__(self, title: str) -> None:
         super().__init__(title)
-        self._said = ""
+        self._summary = ""
         self.setCheckable(True)
         self.setAutoDefault(False)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
-    def say(self, said: str) -> None:
+    def say(self, text: str) -> None:
         """Change what is said to be set."""
-        self._said = said
-        tell(self, name=self.text(), more=said, tooltip=said)
+        self._summary = text
+        tell(self, name=self.text(), more=text, tooltip=text)
         self.update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -322,8 +322,8 @@ class _FoldButton(Sized, QPushButton):
             painter.setFont(theme.font(theme.Role.NOTE))
             painter.setPen(colours.ink2)
             rest = QRectF(left, room.top(), room.right() - _PAD - left, room.height())
-            said = elided(self._said, QFontMetricsF(painter.font()), rest.width())
-            painter.drawText(rest, Qt.AlignmentFlag.AlignRight | middle, said)
+            shown = elided(self._summary, QFontMetricsF(painter.font()), rest.width())
+            painter.drawText(rest, Qt.AlignmentFlag.AlignRight | middle, shown)
 
 
 class FoldedCard(Card):
@@ -342,9 +342,9 @@ class FoldedCard(Card):
         self.button.toggled.connect(self._inside.setVisible)
         self.button.toggled.connect(self.folded)
 
-    def say(self, said: str) -> None:
+    def say(self, text: str) -> None:
         """Say what is set inside."""
-        self.button.say(said)
+        self.button.say(text)
 
     def open(self) -> None:
         """Show what is inside."""

@@ -112,7 +112,7 @@ class LaboratoryFlow(QObject):
 
     def _save_picture(self) -> None:
         page = self._page
-        card = page.said.parentWidget()
+        card = page.sentence.parentWidget()
         if (path := self._ask("laboratory", ".png")) is not None and card is not None:
             picture = card.grab()
             self._write(path, lambda: save_pixels(picture, path))

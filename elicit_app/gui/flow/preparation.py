@@ -235,7 +235,7 @@ class Preparation(QObject):
         path, study = self._dialogs.words(page), page.study
         if path is not None and study is not None:
             self._background.run(
-                lambda: read_words(study, path), lambda said: page.take_words(said, path.name), page.say_problem
+                lambda: read_words(study, path), lambda words: page.take_words(words, path.name), page.say_problem
             )
 
     def _save_words_as(self) -> None:
@@ -315,14 +315,14 @@ class Preparation(QObject):
         if files and study is not None:
             self._background.run(
                 lambda: _collected(study, files),
-                lambda said: self._added(study, said),
+                lambda message: self._added(study, message),
                 lambda problem: page.say_problem(problem.sentence),
             )
 
-    def _added(self, study: Study, said: str) -> None:
+    def _added(self, study: Study, message: str) -> None:
         if self._study is study:
             self.ask_before(study)
-            self._begin_page.notice.say(said, good=True)
+            self._begin_page.notice.say(message, good=True)
 
     def _compare(self) -> None:
         if self._experts:

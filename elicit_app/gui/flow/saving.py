@@ -59,8 +59,8 @@ class Dialogs:
 
 def documents() -> Path:
     """Return the folder in which a person looks for their documents."""
-    place = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-    return Path(place) if place and Path(place).is_dir() else Path.home()
+    folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    return Path(folder) if folder and Path(folder).is_dir() else Path.home()
 
 
 def proposed_name(view: ResultView, ending: str) -> str:

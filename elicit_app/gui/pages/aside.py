@@ -112,9 +112,9 @@ def _keys() -> QWidget:
     grid.setContentsMargins(0, 0, 0, 0)
     grid.setHorizontalSpacing(theme.M)
     grid.setVerticalSpacing(8)
-    for row, (keys, said) in enumerate(KEYS):
+    for row, (keys, text) in enumerate(KEYS):
         grid.addWidget(KeyCap(*keys), row, 0, RIGHT)
-        grid.addWidget(Label(said), row, 1)
+        grid.addWidget(Label(text), row, 1)
     grid.setColumnStretch(1, 1)
     return block
 
@@ -181,8 +181,8 @@ class SettingsPage(HeadedPage):
         self.place.setText(f"Kept in {place}. Nothing leaves this computer.")
 
     def _appearance_rows(self) -> list[QWidget]:
-        for name, said in _APPEARANCES:
-            row = ChoiceRow(said)
+        for name, label in _APPEARANCES:
+            row = ChoiceRow(label)
             self._group.addButton(row.radio)
             row.radio.clicked.connect(self._changed)
             self.appearances[name] = row

@@ -80,9 +80,9 @@ class ExpertPlot(LogPlot):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             top = self._head()
-            for place, row in enumerate(self._rows):
+            for index, row in enumerate(self._rows):
                 height = self._block(row, self.width())
-                self._paint_block(painter, colours, columns, row, QRectF(0, top, self.width(), height), first=not place)
+                self._paint_block(painter, colours, columns, row, QRectF(0, top, self.width(), height), first=not index)
                 top += height
             self._paint_axis(painter, columns, top - em(6))
             self._paint_legend(painter, colours, top + em(24))
@@ -121,8 +121,8 @@ class ExpertPlot(LogPlot):
             painter.fillRect(QRectF(0, room.top(), room.width(), 1), colours.line)
         title = self._title(row, room.width())
         self._paint_title(painter, colours, row, QRectF(0, room.top(), room.width(), title))
-        for place, (name, rate) in enumerate(self._lines(row)):
-            line = QRectF(0, room.top() + title + place * self._line(), room.width(), self._line())
+        for index, (name, rate) in enumerate(self._lines(row)):
+            line = QRectF(0, room.top() + title + index * self._line(), room.width(), self._line())
             self._paint_line(painter, colours, columns, name, rate, line)
 
     @staticmethod
@@ -169,10 +169,10 @@ class ExpertPlot(LogPlot):
     def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:
         painter.setFont(font(Role.NOTE))
         x, y = 0.0, top + em(12)
-        for bar, said in ((False, "an expert, 90 % plausible"), (True, "all of them pooled")):
+        for bar, text in ((False, "an expert, 90 % plausible"), (True, "all of them pooled")):
             (plotting.bar if bar else plotting.line)(painter, colours.unit if bar else colours.ink, x, x + em(34), y)
             plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
-            x = self._paint_legend_text(painter, x + em(42), y, said)
+            x = self._paint_legend_text(painter, x + em(42), y, text)
 
 
 MOST = 8
@@ -182,8 +182,8 @@ MOST = 8
 def furthest(mistakes: tuple[MistakeRates, ...]) -> tuple[MistakeRates, ...]:
     """Return the mistakes to show, in study order: those whose ranges do not meet first, then the furthest apart."""
     others = [one for one in mistakes if not one.is_yardstick]
-    order = sorted(range(len(others)), key=lambda place: (not others[place].apart, -others[place].factor))
-    return tuple(others[place] for place in sorted(order[:MOST]))
+    order = sorted(range(len(others)), key=lambda index: (not others[index].apart, -others[index].factor))
+    return tuple(others[index] for index in sorted(order[:MOST]))
 
 
 class ComparePage(HeadedPage):

@@ -75,12 +75,12 @@ class RowsTable(QWidget):
         self._show()
 
     def _show(self) -> None:
-        for place, (line, cells) in enumerate(zip(self._lines, self._cells, strict=True)):
-            there = place < len(self._shown)
+        for index, (line, cells) in enumerate(zip(self._lines, self._cells, strict=True)):
+            there = index < len(self._shown)
             line.setVisible(there)
             for column, cell in enumerate(cells):
                 cell.setVisible(there)
-                cell.setText(self._shown[place][column] if there else "")
+                cell.setText(self._shown[index][column] if there else "")
 
 
 _LINE = "Simulated people answer. Nobody is asked, nothing is written into a study."
@@ -124,7 +124,7 @@ class LaboratoryPage(ScrolledPage):
         self.progress, self.progress_words = ProgressBar(), Label(role=Role.LABEL, wrap=False)
         self.go = PrimaryButton("Run", keys=("Ctrl+Enter",))
         self._make_fields(studies, procedures)
-        self.said, self.so_far = Label(_EMPTY, Role.LEAD), Label(_HOW, Role.NOTE, theme.INK2)
+        self.sentence, self.so_far = Label(_EMPTY, Role.LEAD), Label(_HOW, Role.NOTE, theme.INK2)
         self.otherwise = LivePlot("Pairs judged otherwise", share=True)
         self.widths = LivePlot("Width of the ranges, as a factor", share=False, wanted=_WANTED)
         self.rows = RowsTable()
@@ -234,8 +234,8 @@ class LaboratoryPage(ScrolledPage):
         self.otherwise.show_series([one for one, _ in series], most)
         self.widths.show_series([one for _, one in series], most)
         first = [one for one in self._people if one.settings.procedure == self.chosen[0].procedure]
-        said, so_far = width_sentence(first) if first else (_EMPTY, _HOW)
-        self.said.setText(said)
+        sentence, so_far = width_sentence(first) if first else (_EMPTY, _HOW)
+        self.sentence.setText(sentence)
         self.so_far.setText(so_far)
         self._show_progress()
 
@@ -295,12 +295,12 @@ class LaboratoryPage(ScrolledPage):
         column = card.column
         for name, widget in (("Study", self.study), ("Procedure", self.procedure), ("They answer by", self.answers)):
             column.addLayout(named(name, widget))
-        for (name, box), (said, size) in (
+        for (name, box), (label, size) in (
             (("Person", self.person), ("number", self.person_size)),
             (("Noise", self.noise), ("of size", self.noise_size)),
         ):
             beside = QWidget()
-            in_column(named(said, size), on=beside)
+            in_column(named(label, size), on=beside)
             self._beside[box] = beside
             row = in_row((named(name, box), 3), (beside, 2))
             column.addLayout(row)
@@ -319,7 +319,7 @@ class LaboratoryPage(ScrolledPage):
     def _plots_card(self) -> Card:
         card = Section()
         column = card.column
-        fill(column, self.said, self.so_far)
+        fill(column, self.sentence, self.so_far)
         self._plots = in_row((self.otherwise, 1), (self.widths, 1), spacing=theme.L)
         column.addLayout(self._plots)
         return card

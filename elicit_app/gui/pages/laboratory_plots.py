@@ -71,11 +71,11 @@ class LivePlot(Sized, QLabel):
         near = [end for end in ends if end <= _FURTHEST * most]
         self._most = max(near or ends, default=most)
         known = [(one.name, *one.medians()[-1]) for one in self._series]
-        said = [f"{name}: {self._said(value)} after {answers} answers" for name, answers, value in known]
-        tell(self, name=self._title, more="; ".join(said))
+        parts = [f"{name}: {self._value_text(value)} after {answers} answers" for name, answers, value in known]
+        tell(self, name=self._title, more="; ".join(parts))
         self.update()
 
-    def _said(self, value: float) -> str:
+    def _value_text(self, value: float) -> str:
         return f"{100 * value:.0f} %" if self._share else f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
     def _axis(self) -> LinearAxis | LogAxis:
@@ -97,8 +97,8 @@ class LivePlot(Sized, QLabel):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self._paint_frame(painter, colours, axis, room)
-            for place, one in enumerate(self._series):
-                self._paint_series(painter, colours, axis, room, one, dashed=place > 0)
+            for index, one in enumerate(self._series):
+                self._paint_series(painter, colours, axis, room, one, dashed=index > 0)
 
     def _tick(self, value: float) -> str:
         return f"{100 * value:.0f} %" if self._share else f"{value:,.0f}"
@@ -159,8 +159,8 @@ class LivePlot(Sized, QLabel):
         painter.setFont(font(Role.STRONG))
         painter.setPen(colours.ink)
         (x, y), (answers, value) = points[-1], one.medians()[-1]
-        said = self._said(value) if answers <= self._most else f"{self._said(value)} after {answers:,}"
+        text = self._value_text(value) if answers <= self._most else f"{self._value_text(value)} after {answers:,}"
         if dashed:
-            painter.drawText(QRectF(room.left(), y + em(6), x - room.left() + em(8), em(22)), RIGHT, said)
+            painter.drawText(QRectF(room.left(), y + em(6), x - room.left() + em(8), em(22)), RIGHT, text)
         else:
-            painter.drawText(QRectF(x + em(10), y - em(11), em(60), em(22)), LEFT, said)
+            painter.drawText(QRectF(x + em(10), y - em(11), em(60), em(22)), LEFT, text)

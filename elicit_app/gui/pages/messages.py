@@ -88,11 +88,14 @@ class RecapPage(ScrolledPage):
         go_on_by_enter(self, self.go_on)
 
 
-def _part(name: str, said: Label) -> QWidget:
+def _part(name: str, label: Label) -> QWidget:
     """Return a line, a name and what is said under it."""
     part = QWidget()
     in_column(
-        Divider(), in_column(Label(name, theme.Role.NOTE, theme.INK2), said, spacing=theme.XS), on=part, spacing=theme.M
+        Divider(),
+        in_column(Label(name, theme.Role.NOTE, theme.INK2), label, spacing=theme.XS),
+        on=part,
+        spacing=theme.M,
     )
     return part
 

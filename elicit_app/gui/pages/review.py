@@ -113,19 +113,19 @@ class ContradictionCard(Card):
         self._pair = (first.number, second.number)
         count = f" ({number} of {total})" if total > 1 else ""
         self._title.setText(f"The same pair, two answers. Which do you mean?{count}")
-        said = [answer_words(answer, wording, family).preferred for answer in (first, second)]
-        self._first.show_answer(first, None, said[0])
-        self._second.show_answer(second, first, said[1])
-        self._buttons["first"].setText("About equal" if first.reply == "equal" else said[0])
-        self._buttons["second"].setText("About equal" if second.reply == "equal" else said[1])
+        preferred = [answer_words(answer, wording, family).preferred for answer in (first, second)]
+        self._first.show_answer(first, None, preferred[0])
+        self._second.show_answer(second, first, preferred[1])
+        self._buttons["first"].setText("About equal" if first.reply == "equal" else preferred[0])
+        self._buttons["second"].setText("About equal" if second.reply == "equal" else preferred[1])
         self._buttons["equal"].setVisible("equal" not in (first.reply, second.reply))
         self._lay_buttons()
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """One row of buttons, two by two on a compact page, one below the other with a large font."""
         turn(self._answers, down=breakpoint_.large)
-        for said in (self._first, self._second):
-            said.what.set_compact(breakpoint_.compact)
+        for summary in (self._first, self._second):
+            summary.what.set_compact(breakpoint_.compact)
         self._per_row = 1 if breakpoint_.large else 2 if breakpoint_.compact else 4
         self._lay_buttons()
 

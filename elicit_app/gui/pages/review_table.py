@@ -66,10 +66,10 @@ class AnswerWords(NamedTuple):
 
 def answer_words(answer: AnsweredView, wording: Wording, family: Family) -> AnswerWords:
     """Say an answer: what was preferred, and what the other result would have offered instead."""
-    said = preference_of(answer, wording, family)
+    preference = preference_of(answer, wording, family)
     clearly = answer.strength.value if answer.strength is not None else ""
     seconds = "" if answer.seconds is None else f"{answer.seconds:,.0f}"
-    return AnswerWords(answer.number, said.preferred, said.rather_than, clearly, seconds, answer.fit)
+    return AnswerWords(answer.number, preference.preferred, preference.rather_than, clearly, seconds, answer.fit)
 
 
 class AnswersModel(QAbstractTableModel):
@@ -264,9 +264,9 @@ class AnswersTable(QTableView):
 
     def _reset(self) -> None:
         self.clearSpans()
-        for place, row in enumerate(self._model.rows):
+        for index, row in enumerate(self._model.rows):
             if not row.rather_than:
-                self.setSpan(place, PREFERRED, 1, 2)
+                self.setSpan(index, PREFERRED, 1, 2)
         self.fit()
 
     def _moved(self) -> None:
@@ -294,7 +294,7 @@ class _Head(QHeaderView):
             for column in range(self.count()):
                 if not self.isSectionHidden(column):
                     room = QRectF(self.sectionViewportPosition(column), 0, self.sectionSize(column), self.height())
-                    said = self.model().headerData(column, Qt.Orientation.Horizontal)
+                    head = self.model().headerData(column, Qt.Orientation.Horizontal)
                     align = RIGHT if column == SECONDS else LEFT
                     left = _PAD + (_GAP if column == FITS else 0)
-                    painter.drawText(room.adjusted(left, 0, -_PAD, 0), align, str(said))
+                    painter.drawText(room.adjusted(left, 0, -_PAD, 0), align, str(head))

@@ -99,22 +99,27 @@ class StripText:
         return sum(widths) + self.between_parts * (len(parts) - 1)
 
 
-def strip_text(said: DifferenceSentence | Balance, width: float, room: Breakpoint, *, short: bool = False) -> StripText:
+def strip_text(
+    sentence: DifferenceSentence | Balance, width: float, room: Breakpoint, *, short: bool = False
+) -> StripText:
     """Return the lines for a sentence in `width` pixels: smaller type before more than a line for each part.
 
     Names so long that they would take more than four lines are cut in their middle (`short`); the rows of the card, the
     tooltips and the accessible name have them whole.
     """
     if short:
-        said = _shortened(said)
-    parts, compact = _balance_parts(said) if isinstance(said, Balance) else _parts(said), room.compact or room.large
+        sentence = _shortened(sentence)
+    parts, compact = (
+        _balance_parts(sentence) if isinstance(sentence, Balance) else _parts(sentence),
+        room.compact or room.large,
+    )
     for role in (Role.STRIP, Role.STRONG):
         text = StripText((tuple(parts),), role, compact)
         if not room.large and text.width(tuple(parts)) <= width:
             return text
         lines = tuple((part,) for whole in parts for part in _wrapped(text, whole, width))
         if role is Role.STRONG and len(lines) > _MOST_LINES and not room.large and not short:
-            return strip_text(said, width, room, short=True)
+            return strip_text(sentence, width, room, short=True)
         if len(lines) == len(parts) or role is Role.STRONG:
             return StripText(lines, role, compact)
     raise AssertionError("the last role always fits")
@@ -150,11 +155,11 @@ def _balance_parts(balance: Balance) -> list[Part]:
     return [Part(None, first, one), Part(None, second, other)]
 
 
-def _shortened(said: DifferenceSentence | Balance) -> DifferenceSentence | Balance:
-    if isinstance(said, Balance):
-        few, many = (", ".join(map(_short, more.split(", "))) for more in said.more)
-        return said._replace(more=(few, many))
-    return replace(said, fewer=tuple(map(_short, said.fewer)), more=tuple(map(_short, said.more)))
+def _shortened(sentence: DifferenceSentence | Balance) -> DifferenceSentence | Balance:
+    if isinstance(sentence, Balance):
+        few, many = (", ".join(map(_short, more.split(", "))) for more in sentence.more)
+        return sentence._replace(more=(few, many))
+    return replace(sentence, fewer=tuple(map(_short, sentence.fewer)), more=tuple(map(_short, sentence.more)))
 
 
 def _short(change: str) -> str:
@@ -217,10 +222,10 @@ class StripBand(QLabel):
         text = self.text_for(width)
         return len(text.lines) * self._pitch(text) + self._air(text)
 
-    def height_of(self, said: DifferenceSentence | Balance, width: int, room: Breakpoint) -> int:
+    def height_of(self, sentence: DifferenceSentence | Balance, width: int, room: Breakpoint) -> int:
         """Return the height that another sentence would take."""
         shown = self._strip, self._room
-        self._strip, self._room = said, room
+        self._strip, self._room = sentence, room
         height = self.heightForWidth(width)
         self._strip, self._room = shown
         return height
@@ -316,9 +321,9 @@ class TopBar(QWidget):
 
     def rename(self, action: Button, text: str, brief: str) -> None:
         """Give an action other words."""
-        place = self._actions.index(action)
-        self._texts = (*self._texts[:place], text, *self._texts[place + 1 :])
-        self._brief = (*self._brief[:place], brief, *self._brief[place + 1 :])
+        index = self._actions.index(action)
+        self._texts = (*self._texts[:index], text, *self._texts[index + 1 :])
+        self._brief = (*self._brief[:index], brief, *self._brief[index + 1 :])
         tell(action, name=text)
         self._place()
 

@@ -354,9 +354,9 @@ class ComparisonCard(QGroupBox):
     def _place_move(self, rows: tuple[ComparisonRow, ...]) -> None:
         """Put field and slider where number and squares of the moved count stand."""
         moving = self._moving
-        for place, row in enumerate(rows):
+        for index, row in enumerate(rows):
             for bar in row.bars:
-                mine = moving is not None and place == self.moving_row(moving) and bar.side == moving.side
+                mine = moving is not None and index == self.moving_row(moving) and bar.side == moving.side
                 bar.set_moving(moving if mine else None)
                 if mine and moving is not None:
                     self._place_field(bar, moving)

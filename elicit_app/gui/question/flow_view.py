@@ -27,7 +27,7 @@ _LEAST_NAME = 60
 """Width of a name that must be wrapped, at least, at the base font."""
 
 
-def said_font(*, compact: bool, strong: bool) -> QFont:
+def called_font(*, compact: bool, strong: bool) -> QFont:
     """Return the font of what the model says."""
     return font(Role.FLOW, compact=compact, weight=600 if strong else 400)
 
@@ -96,7 +96,7 @@ def flow_place(shown: tuple[Branch, ...], width: float, *, compact: bool) -> Flo
     """Return the columns: numbers whole, names as wide as the longest where there is room, the bars get the rest."""
     half = width / 2
     leaves = [leaf for branch in shown for leaf in branch.leaves]
-    names, strong = QFontMetricsF(said_font(compact=compact, strong=True)), QFontMetricsF(truth_font())
+    names, strong = QFontMetricsF(called_font(compact=compact, strong=True)), QFontMetricsF(truth_font())
     numbers = QFontMetricsF(number_font(compact=compact, strong=True))
     digits = max(numbers.horizontalAdvance(f"{max(leaf.left, leaf.right):,}") for leaf in leaves)
     truth = max(strong.horizontalAdvance(branch.truth) for branch in shown)
@@ -104,7 +104,7 @@ def flow_place(shown: tuple[Branch, ...], width: float, *, compact: bool) -> Flo
     start = box + (28 if compact else em(58))
     gap = 12 if compact else em(16)
     beyond = BESIDE_NUMBER + _after_bars(leaves) + theme.S
-    longest = max(names.horizontalAdvance(leaf.said) for leaf in leaves) + 2
+    longest = max(names.horizontalAdvance(leaf.called) for leaf in leaves) + 2
     name_width = min(longest, max(em(_LEAST_NAME), half - start - gap - digits - beyond))
     number = start + max(name_width, 0 if compact else min(em(102), half * 0.2)) + gap + digits
     bars = number + BESIDE_NUMBER
@@ -125,9 +125,9 @@ def leaf_heights(branch: Branch, place: FlowPlace, usual: int, *, compact: bool)
 
     `usual` at the base font; more where a name is wrapped, or where the box of the truth needs it.
     """
-    face = said_font(compact=compact, strong=True)
+    face = called_font(compact=compact, strong=True)
     one_line = QFontMetricsF(face).height()
-    names = [wrapped_height(leaf.said, face, place.name_width) for leaf in branch.leaves]
+    names = [wrapped_height(leaf.called, face, place.name_width) for leaf in branch.leaves]
     heights = [max(em(usual), name if name > 1.5 * one_line else 0.0) for name in names]
     box = max(2 * em(usual), wrapped_height(truth_line(branch), truth_font(), truth_width(place)) + theme.XS)
     return [height * max(1.0, box / sum(heights)) for height in heights]
@@ -151,12 +151,12 @@ class FlowPainter:
         painter, place, y = self._painter, self._place, height / 2
         side = em(26 if self._compact else 30)
         face = font(Role.LABEL)
-        said = QFontMetricsF(face).horizontalAdvance("the model says") + 2
+        width = QFontMetricsF(face).horizontalAdvance("the model says") + 2
         for each in _SIDES:
             paint_badge(painter, letter_of(each), place.span(each, place.names, side, y, side), self._colours)
             painter.setFont(face)
             painter.setPen(self._colours.ink2)
-            painter.drawText(place.span(each, place.names + side + theme.S, said, y, height), CENTRE, "the model says")
+            painter.drawText(place.span(each, place.names + side + theme.S, width, y, height), CENTRE, "the model says")
         painter.drawText(place.span("right", -place.box, 2 * place.box, y, height), CENTRE, "Truth")
 
     def branch(self, branch: Branch, rect: QRectF, heights: list[float]) -> None:
@@ -205,8 +205,8 @@ class FlowPainter:
         count = leaf.left if side == "left" else leaf.right
         painter.setPen(self._colours.ink if leaf.differs else self._colours.ink3)
         name = place.span(side, place.names, place.name_width, y, high)
-        face = said_font(compact=self._compact, strong=leaf.differs)
-        self._wrapped(leaf.said, face, name, _INWARDS[side] | _MIDDLE)
+        face = called_font(compact=self._compact, strong=leaf.differs)
+        self._wrapped(leaf.called, face, name, _INWARDS[side] | _MIDDLE)
         painter.setFont(number_font(compact=self._compact, strong=leaf.differs))
         width = QFontMetricsF(painter.font()).horizontalAdvance(f"{count:,}") + 2
         number = place.span(side, place.number - width, width, y, high)
@@ -280,11 +280,11 @@ class FullPicture(QLabel):
 
 
 def _spoken(branch: Branch) -> str:
-    said = [
-        f"{leaf.said}{', correct' if leaf.correct else ''}: {leaf.left:,} in A, {leaf.right:,} in B"
+    leaves = [
+        f"{leaf.called}{', correct' if leaf.correct else ''}: {leaf.left:,} in A, {leaf.right:,} in B"
         for leaf in branch.leaves
     ]
-    return f"Truth {branch.truth}, {branch.total:,}; model says " + "; ".join(said)
+    return f"Truth {branch.truth}, {branch.total:,}; model says " + "; ".join(leaves)
 
 
 class Spacing(NamedTuple):
@@ -368,7 +368,7 @@ class FlowList(FullPicture):
         return round(self._head(width) + sum(sum(self.heights(branch, width)) for branch in self.full) + theme.S)
 
     def _head(self, width: int) -> float:
-        return max(em(_HEAD), wrapped_height(_SAYS, said_font(compact=True, strong=False), width - 2 * self.side()))
+        return max(em(_HEAD), wrapped_height(_SAYS, called_font(compact=True, strong=False), width - 2 * self.side()))
 
     def wanted_height(self, width: int) -> int:
         return self.needed_height(width)
@@ -383,9 +383,9 @@ class FlowList(FullPicture):
 
     def heights(self, branch: Branch, width: int) -> list[float]:
         """Return the heights of the line of the truth and of its leaves."""
-        room, face = self.name_width(width), said_font(compact=True, strong=True)
+        room, face = self.name_width(width), called_font(compact=True, strong=True)
         truth = max(em(_TRUTH), wrapped_height(_truth(branch), truth_font(), width - 2 * theme.M) + theme.S)
-        return [truth, *(max(em(_LEAF), wrapped_height(leaf.said, face, room)) for leaf in branch.leaves)]
+        return [truth, *(max(em(_LEAF), wrapped_height(leaf.called, face, room)) for leaf in branch.leaves)]
 
     def name_width(self, width: int) -> float:
         """Return the width of what the model says: sign and name."""
@@ -412,17 +412,17 @@ class FlowList(FullPicture):
             x = self.side() - theme.S - badge if each == "left" else self.width() - self.side() + theme.S
             paint_badge(painter, letter_of(each), QRectF(x, (high - badge) / 2, badge, badge), colours)
         middle = QRectF(self.side(), 0, self.width() - 2 * self.side(), high)
-        self._write(painter, _SAYS, said_font(compact=True, strong=False), colours.ink2, middle)
+        self._write(painter, _SAYS, called_font(compact=True, strong=False), colours.ink2, middle)
 
     def _paint_leaf(self, painter: QPainter, leaf: Leaf, rect: QRectF, colours: theme.Tokens) -> None:
         ink, side = colours.ink if leaf.differs else colours.ink3, self.side()
-        face = said_font(compact=True, strong=leaf.differs)
+        face = called_font(compact=True, strong=leaf.differs)
         middle = rect.adjusted(side, 0, -side, 0)
         if leaf.correct:
-            text = QFontMetricsF(face).horizontalAdvance(leaf.said)
+            text = QFontMetricsF(face).horizontalAdvance(leaf.called)
             x = max(middle.left(), middle.center().x() - text / 2 - em(16))
             paint_glyph(painter, Glyph.CHECK, QRectF(x, rect.top(), em(12), rect.height()), ink)
-        self._write(painter, leaf.said, face, ink, middle.adjusted(em(8), 0, -em(8), 0))
+        self._write(painter, leaf.called, face, ink, middle.adjusted(em(8), 0, -em(8), 0))
         for each in _SIDES:
             self._paint_number(painter, leaf, each, rect, ink, colours)
 

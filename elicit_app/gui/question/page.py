@@ -251,13 +251,13 @@ class QuestionPage(PairPage):
         view, study = self._question, self._study
         if view is None or study is None:
             return
-        said = [view.note, mark_words(view)] if view.again is None else []
+        notes = [view.note, mark_words(view)] if view.again is None else []
         if view.again is not None and view.previous is not None:
             given = last_words(view.previous, study.wording, self._family)
-            said.append(f"{given} Answer anew, or leave it as it was.")
+            notes.append(f"{given} Answer anew, or leave it as it was.")
         if self.reason.text().strip():
-            said.append(f"Your reason: {self.reason.text().strip()}")
-        self.note.setText(" ".join(filter(None, said)))
+            notes.append(f"Your reason: {self.reason.text().strip()}")
+        self.note.setText(" ".join(filter(None, notes)))
 
     def _set_answerable(self, answerable: bool) -> None:
         for button in (*self.answers.buttons, self.answers.level, *self.move_answers.buttons):
@@ -321,13 +321,13 @@ class QuestionPage(PairPage):
     def answerable(self) -> bool:
         return self._question is not None and not self._answered and self.break_card.isHidden()
 
-    def _give(self, said: Pressed, moved: Moved | None = None) -> None:
+    def _give(self, pressed: Pressed, moved: Moved | None = None) -> None:
         if self._question is None:
             return
         self._answered = True
         seconds = self._since_painted.elapsed() / 1000
         request, reason = self._question.request, self.reason.text().strip()
-        self.answered.emit(GivenAnswer(request, *said, seconds, self._saw_full, moved, reason))
+        self.answered.emit(GivenAnswer(request, *pressed, seconds, self._saw_full, moved, reason))
 
     def _consider(self) -> None:
         moving, question = self._moving, self._question

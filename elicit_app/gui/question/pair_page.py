@@ -416,12 +416,10 @@ class PairPage(Page):
 
     def _strip_height(self, width: int) -> int:
         """Return the height of the strip: enough for either sentence, so that nothing moves with what is asked."""
-        tall = self.strip.heightForWidth(width)
+        heights = [self.strip.heightForWidth(width)]
         if self._proposal is not None and self._view is not None:
-            tall = max(
-                tall, *(self.strip.height_of(said, width, self.room) for said in (self._view.strip, self._widest))
-            )
-        return tall
+            heights += [self.strip.height_of(one, width, self.room) for one in (self._view.strip, self._widest)]
+        return max(heights)
 
     @property
     def answers_scroll(self) -> bool:

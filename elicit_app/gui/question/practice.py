@@ -43,11 +43,13 @@ class FeedbackCard(Card):
         self.again = Button("Try again")
         self.next = PrimaryButton("Next", keys=("Enter",))
         words = in_column(1, self.headline, self.sentence, 1, spacing=theme.XS)
-        said = in_row((self.sign, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=theme.M)
+        message = in_row((self.sign, 0, Qt.AlignmentFlag.AlignTop), (words, 1), spacing=theme.M)
         buttons = in_row(
             1, (self.again, 0, Qt.AlignmentFlag.AlignVCenter), (self.next, 0, Qt.AlignmentFlag.AlignVCenter), spacing=12
         )
-        self._parts = in_row((said, 1), buttons, on=self, margins=(theme.L, theme.M, theme.L, theme.M), spacing=theme.M)
+        self._parts = in_row(
+            (message, 1), buttons, on=self, margins=(theme.L, theme.M, theme.L, theme.M), spacing=theme.M
+        )
 
     def say(self, feedback: Feedback, *, undo: bool = False) -> None:
         """Show feedback; with `undo` the answer can be taken back."""
@@ -154,14 +156,14 @@ class PracticePage(PairPage):
     def give_moved(self, reply: Reply, moved: Moved | None) -> None:
         self._say(trade_feedback(reply, self.ratio, moved=moved is not None))
 
-    def _say(self, said: Feedback) -> None:
-        self.feedback.say(said, undo=self._number > 0)
+    def _say(self, feedback: Feedback) -> None:
+        self.feedback.say(feedback, undo=self._number > 0)
         self.answers.hide()
         self.move_answers.hide()
         self.feedback.show()
-        self.call(said.headline)
+        self.call(feedback.headline)
         self.place()
-        (self.feedback.next if said.right else self.feedback.again).setFocus(Qt.FocusReason.OtherFocusReason)
+        (self.feedback.next if feedback.right else self.feedback.again).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _again(self) -> None:
         self._show_step()

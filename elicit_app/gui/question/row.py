@@ -283,14 +283,14 @@ class CountBar(QLabel):
             self._paint_keys(painter, field, over, "", colours)
 
     def _paint_keys(self, painter: QPainter, field: QRectF, middle: float, words: str, colours: theme.Tokens) -> None:
-        caps, said = key_caps_width(("Left", "Right")), QFontMetricsF(painter.font()).horizontalAdvance(words) + 2
-        wide = caps + theme.S + said if words else caps
+        caps, width = key_caps_width(("Left", "Right")), QFontMetricsF(painter.font()).horizontalAdvance(words) + 2
+        wide = caps + theme.S + width if words else caps
         left = field.left() if self._side == "right" else field.right() - wide
         ink, border = colours.ink2, colours.line2
         paint_key_caps(painter, ("Left", "Right"), left, middle, ink=ink, border=border, fill=colours.surface)
         painter.setFont(font(Role.CAPTION))
         painter.setPen(colours.ink2)
-        beside = QRectF(left + caps + theme.S, middle - em(11), said, em(22))
+        beside = QRectF(left + caps + theme.S, middle - em(11), width, em(22))
         painter.drawText(beside, Qt.AlignmentFlag.AlignVCenter, words)
 
     def _paint_bar(self, painter: QPainter, bar: Bar, colours: theme.Tokens) -> None:
@@ -348,18 +348,18 @@ class ComparisonRow(QWidget):
     def show_row(self, row: Row, plan_: Plan) -> None:
         """Show the words of a row; its bars follow with `show_bars` when the height of the row is known."""
         self._plan = plan_
-        size, said = plan_.sizes, row.mistake.consequence
+        size, consequence = plan_.sizes, row.mistake.consequence
         for label, text, role in (
             (self.name, row.mistake.name, size.title),
             (self.flow, row.flow, size.flow),
-            (self.consequence, said, size.consequence),
+            (self.consequence, consequence, size.consequence),
         ):
             label.set_role(role, compact=size.compact)
             label.setText(breakable(text, QFontMetricsF(label.font()), self._words_width()))
         self._shorten(row, plan_)
-        self.consequence.setVisible(size.says_consequence and bool(said))
+        self.consequence.setVisible(size.says_consequence and bool(consequence))
         hidden = [row.mistake.name, row.flow] if self._is_short else []
-        tell(self, tooltip="\n".join([*hidden, *([] if size.says_consequence else [said])]), more=said)
+        tell(self, tooltip="\n".join([*hidden, *([] if size.says_consequence else [consequence])]), more=consequence)
 
     def _shorten(self, row: Row, plan_: Plan) -> None:
         """Let very long names take two lines: in smaller type, then cut in the middle, whole in the tooltip."""
@@ -377,11 +377,11 @@ class ComparisonRow(QWidget):
             whole = QFontMetricsF(self.flow.font())
             room = (
                 width * most
-                - whole.horizontalAdvance(replace(row, truths="", said="").flow)
+                - whole.horizontalAdvance(replace(row, truths="", called="").flow)
                 - em(30 if most > 1 else 4)
             )
-            truths, said = (elided(name, whole, room / 2) for name in (row.truths, row.said))
-            short = replace(row, truths=truths, said=said).flow
+            truths, called = (elided(name, whole, room / 2) for name in (row.truths, row.called))
+            short = replace(row, truths=truths, called=called).flow
             self.flow.setText(fitted(short, self.flow.font(), width, most))
             self._is_short = True
 

@@ -76,7 +76,7 @@ class Picture:
         The most important first: it carries the dot.
     x, y : axes
         Of the plot.
-    x_said, y_said : callable
+    x_text, y_text : callable
         Return a number of an axis in words.
     x_title : str
         What stands below the axis.
@@ -96,8 +96,8 @@ class Picture:
     curves: tuple[Curve, ...]
     x: LinearAxis | LogAxis
     y: LinearAxis
-    x_said: Callable[[float], str]
-    y_said: Callable[[float], str]
+    x_text: Callable[[float], str]
+    y_text: Callable[[float], str]
     x_title: str
     second: tuple[Callable[[float], str], str] | None = None
     shaded: tuple[float, float] | None = None
@@ -185,7 +185,7 @@ class CurvePlot(QLabel):
         picture = self._picture
         assert picture is not None
         metrics = QFontMetricsF(font(Role.CAPTION))
-        left = max((metrics.horizontalAdvance(picture.y_said(tick)) for tick in picture.y.ticks(5)), default=0.0)
+        left = max((metrics.horizontalAdvance(picture.y_text(tick)) for tick in picture.y.ticks(5)), default=0.0)
         foot = em(48) + (0 if picture.second is None else em(44))
         right = metrics.horizontalAdvance("100 %") / 2
         return QRectF(left + em(10), em(24), self.width() - left - em(10) - right, self.height() - em(24) - foot)
@@ -250,16 +250,16 @@ class CurvePlot(QLabel):
             painter.setPen(plotting.pen(colours.line, 1))
             painter.drawLine(QPointF(room.left(), y), QPointF(room.right(), y))
             painter.setPen(colours.ink2)
-            painter.drawText(QRectF(0, y - em(10), room.left() - em(8), em(20)), RIGHT, picture.y_said(tick))
-        self._paint_numbers(painter, colours, room, picture.x_said, room.bottom() + em(6))
+            painter.drawText(QRectF(0, y - em(10), room.left() - em(8), em(20)), RIGHT, picture.y_text(tick))
+        self._paint_numbers(painter, colours, room, picture.x_text, room.bottom() + em(6))
         self._paint_title(painter, colours, room, picture.x_title, room.bottom() + em(26))
         if picture.second is not None:
-            said, title = picture.second
-            self._paint_numbers(painter, colours, room, said, room.bottom() + em(48))
+            as_text, title = picture.second
+            self._paint_numbers(painter, colours, room, as_text, room.bottom() + em(48))
             self._paint_title(painter, colours, room, title, room.bottom() + em(68))
 
     def _paint_numbers(
-        self, painter: QPainter, colours: Tokens, room: QRectF, said: Callable[[float], str], top: float
+        self, painter: QPainter, colours: Tokens, room: QRectF, as_text: Callable[[float], str], top: float
     ) -> None:
         """Write round numbers under the axis, as many as have room."""
         picture = self._picture
@@ -269,7 +269,7 @@ class CurvePlot(QLabel):
         metrics, taken = QFontMetricsF(painter.font()), -1e9
         widest = metrics.horizontalAdvance("50 %") + em(16)
         for tick in picture.x.ticks(min(max(2, int(room.width() // widest)), _MOST_TICKS)):
-            x, text = self._x(room, tick), said(tick)
+            x, text = self._x(room, tick), as_text(tick)
             box = self._within(painter.font(), x, text, top)
             if not text or box.left() < taken:
                 continue

@@ -121,7 +121,7 @@ class PracticeDialog(QDialog):
         try:
             return float(typed.rstrip("% ").replace(",", "")) if typed else 0.0
         except ValueError:
-            truth, called = (self._study.wording.class_one[place] for place in (i, j))
+            truth, called = (self._study.wording.class_one[index] for index in (i, j))
             raise InputError(f"“{typed}” for {truth} called {called} is not a number.") from None
 
     def _grid(self) -> QScrollArea:

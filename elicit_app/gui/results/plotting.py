@@ -347,8 +347,8 @@ class MatrixGrid(QLabel):
         left, top = places.left, places.top
         painter.setFont(font(Role.NOTE))
         painter.setPen(colours.ink2)
-        said = "the model says" if legible else "the model says (darker is more; point at a cell for its number)"
-        painter.drawText(QRectF(left, 0, self.width() - left, em(22)), CENTRE, said)
+        text = "the model says" if legible else "the model says (darker is more; point at a cell for its number)"
+        painter.drawText(QRectF(left, 0, self.width() - left, em(22)), CENTRE, text)
         painter.drawText(QRectF(0, top - em(24), left, em(22)), LEFT, "the truth is")
         painter.setFont(font(Role.CAPTION if self._dense() else Role.NOTE, weight=500))
         painter.setPen(colours.ink)

@@ -109,9 +109,9 @@ class PolicyTable(QLabel):
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            place = int((event.pos().y() - self._head(self.width())) // self._row(self.width()))
-            said = self.rows[place].sentence if 0 <= place < len(self.rows) else ""
-            show_tooltip(event.globalPos(), said, self)
+            index = int((event.pos().y() - self._head(self.width())) // self._row(self.width()))
+            text = self.rows[index].sentence if 0 <= index < len(self.rows) else ""
+            show_tooltip(event.globalPos(), text, self)
             return True
         return super().event(event)
 
@@ -143,10 +143,10 @@ class PolicyTable(QLabel):
 
     def _unit_lines(self) -> tuple[str, ...]:
         """Return the unit of the costs on one line, or on two that are about as long."""
-        said = f"in {self._texts.unit}"
-        if QFontMetricsF(font(Role.CAPTION)).horizontalAdvance(said) <= em(_HEAD):
-            return (said,)
-        return _on_two_lines(said, least=2)
+        text = f"in {self._texts.unit}"
+        if QFontMetricsF(font(Role.CAPTION)).horizontalAdvance(text) <= em(_HEAD):
+            return (text,)
+        return _on_two_lines(text, least=2)
 
     def _heads(self) -> tuple[tuple[str, ...], ...]:
         """Return what heads each count, broken elsewhere where its second line would be too long."""
@@ -260,8 +260,8 @@ class PolicyTable(QLabel):
         _text(painter, best_end, at.end, whole, "Best" if compact else "Probably best", RIGHT if compact else LEFT)
         if not compact:
             painter.setFont(font(Role.CAPTION))
-            for place, line in enumerate(reversed(self._unit_lines())):
-                _text(painter, before + em(6), at.cost, lower.translated(0, -place * em(18)), line, RIGHT)
+            for index, line in enumerate(reversed(self._unit_lines())):
+                _text(painter, before + em(6), at.cost, lower.translated(0, -index * em(18)), line, RIGHT)
             _text(painter, at.plot - em(8), best_end, lower, "90 % plausible")
 
     def _paint_row(self, painter: QPainter, colours: Tokens, at: _Columns, row: PolicyRow, room: QRectF) -> None:
@@ -340,12 +340,12 @@ class PolicyTable(QLabel):
 
     def _paint_far(self, painter: QPainter, ink: QColor, at: _Columns, difference: float, y: float) -> None:
         """Paint a dashed arrow with its number: the row lies beyond the axis."""
-        said, tip = signed(difference), at.plot_end + em(8)
+        text, tip = signed(difference), at.plot_end + em(8)
         painter.setFont(font(Role.NOTE))
         painter.setPen(ink)
-        width = QFontMetricsF(painter.font()).horizontalAdvance(said)
+        width = QFontMetricsF(painter.font()).horizontalAdvance(text)
         start = tip - em(60)
-        painter.drawText(QRectF(start - width - em(8), y - em(12), width + em(4), em(24)), RIGHT, said)
+        painter.drawText(QRectF(start - width - em(8), y - em(12), width + em(4), em(24)), RIGHT, text)
         painter.setPen(plotting.pen(ink, 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(start, y), QPointF(tip - 2, y))
         plotting.head(painter, ink, tip, y, 1)

@@ -37,7 +37,7 @@ class Scale(NamedTuple):
         Its numbers.
     question : str
         What is asked, for screen readers.
-    said : callable
+    as_text : callable
         Returns a number in words.
     own : float
         Where the study is, marked with a square.
@@ -45,7 +45,7 @@ class Scale(NamedTuple):
 
     axis: ShareAxis
     question: str
-    said: Callable[[float], str]
+    as_text: Callable[[float], str]
     own: float
 
 
@@ -123,14 +123,14 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
         self.update()
 
     def _description(self) -> str:
-        said = self._scale.said
-        parts = [f"{s.name} is cheapest from {said(s.low)} to {said(s.high)}." for s in self._segments]
+        as_text = self._scale.as_text
+        parts = [f"{s.name} is cheapest from {as_text(s.low)} to {as_text(s.high)}." for s in self._segments]
         note = self._note()
         return " ".join([*parts, f"{capitalised(note)}."])
 
     def _note(self) -> str:
         """Return what stands below the numbers: where the study is."""
-        return f"square: in your study, {self._scale.said(self._scale.own)}"
+        return f"square: in your study, {self._scale.as_text(self._scale.own)}"
 
     def _inset(self) -> float:
         return float(em(18))
@@ -153,12 +153,12 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
     def _paint_ticks(self, painter: QPainter, colours: Tokens) -> None:
         painter.setFont(font(Role.NOTE))
         painter.setPen(colours.ink2)
-        metrics, top, said = QFontMetricsF(painter.font()), self._y() + em(22), self._scale.said
+        metrics, top, as_text = QFontMetricsF(painter.font()), self._y() + em(22), self._scale.as_text
         taken = list(self._change_boxes(metrics).values())
         for tick in self._scale.axis.ticks(9):
-            room = self._label_box(metrics, tick, said(tick)).adjusted(-em(6), 0, em(6), 0)
+            room = self._label_box(metrics, tick, as_text(tick)).adjusted(-em(6), 0, em(6), 0)
             if not any(room.intersects(other) for other in taken):
-                painter.drawText(room, CENTRE, said(tick))
+                painter.drawText(room, CENTRE, as_text(tick))
                 taken.append(room)
         note, own = self._note(), self._x(self._scale.own)
         painter.drawText(self._inside(metrics, own, note, top + em(22)), CENTRE, note)
@@ -171,8 +171,8 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
             painter.setPen(plotting.pen(colours.ink))
             painter.drawLine(QPointF(x, self._y() - em(26)), QPointF(x, self._y() + em(24)))
         painter.setFont(font(Role.NOTE))
-        for said, room in self._change_boxes(metrics).items():
-            painter.drawText(room, CENTRE, said)
+        for text, room in self._change_boxes(metrics).items():
+            painter.drawText(room, CENTRE, text)
         self._paint_names(painter, colours)
 
     def _paint_names(self, painter: QPainter, colours: Tokens) -> None:
@@ -182,14 +182,14 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
         metrics, gap, taken = QFontMetricsF(painter.font()), em(10), list[QRectF]()
         order = sorted(self._segments, key=lambda one: self._x(one.low) - self._x(one.high))
         for segment in order:
-            said = f"{segment.name} is best"
-            width = metrics.horizontalAdvance(said) + 2
+            text = f"{segment.name} is best"
+            width = metrics.horizontalAdvance(text) + 2
             # The first name ends at its change, the others begin at theirs: both sides of a tick are named.
             beside = self._x(segment.high) - gap - width if segment is self._segments[0] else self._x(segment.low) + gap
             left = beside if len(self._segments) > 1 else (self.width() - width) / 2
             room = QRectF(left, 0, width, em(24))
             if left >= 0 and room.right() <= self.width() and not any(room.intersects(other) for other in taken):
-                painter.drawText(room, CENTRE, said)
+                painter.drawText(room, CENTRE, text)
                 taken.append(room.adjusted(-gap, 0, gap, 0))
 
     def _paint_handle(self, painter: QPainter, colours: Tokens) -> None:
@@ -226,7 +226,7 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
         return QRectF(left, top, width, em(22))
 
     def _change_text(self, segment: Segment) -> str:
-        return f"they change places at {self._scale.said(segment.low)}"
+        return f"they change places at {self._scale.as_text(segment.low)}"
 
 
 ASSUMED = (
@@ -374,7 +374,9 @@ class PrevalencePane(QWidget):
             return
         assert isinstance(shares, tuple)
         judgement = self._scenarios.judgement(shares)
-        said = judgement.recommendation
-        self.title.setText(said.sentence)
-        self.sentence.setText(f"{said.sureness} {words.scenario_sentence(said.sentence, self._own)}".strip())
+        recommended = judgement.recommendation
+        self.title.setText(recommended.sentence)
+        self.sentence.setText(
+            f"{recommended.sureness} {words.scenario_sentence(recommended.sentence, self._own)}".strip()
+        )
         self.policies.show_judgement(judgement)

@@ -177,8 +177,8 @@ class RatioPlot(LogPlot):
             plotting.line(painter, colours.ink, x, x + em(34), y)
             plotting.bar(painter, colours.unit, x + em(8), x + em(26), y)
         plotting.dot(painter, colours.ink, colours.surface, x + em(17), y)
-        said = "best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate"
-        x = self._paint_legend_text(painter, x + em(42), y, said)
+        text = "best estimate; bar: 50 %, line: 90 % plausible" if measured else "estimate"
+        x = self._paint_legend_text(painter, x + em(42), y, text)
         if any(row.guess is not None for row in self._rows):
             plotting.diamond(painter, colours, x + em(8), y)
             self._paint_legend_text(painter, x + em(24), y, "your first guess")
@@ -233,8 +233,8 @@ class TrustCard(Card):
         for finding in good:
             column.addWidget(self._finding(finding))
         if view.held_out:
-            said = any("kept aside" in finding.detail for finding in good)
-            column.addWidget(_held_out(view.held_out, said))
+            introduced = any("kept aside" in finding.detail for finding in good)
+            column.addWidget(_held_out(view.held_out, introduced))
         if bad and (good or view.held_out):
             column.addWidget(Divider())
         for finding in bad:
@@ -254,14 +254,14 @@ class TrustCard(Card):
         return row
 
 
-def _held_out(rules: Sequence[HeldOutView], said: bool) -> QWidget:
+def _held_out(rules: Sequence[HeldOutView], introduced: bool) -> QWidget:
     """Return the table of how many answers kept aside each rule predicts; `said` where a finding leads over to it."""
     block = QWidget()
     grid = QGridLayout(block)
     grid.setContentsMargins(theme.em(15) + 12, 0, 0, 0)
     grid.setHorizontalSpacing(12)
     grid.setVerticalSpacing(6)
-    if not said:
+    if not introduced:
         caption = f"Agreement on {rules[0].total} answers kept aside:"
         grid.addWidget(Label(caption, theme.Role.NOTE, theme.INK2), 0, 0, 1, 3)
     for line, rule in enumerate(rules, start=1):
@@ -311,9 +311,9 @@ class SentenceCard(Card):
         plain, stressed = headline.start, headline.number
         # Number and noun stay on one line; the sentence breaks before them.
         self._sentence.say(f"{plain} ", stressed.replace(" ", NO_BREAK) if len(stressed) < _SHORT else stressed, ".")
-        said, stressed = headline.below
-        self._range.setVisible(bool(said))
-        self._range.say(said, stressed, "." if stressed else "")
+        lead, stressed = headline.below
+        self._range.setVisible(bool(lead))
+        self._range.say(lead, stressed, "." if stressed else "")
         self._sign.setVisible(guess is not None)
         self._guess.setVisible(guess is not None)
         if guess is not None:

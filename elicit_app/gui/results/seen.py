@@ -108,7 +108,7 @@ class CurveCard(Card):
         heads = [picture.x_title.removeprefix("… "), *(line.name for line in curves.lines)]
         ticks = [tick for tick in picture.x.ticks(12) if curves.at[0] <= tick <= curves.at[-1]]
         rows = [
-            [picture.x_said(tick), *(value(number) for _, number in curves.values(tick))]
+            [picture.x_text(tick), *(value(number) for _, number in curves.values(tick))]
             for tick in sorted({*ticks, curves.elicited})
         ]
         self.numbers.show_numbers(heads, rows)
@@ -257,10 +257,10 @@ class SeenPane(QWidget):
             curves=curves_of(curves),
             x=LinearAxis(0.0, float(curves.at[-1])),
             y=LinearAxis(0.0, top * _ROOM_ABOVE),
-            x_said=words.percent_said,
-            y_said=lambda value: f"{value:,.0f}",
+            x_text=words.percent_text,
+            y_text=lambda value: f"{value:,.0f}",
             x_title=text.axis,
-            second=(words.odds_said, f"One {missed.one} counts as so many {alarms.many}"),
+            second=(words.odds_text, f"One {missed.one} counts as so many {alarms.many}"),
             shaded=curves.plausible,
             at=curves.elicited,
             band=None if curves.band is None else (curves.at, curves.band.low, curves.band.high),
@@ -287,14 +287,14 @@ class SeenPane(QWidget):
         )
 
     @staticmethod
-    def _over_ratio(curves: CurveSet, text: words.CurveText, y: LinearAxis, said: Callable[[float], str]) -> Picture:
+    def _over_ratio(curves: CurveSet, text: words.CurveText, y: LinearAxis, as_text: Callable[[float], str]) -> Picture:
         return Picture(
             name=text.title,
             curves=curves_of(curves),
             x=LogAxis(float(curves.at[0]), float(curves.at[-1])),
             y=y,
-            x_said=two_digits,
-            y_said=said,
+            x_text=two_digits,
+            y_text=as_text,
             x_title=text.axis,
             shaded=curves.plausible,
             at=curves.elicited,
@@ -313,8 +313,8 @@ class SeenPane(QWidget):
             curves=curves,
             x=LinearAxis(0.0, 1.0),
             y=LinearAxis(0.0, 1.0),
-            x_said=lambda value: f"{100 * value:.0f} %",
-            y_said=lambda value: f"{100 * value:.0f} %",
+            x_text=lambda value: f"{100 * value:.0f} %",
+            y_text=lambda value: f"{100 * value:.0f} %",
             x_title=text.axis,
             marks=marks,
         )
@@ -327,11 +327,11 @@ class SeenPane(QWidget):
         in_column(Label(words.MPCS, theme.Role.NOTE, theme.INK2), on=explained, margins=(20, 14, 20, 14))
         for model in models:
             per = study.wording.counted(int(model.judged.counts.sum()))
-            said = (
+            text = (
                 f"Rows: truth. Columns: what the model says now. Per {per}. "
                 f"Right: {100 * model.accuracy:.1f} %. MPCS {two_digits(model.mpcs)}."
             )
-            card = MatrixCard(model.name, said)
+            card = MatrixCard(model.name, text)
             names = study.wording.class_one
             card.grid.show_cells(names, count_cells(model, study), f"{model.name}, rows are truths")
             column.addWidget(card)

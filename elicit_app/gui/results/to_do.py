@@ -42,12 +42,12 @@ class RecommendationCard(Card):
 
     def show_result(self, view: ResultView, judgement: Judgement) -> None:
         """Show the recommendation of `judgement`."""
-        said, costs = judgement.recommendation, view.metric.quality.caveat
-        self.sentence.say(*_alternating(said.pieces))
-        self.spares.say(*_stressed(said.spares, ": ", " than "))
-        self.spares.setVisible(bool(said.spares))
-        self.sureness.say(*_stressed(said.sureness, "", " sure "))
-        self.sureness.setVisible(bool(said.sureness))
+        recommended, costs = judgement.recommendation, view.metric.quality.caveat
+        self.sentence.say(*_alternating(recommended.pieces))
+        self.spares.say(*_stressed(recommended.spares, ": ", " than "))
+        self.spares.setVisible(bool(recommended.spares))
+        self.sureness.say(*_stressed(recommended.sureness, "", " sure "))
+        self.sureness.setVisible(bool(recommended.sureness))
         self.costs.show_text(costs)
         tell(self.costs, tooltip=view.metric.quality.provisional or "")
 

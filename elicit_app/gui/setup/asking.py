@@ -180,7 +180,7 @@ class AskingSection(Part):
         """Return what was chosen, for a person."""
         entry = self.entry
         if self.as_fraction:
-            family = cast(Family, fraction_family(family))
+            family = cast("Family", fraction_family(family))
         options = {
             "stop": self.early.box.isChecked(),
             "checks": True,

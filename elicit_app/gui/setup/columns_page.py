@@ -109,8 +109,8 @@ class ColumnsPage(HeadedPage):
         for name in look.values:
             self.truth.addItem(name)
         self._look, guess = look, look.guess
-        said = f"{look.path.name} has {len(look.columns)} columns. What they are is guessed; change what is wrong."
-        self.header.say("Which column is what?", said)
+        text = f"{look.path.name} has {len(look.columns)} columns. What they are is guessed; change what is wrong."
+        self.header.say("Which column is what?", text)
         self.notice.say("")
         if guess is not None:
             self.truth.setCurrentText(guess.truth)
@@ -168,8 +168,8 @@ class ColumnsPage(HeadedPage):
         if guess is None:
             box.setCurrentIndex(min(row, box.count() - 1))
             return
-        place = row - (rows - len(guess.columns))
-        box.setCurrentIndex(box.findData(guess.columns[place]) if place >= 0 else box.count() - 1)
+        index = row - (rows - len(guess.columns))
+        box.setCurrentIndex(box.findData(guess.columns[index]) if index >= 0 else box.count() - 1)
 
     def _say(self) -> None:
         """Show the first rows with what each column is, and the command that says the same."""
@@ -178,18 +178,18 @@ class ColumnsPage(HeadedPage):
             return
         meant = self.columns
         roles = {meant.truth: "true class"}
-        said = (
+        named = (
             ("predicted class",) if meant.kind == "labels" else meant.classes[len(meant.classes) - len(meant.columns) :]
         )
-        roles |= dict(zip(meant.columns, said, strict=True))
+        roles |= dict(zip(meant.columns, named, strict=True))
         shown = [name for name in look.columns if name in roles] + [name for name in look.columns if name not in roles]
         grid = QGridLayout(self._first.renew())
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(theme.M)
         most = min(max(_CELL, _LINE // len(shown[:_MOST_SHOWN])), _LONGEST)
         for at, name in enumerate(shown[:_MOST_SHOWN]):
-            ink, place = theme.INK if name in roles else theme.INK3, look.columns.index(name)
-            column = (name, roles.get(name, "not used"), *(row[place] for row in look.rows))
+            ink, index = theme.INK if name in roles else theme.INK3, look.columns.index(name)
+            column = (name, roles.get(name, "not used"), *(row[index] for row in look.rows))
             for number, text in enumerate(column):
                 role = theme.Role.NOTE if number else theme.Role.LABEL
                 grid.addWidget(_cell(text, most, role, ink), number, at)

@@ -260,8 +260,8 @@ class _Cells(QStyledItemDelegate):
             room.adjust(theme.em(14), 0, 0, 0)
         painter.setPen(colours.ink2 if column.grey or not text else colours.ink)
         side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
-        said = elided(text or column.missing, QFontMetricsF(painter.font()), room.width())
-        painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, said)
+        shown = elided(text or column.missing, QFontMetricsF(painter.font()), room.width())
+        painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, shown)
         if current:
             box(painter, cell, theme.KEY_RADIUS, border=colours.ink, width=2)
 
@@ -280,18 +280,18 @@ class _Heads(QHeaderView):
         painter.setFont(theme.font(theme.Role.CAPTION))
         side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
         room = QRectF(rect).adjusted(_PAD, 0, -_PAD, 0)
-        said = elided(column.head, QFontMetricsF(painter.font()), room.width())
-        painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, said)
+        head = elided(column.head, QFontMetricsF(painter.font()), room.width())
+        painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, head)
 
 
 class GridView(QTableView):
     """Shows a `Grid`. Enter goes down, Tab right, F2 or a letter edits.
 
-    Ctrl+V pastes a block, Ctrl+D fills down, Ctrl+Z takes a step back. Emits `said` with what was done, in words, and
+    Ctrl+V pastes a block, Ctrl+D fills down, Ctrl+Z takes a step back. Emits `message` with what was done, and
     `row_chosen` with the current row.
     """
 
-    said = Signal(str)
+    message = Signal(str)
     row_chosen = Signal(int)
 
     def __init__(self, grid: Grid, name: str, rows: int) -> None:
@@ -336,9 +336,9 @@ class GridView(QTableView):
     def _wish(self, column: int) -> tuple[int, int]:
         """Return the share of a column, and the width with which none of its cells is cut."""
         one, letters = self.grid.columns[column], QFontMetricsF(theme.font(theme.Role.STRONG))
-        said = heapq.nlargest(_MEASURED, self.grid.texts_in(column), key=len)
+        longest = heapq.nlargest(_MEASURED, self.grid.texts_in(column), key=len)
         count = theme.em(_COUNT) if one.longest else 0
-        widest = max(letters.horizontalAdvance(text) for text in (one.head, *said))
+        widest = max(letters.horizontalAdvance(text) for text in (one.head, *longest))
         return one.share, math.ceil(widest) + 2 * _PAD + count
 
     @property
@@ -392,13 +392,13 @@ class GridView(QTableView):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Let Tab go from cell to cell, and out of the table at its ends."""
-        place = self.currentIndex()
+        index = self.currentIndex()
         shown = [at for at in range(self.grid.columnCount()) if not self.isColumnHidden(at)]
         rows = self._visible_rows()
-        if not place.isValid() or not rows:
+        if not index.isValid() or not rows:
             return super().focusNextPrevChild(forward)
         last = (rows[-1], shown[-1]) if forward else (rows[0], shown[0])
-        if (place.row(), place.column()) == last:
+        if (index.row(), index.column()) == last:
             self.setTabKeyNavigation(False)
             moved = super().focusNextPrevChild(forward)
             self.setTabKeyNavigation(True)
@@ -413,17 +413,17 @@ class GridView(QTableView):
 
     def paste(self) -> None:
         """Write the block on the clipboard from the current cell on, or one text into all selected cells."""
-        place = self.currentIndex()
-        if not place.isValid():
-            self.said.emit("Choose a cell first: the block is pasted from there on.")
+        index = self.currentIndex()
+        if not index.isValid():
+            self.message.emit("Choose a cell first: the block is pasted from there on.")
             return
-        columns = [at for at in range(place.column(), len(self.grid.columns)) if not self.isColumnHidden(at)]
+        columns = [at for at in range(index.column(), len(self.grid.columns)) if not self.isColumnHidden(at)]
         block = block_of(QGuiApplication.clipboard().text(), split=len(columns) > 1)
         if block == [block[0][:1]] and self.several_chosen:
             cells = dict.fromkeys(self._chosen(), block[0][0])
-            self.said.emit(f"{counted(self.grid.put(cells, fresh=True), 'cell')} pasted from the clipboard.")
+            self.message.emit(f"{counted(self.grid.put(cells, fresh=True), 'cell')} pasted from the clipboard.")
             return
-        rows = [row for row in self._visible_rows() if row >= place.row()]
+        rows = [row for row in self._visible_rows() if row >= index.row()]
         texts = {
             (row, column): text.strip()
             for row, line in zip(rows, block, strict=False)
@@ -433,7 +433,7 @@ class GridView(QTableView):
         lost = sum(map(len, block)) - len(texts)
         self.grid.put(texts, fresh=True)
         more = f" {counted(lost, 'cell')} did not fit." if lost else ""
-        self.said.emit(f"{counted(len(texts), 'cell')} pasted from the clipboard.{more}")
+        self.message.emit(f"{counted(len(texts), 'cell')} pasted from the clipboard.{more}")
 
     def copy(self) -> None:
         """Put the selected cells on the clipboard, as a spreadsheet takes them."""
@@ -455,11 +455,11 @@ class GridView(QTableView):
             source = own[0] if len(own) > 1 else (above[-1] if above else own[0])
             texts |= {(row, column): self.grid.row(source)[column] for row in own if row != source}
         if texts:
-            self.said.emit(f"{counted(self.grid.put(texts, fresh=True), 'cell')} filled.")
+            self.message.emit(f"{counted(self.grid.put(texts, fresh=True), 'cell')} filled.")
 
     def undo(self) -> None:
         """Take the last step back."""
-        self.said.emit("Taken back." if self.grid.undo() else "There is nothing to take back.")
+        self.message.emit("Taken back." if self.grid.undo() else "There is nothing to take back.")
 
     def show_only(self, rows: Sequence[int]) -> None:
         """Hide all rows but these."""
@@ -481,10 +481,10 @@ class GridView(QTableView):
         return [row for row in range(self.grid.rowCount()) if not self.isRowHidden(row)]
 
     def _go_down(self) -> None:
-        place = self.currentIndex()
-        below = next((row for row in self._visible_rows() if row > place.row()), None)
+        index = self.currentIndex()
+        below = next((row for row in self._visible_rows() if row > index.row()), None)
         if below is not None:
-            self.setCurrentIndex(self.grid.index(below, place.column()))
+            self.setCurrentIndex(self.grid.index(below, index.column()))
 
     @property
     def _first_editable(self) -> int:

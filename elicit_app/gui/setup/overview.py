@@ -20,8 +20,8 @@ def day_words(then: datetime, now: datetime) -> str:
     if days in (0, 1):
         return "today" if days == 0 else "yesterday"
     number, month, year = day(then).split()
-    said = f"{number} {month[:3]}"
-    return said if then.year == now.year else f"{said} {year}"
+    text = f"{number} {month[:3]}"
+    return text if then.year == now.year else f"{text} {year}"
 
 
 def moment_words(then: datetime, now: datetime) -> str:

@@ -95,8 +95,8 @@ def cards_of(study: Study) -> tuple[PileCard, ...]:
     for true in range(k):
         groups: dict[str, list[Mistake]] = {}
         for predicted in (at for at in range(k) if at != true):
-            said = wording.mistakes[true, predicted].consequence.strip()
-            groups.setdefault(said if k > SINGLY else str(predicted), []).append((true, predicted))
+            consequence = wording.mistakes[true, predicted].consequence.strip()
+            groups.setdefault(consequence if k > SINGLY else str(predicted), []).append((true, predicted))
         for own in groups.values():
             first = wording.mistakes[own[0]]
             called = wording.class_one[own[0][1]] if len(own) == 1 else _listed(study, own)
@@ -113,7 +113,7 @@ def _listed(study: Study, own: list[Mistake]) -> str:
     return ", ".join(names) if len(names) <= 2 else f"{names[0]} or {len(names) - 1} others"
 
 
-def _said(text: str) -> str:
+def _plain_words(text: str) -> str:
     """Return what is compared of a consequence: its words, without signs."""
     return " ".join(re.findall(r"\w+", text.lower()))
 
@@ -171,22 +171,22 @@ class Piles:
 
     def proposals(self) -> dict[int, int]:
         """Return where the cards that are left would go: by words said of one in a pile, else by a first guess."""
-        said: dict[str, int] = {}
+        pile_of: dict[str, int] = {}
         for at, pile in self.lies.items():
-            words = _said(self.cards[at].consequence)
+            words = _plain_words(self.cards[at].consequence)
             if words:
-                said[words] = pile
+                pile_of[words] = pile
         found = {}
         for at in self.left:
-            proposed = said.get(_said(self.cards[at].consequence), self.guessed.get(at))
+            proposed = pile_of.get(_plain_words(self.cards[at].consequence), self.guessed.get(at))
             if proposed is not None:
                 found[at] = min(proposed, len(self.names) - 1)
         return found
 
     def alike(self, card: int) -> list[int]:
         """Return the cards left that say the same words as `card`, itself included."""
-        words = _said(self.cards[card].consequence)
-        return [at for at in self.left if at == card or (words and _said(self.cards[at].consequence) == words)]
+        words = _plain_words(self.cards[card].consequence)
+        return [at for at in self.left if at == card or (words and _plain_words(self.cards[at].consequence) == words)]
 
     def put(self, cards: Sequence[int], pile: int) -> None:
         """Put cards into a pile, as one step."""
@@ -254,7 +254,19 @@ _MIME = "application/x-elicit-card"
 _CARD, _PROPOSED = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 CHIP, NARROW_CHIP = 36, 46
 _TWO_LINES = 1.7  # widths that two lines hold, as words break where they do
+_CALLED = " called "
 _WRAPPED = LEFT | Qt.TextFlag.TextWordWrap
+
+
+def elided_title(text: str, metrics: QFontMetricsF, width: float) -> str:
+    """Return a title cut to `width` pixels; of "A called B" each name is cut in its own middle, so that both differ."""
+    names, whole = text.split(_CALLED), metrics.horizontalAdvance
+    room = width - whole(_CALLED)
+    if len(names) != 2 or whole(text) <= width or room <= 0:
+        return elided(text, metrics, width)
+    first, second = (whole(name) for name in names)
+    first = min(first, max(room / 2, room - second))
+    return _CALLED.join(elided(one, metrics, part) for one, part in zip(names, (first, room - first), strict=True))
 
 
 def drag_card(source: QWidget, card: int) -> None:
@@ -290,12 +302,12 @@ class _Chip(QStyledItemDelegate):
         painter.setFont(theme.font(theme.Role.CAPTION if self.narrow else theme.Role.NOTE))
         painter.setPen(colours.ink2 if proposed else colours.ink)
         text = room.adjusted(10, 0, -8, 0)
-        metrics, said = QFontMetricsF(painter.font()), str(index.data())
-        wrapped = elided(said, metrics, _TWO_LINES * text.width())
+        metrics, name = QFontMetricsF(painter.font()), str(index.data())
+        wrapped = elided_title(name, metrics, _TWO_LINES * text.width())
         if self.narrow and metrics.boundingRect(text, _WRAPPED, wrapped).height() <= text.height():
             painter.drawText(text, _WRAPPED, wrapped)
         else:
-            painter.drawText(text, LEFT, elided(said, metrics, text.width()))
+            painter.drawText(text, LEFT, elided_title(name, metrics, text.width()))
 
 
 class _Chips(QListView):

@@ -162,8 +162,8 @@ class PilesPage(HeadedPage):
             tell(size, name=f"{n} piles")
             group.addButton(size)
             row.addWidget(size)
-        said = "Dashed: only proposed. In a pile, arrow keys choose a card and a digit moves it. Names can be changed."
-        row.addWidget(Label(said, theme.Role.NOTE, theme.INK2), 1)
+        text = "Dashed: only proposed. In a pile, arrow keys choose a card and a digit moves it. Names can be changed."
+        row.addWidget(Label(text, theme.Role.NOTE, theme.INK2), 1)
         self.undo.tall = 34
         row.addWidget(self.undo)
         self.foot.addLayout(row)

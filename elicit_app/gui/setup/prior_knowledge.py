@@ -257,10 +257,10 @@ class OrdersSection(Part):
         column = in_column(on=self._list.renew())
         stated = self._stated.get(self._family, [])
         for order in stated:
-            said, out = Label(self._words(order), theme.Role.LABEL), LinkButton("Take it out")
+            label, out = Label(self._words(order), theme.Role.LABEL), LinkButton("Take it out")
             tell(out, name=f"Take out: {self._words(order)}")
             out.clicked.connect(lambda _=False, order=order: self._take_out(order))
-            column.addLayout(in_row((said, 1), (out, 0, Qt.AlignmentFlag.AlignTop), spacing=12))
+            column.addLayout(in_row((label, 1), (out, 0, Qt.AlignmentFlag.AlignTop), spacing=12))
         self._list.setVisible(bool(stated))
         self.changed.emit()
 

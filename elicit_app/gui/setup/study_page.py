@@ -123,12 +123,12 @@ class PopulationSection(Section):
         shares = study.prevalence
         shown = natural_frequencies(np.diag(shares), study.population).sum(axis=1)
         rarest = int(shares.argmin())
-        said = f"The rarest class, {study.wording.class_one[rarest]}, is then {shown[rarest]:,} of them."
+        text = f"The rarest class, {study.wording.class_one[rarest]}, is then {shown[rarest]:,} of them."
         if study.models:
-            said += f" Scaled from {study.n_cases:,} real cases."
+            text += f" Scaled from {study.n_cases:,} real cases."
         if study.population < population_for(shares):
-            said += f" {population_for(shares):,} would show at least 50."
-        self._scaled.setText(said)
+            text += f" {population_for(shares):,} would show at least 50."
+        self._scaled.setText(text)
 
 
 class EditedStudy(NamedTuple):
@@ -192,12 +192,12 @@ class ModelsSection(Section):
         self.setVisible(bool(study.models))
         rows = in_column(on=self._rows.renew(), spacing=theme.S)
         self.fields = []
-        for place, model in enumerate(study.models):
+        for index, model in enumerate(study.models):
             field, out = Field(model.name), LinkButton("Take out")
-            tell(field, name=f"Name of model {place + 1}")
+            tell(field, name=f"Name of model {index + 1}")
             tell(out, name=f"Take out {model.name}")
             field.textEdited.connect(self._renamed)
-            out.clicked.connect(lambda _=False, place=place: self._take_out(place))
+            out.clicked.connect(lambda _=False, index=index: self._take_out(index))
             rows.addLayout(in_row((field, 1), out, spacing=theme.M))
             # Only now that it has a place: before, it would be shown as a window of its own.
             out.setVisible(len(study.models) > 1)
@@ -215,10 +215,10 @@ class ModelsSection(Section):
             self._study = replace(study, models=tuple(renamed))
             self.edited.emit(self._study)
 
-    def _take_out(self, place: int) -> None:
+    def _take_out(self, index: int) -> None:
         study = self._study
         if study is not None:
-            self.show_study(with_models(study, [one for at, one in enumerate(study.models) if at != place]))
+            self.show_study(with_models(study, [one for at, one in enumerate(study.models) if at != index]))
             self.edited.emit(self._study)
 
 
@@ -284,7 +284,7 @@ class StudyPage(HeadedPage):
             section.edited.connect(self._edited)
         self.models.add_requested.connect(self.add_model_requested)
         for table in (self.nouns, self.mistakes):
-            table.said.connect(self.say_done)
+            table.message.connect(self.say_done)
         self.mistakes.chosen.connect(self._preview)
         self.mistakes.open_requested.connect(self.open_words_requested)
         self.mistakes.save_requested.connect(self.save_words_requested)
@@ -337,9 +337,9 @@ class StudyPage(HeadedPage):
         self.models.show_study(study)
         self.say_done(f"Added: {study.models[-1].name}. It is kept when you save.")
 
-    def take_words(self, said: dict[Key, Mistake], name: str) -> None:
+    def take_words(self, words: dict[Key, Mistake], name: str) -> None:
         """Write words that were read from the file `name`."""
-        changed = self.mistakes.take(said)
+        changed = self.mistakes.take(words)
         self.say_done(f"{changed:,} cells changed by {name}." if changed else f"{name} changes nothing.")
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

@@ -105,12 +105,12 @@ class Preview(Section):
 class MistakesSection(Section):
     """All mistakes of a study, one row each.
 
-    Emits `edited` with the study that has the new words, `said` with what was done, `chosen` with the mistake under
+    Emits `edited` with the study that has the new words, `message` with what was done, `chosen` with the mistake under
     the cursor, `open_requested` and `save_requested` for a CSV file.
     """
 
     edited = Signal(object)
-    said = Signal(str)
+    message = Signal(str)
     chosen = Signal(object)
     open_requested = Signal()
     save_requested = Signal()
@@ -132,7 +132,7 @@ class MistakesSection(Section):
         self._build()
         self.search.textChanged.connect(self._search)
         self.grid.edited.connect(self._edited)
-        self.table.said.connect(self.said)
+        self.table.message.connect(self.message)
         self.table.row_chosen.connect(self._choose)
         self.paste.clicked.connect(self.table.paste)
         self.fill.clicked.connect(self.table.fill_down)
@@ -175,13 +175,13 @@ class MistakesSection(Section):
         self._count()
         self._show_below()
 
-    def take(self, said: Mapping[Key, Mistake]) -> int:
+    def take(self, words: Mapping[Key, Mistake]) -> int:
         """Write words that were read from a file, as one step that can be undone; return how many cells changed."""
         texts = {
             (at, column): text
             for at, key in enumerate(self._keys)
-            if key in said
-            for column, text in zip((_NAME, _ONE, _SEVERAL, _FOLLOWS), _parts(said[key]), strict=True)
+            if key in words
+            for column, text in zip((_NAME, _ONE, _SEVERAL, _FOLLOWS), _parts(words[key]), strict=True)
             if text != self.grid.row(at)[column]
         }
         return self.grid.put(texts, fresh=True) if texts else 0
@@ -209,11 +209,11 @@ class MistakesSection(Section):
         mistakes = self._study.wording.mistakes
         empty = sum(not mistake.consequence.strip() for mistake in mistakes.values())
         have = "has" if empty == 1 else "have"
-        said = f"{empty:,} of {len(mistakes):,} {have} no consequence yet" if empty else ""
+        text = f"{empty:,} of {len(mistakes):,} {have} no consequence yet" if empty else ""
         if self.search.text():
             found = sum(not self.table.isRowHidden(row) for row in range(self.grid.rowCount()))
-            said = f"{found:,} found. {said}"
-        self.say(said or "Every mistake has its consequence")
+            text = f"{found:,} found. {text}"
+        self.say(text or "Every mistake has its consequence")
 
     def _choose(self, row: int) -> None:
         if 0 <= row < len(self._keys):
@@ -235,8 +235,8 @@ class MistakesSection(Section):
     def _edited(self, rows: list[int]) -> None:
         if self._study is None:
             return
-        said = {self._keys[row]: Mistake(*self.grid.row(row)[_NAME:]) for row in rows}
-        self._study = with_mistakes(self._study, said)
+        edited = {self._keys[row]: Mistake(*self.grid.row(row)[_NAME:]) for row in rows}
+        self._study = with_mistakes(self._study, edited)
         self._count()
         self._show_below()
         self.edited.emit(self._study)
@@ -294,10 +294,10 @@ def following(many: Names, one: Names, cases: str, *, new: Names, now: str) -> N
 
 
 class NounsSection(Section):
-    """Title and nouns. Emits `edited` with the changed study, and `said` with what was done in the table."""
+    """Title and nouns. Emits `edited` with the changed study, and `message` with what was done in the table."""
 
     edited = Signal(object)
-    said = Signal(str)
+    message = Signal(str)
 
     def __init__(self) -> None:
         super().__init__("What it is about")
@@ -317,7 +317,7 @@ class NounsSection(Section):
         for field in (self.name, self.case, self.cases):
             field.textEdited.connect(self._edited)
         self.grid.edited.connect(self._edited)
-        self.table.said.connect(self.said)
+        self.table.message.connect(self.message)
 
     def show_study(self, study: Study) -> None:
         """Show the nouns of `study`."""

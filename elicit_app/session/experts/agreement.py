@@ -82,7 +82,7 @@ class Agreement:
         number = f"Kendall's W {self.w:.2f}"
         if self.interval is not None:
             number += f", plausibly {self.interval[0]:.2f} to {self.interval[1]:.2f}"
-        shown = [names[place] for place in self.ranking[:_NAMED]]
+        shown = [names[index] for index in self.ranking[:_NAMED]]
         rest = len(self.ranking) - len(shown)
         order = ", ".join(shown) + (f", and {rest} more" if rest else "")
         return f"They rank the mistakes {word} ({number}; 1 is the same order). Shared order, the worst first: {order}."
@@ -98,7 +98,7 @@ def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
     """
     scores = np.abs(np.stack([metric.weights for metric in metrics]))
     mean = _ranks(scores).mean(axis=0)
-    ranking = tuple(int(place) for place in np.argsort(-mean, kind="stable"))
+    ranking = tuple(int(index) for index in np.argsort(-mean, kind="stable"))
     return Agreement(kendall_w(scores), _interval(metrics), ranking, len(metrics))
 
 

@@ -111,8 +111,8 @@ def told_apart(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names, with a number where two are the same."""
     counts = {name: sum(other == name for other in names) for name in names}
     return tuple(
-        name if counts[name] == 1 else f"{name} ({1 + sum(other == name for other in names[:place])})"
-        for place, name in enumerate(names)
+        name if counts[name] == 1 else f"{name} ({1 + sum(other == name for other in names[:index])})"
+        for index, name in enumerate(names)
     )
 
 
@@ -138,10 +138,10 @@ def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wordin
     return tuple(
         MistakeRates(
             mistake=wording.mistake(of_all.key),
-            rates=tuple(rates[place] for rates in each),
+            rates=tuple(rates[index] for rates in each),
             pooled=of_all,
         )
-        for place, of_all in enumerate(exchange_rates(pooled))
+        for index, of_all in enumerate(exchange_rates(pooled))
     )
 
 
@@ -163,9 +163,9 @@ def disagreement(mistakes: Sequence[MistakeRates], names: Sequence[str]) -> tupl
     if widest.factor < _SAME:
         return "They agree", "No mistake counts more for one of them than for another."
     most, least = widest.ends
-    said = [_counts_as(widest.rates[place]) for place in (most, least)]
-    unit = yardstick.one if said[0].endswith(" 1") else yardstick.many
-    text = f"For {names[most]} one {widest.mistake.one} counts {said[0]} {unit}, for {names[least]} {said[1]}"
+    counts = [_counts_as(widest.rates[index]) for index in (most, least)]
+    unit = yardstick.one if counts[0].endswith(" 1") else yardstick.many
+    text = f"For {names[most]} one {widest.mistake.one} counts {counts[0]} {unit}, for {names[least]} {counts[1]}"
     times = f": {two_digits(widest.factor)} times apart." if math.isfinite(widest.factor) else "."
     if widest.apart:
         unlike = "Their plausible ranges do not meet, so this is a difference of opinion, not of too few answers."
@@ -193,8 +193,8 @@ def choice(judgements: Sequence[Judgement | None], names: Sequence[str], pooled:
     if len(known) < len(judgements):
         return ""
     found, of_all = [in_short(one) for one in known], in_short(pooled) if pooled else ""
-    said = "; ".join(f"for {name}: {one}" for name, one in zip(names, found, strict=True))
-    return f"Best {said}{f'; pooled: {of_all}' if of_all else ''}."
+    text = "; ".join(f"for {name}: {one}" for name, one in zip(names, found, strict=True))
+    return f"Best {text}{f'; pooled: {of_all}' if of_all else ''}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +254,7 @@ class MistakeRates:
     @property
     def apart(self) -> bool | None:
         """Return whether the ranges of those two do not meet; None where there is no range."""
-        most, least = (self.rates[place] for place in self.ends)
+        most, least = (self.rates[index] for index in self.ends)
         if most.low is None or least.high is None:
             return None
         return most.low > least.high

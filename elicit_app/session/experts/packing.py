@@ -158,8 +158,8 @@ def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
         alike = (path for path, other in already if answers_digest(fold(other.events)) == answers_digest(state))
         twin = next(alike, None) if before is None and state.used else None
         if twin is not None:
-            said = f"Not filed: the same answers as in {twin.name}, filed before. An expert counts once."
-            filed.append(Filed(file, twin, said, False))
+            text = f"Not filed: the same answers as in {twin.name}, filed before. An expert counts once."
+            filed.append(Filed(file, twin, text, False))
         else:
             filed.append(_file(study, file, contents, before))
     return tuple(filed)
@@ -261,10 +261,10 @@ def stated_opinions(study: Study) -> tuple[StatedOpinions, ...]:
         return ()
     unit = study.wording.mistake(study.yardstick)
     found = []
-    for said in study.pack.others:
-        mistake, numbers = study.wording.mistake(said.mistake), [two_digits(ratio) for ratio in said.ratios]
+    for opinions in study.pack.others:
+        mistake, numbers = study.wording.mistake(opinions.mistake), [two_digits(ratio) for ratio in opinions.ratios]
         sentence = f"One {mistake.one} counts as {series(numbers)} {unit.many}."
-        found.append(StatedOpinions(mistake.name, sentence, said.reasons))
+        found.append(StatedOpinions(mistake.name, sentence, opinions.reasons))
     return tuple(found)
 
 

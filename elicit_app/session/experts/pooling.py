@@ -91,10 +91,10 @@ def spread_words(tau: float, interval: Sequence[float]) -> str:
     """
     factor, low, high = (float(np.exp(_MEDIAN_OF_RATIO * one)) for one in (tau, *interval))
     if factor < _OF_ONE_MIND:
-        said = f"a factor of {two_digits(factor)} apart, at most {two_digits(high)}"
-        return f"As far as these answers tell, the experts are of one mind ({said})."
-    said = f"plausibly {two_digits(low)} to {two_digits(high)}"
-    return f"Half of an expert's ratios lie within a factor of {two_digits(factor)} of the group's ({said})."
+        text = f"a factor of {two_digits(factor)} apart, at most {two_digits(high)}"
+        return f"As far as these answers tell, the experts are of one mind ({text})."
+    text = f"plausibly {two_digits(low)} to {two_digits(high)}"
+    return f"Half of an expert's ratios lie within a factor of {two_digits(factor)} of the group's ({text})."
 
 
 def doubts(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str, ...]:

@@ -133,15 +133,15 @@ class Pair(_Record):
 
     def question(self, places: Mapping[int, int]) -> Question:
         """Return the recorded pair as a question; `places` maps answer numbers to places, from 0, in the history."""
-        place = None if self.repeat_of is None else places.get(self.repeat_of)
+        index = None if self.repeat_of is None else places.get(self.repeat_of)
         # A repeat whose original was taken out is the only answer to its pair: it informs.
-        purpose = Purpose.INFORMATIVE if self.purpose is Purpose.REPEAT and place is None else self.purpose
+        purpose = Purpose.INFORMATIVE if self.purpose is Purpose.REPEAT and index is None else self.purpose
         return Question(
             as_counts(self.first),
             as_counts(self.second),
             self.population,
             purpose=purpose,
-            repeat_of=None if place is None else place + 1,
+            repeat_of=None if index is None else index + 1,
             hypothetical=self.hypothetical,
             far=self.far,
             proposal=self.proposal,

@@ -151,8 +151,8 @@ def recover_session(path: Path, out: Path) -> Recovery:
     taken, left_out = _taken_over(found.before, found.after)
     now = datetime.now(UTC)
     lost = [Recovered.of(line, now) for line in found.unproven]
-    said = _summary(path, found, left_out)
-    noted = [Noted(at=now, sentence=said)] if said else []
+    summary = _summary(path, found, left_out)
+    noted = [Noted(at=now, sentence=summary)] if summary else []
     begun = taken[0].model_copy(update={"version": VERSION})
     Journal.create(out, [begun, *taken[1:], *lost, *noted]).close()
     answers = sum(isinstance(event, Answered) for event in taken)

@@ -64,10 +64,10 @@ class Entry:
     def question(self, places: Mapping[int, int]) -> Question:
         """Return the question as `Pair.question` does, made once: thousands of them follow every answer."""
         repeated = self.event.pair.repeat_of
-        place = None if repeated is None else places.get(repeated)
-        if place not in self._questions:
-            self._questions[place] = self.event.pair.question(places)
-        return self._questions[place]
+        index = None if repeated is None else places.get(repeated)
+        if index not in self._questions:
+            self._questions[index] = self.event.pair.question(places)
+        return self._questions[index]
 
     @cached_property
     def pair_digest(self) -> int:
@@ -99,7 +99,7 @@ def differ(one: Entry, other: Entry, first: Answer, second: Answer) -> bool:
     return first.choice != (second.choice if order else second.choice.swapped())
 
 
-def said_already(entries: Sequence[Entry], number: int, joined: Numbers) -> bool:
+def is_merged_repeat(entries: Sequence[Entry], number: int, joined: Numbers) -> bool:
     """Return whether answer `number` is a repeat that was made one with its original, which says it already."""
     entry = entries[number - 1]
     first = entry.event.pair.repeat_of
@@ -195,7 +195,7 @@ class SessionState:
 
     def _counted(self, index: int) -> Answer:
         answer = self.entries[index].answer
-        already = said_already(self.entries, index + 1, self.joined)
+        already = is_merged_repeat(self.entries, index + 1, self.joined)
         return Answer(Choice.UNSURE, None, answer.seconds) if already else answer
 
     @property

@@ -8,16 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elicit_app.session.results.result import recalibration_of
+from elicit_app.session.results.result import calibration_of
 from elicit_app.session.views import Band, CurveLine, CurveSet, CurvesView, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
 from metrics.display.text import capitalised, probability, total_cost, two_digits
 from metrics.elicited.metric_parts import CaseWords
 from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy, Practice
+from metrics.policies.costs import UnitCosts
 from metrics.policies.curves import PolicyCurves, curves_of_models
-from metrics.policies.judgement import Judgement
-from metrics.policies.judging import ModelPolicies
+from metrics.policies.judgement import Judgement, Threshold
+from metrics.policies.judging import ModelPolicies, threshold_of
 from metrics.policies.net_benefit import TREAT_ALL, TREAT_NONE, decision_curve
 
 _MOST_LINES = 5
@@ -32,7 +33,10 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
     if judgement is None or rate.is_yardstick:
         return None
     prevalence = judgement.prevalence if judgement.stated else None
-    models = [(ModelPolicies.of(one.name, view.metric, recalibration_of(one)), one.y_proba) for one in study.models]
+    threshold = _threshold(judgement)
+    models = [
+        (ModelPolicies(one.name, view.metric.cost_matrix, calibration_of(one)), one.y_proba) for one in study.models
+    ]
     found = curves_of_models(
         view.metric,
         study.models[0].y_true,
@@ -44,18 +48,24 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
     return CurvesView(
         rate=rate,
         yardstick=view.headline.yardstick,
-        net_benefit=_net_benefit(study, judgement, prevalence),
+        net_benefit=None if threshold is None else _net_benefit(study, judgement, threshold, prevalence),
         cost=_cost(found, judgement),
         best=_best(found, judgement),
-        roc=() if judgement.positive is None else tuple(_roc(model, judgement) for model in study.models),
+        roc=() if threshold is None else tuple(_roc(model, judgement, threshold) for model in study.models),
     )
 
 
-def _net_benefit(study: Study, judgement: Judgement, prevalence: Floats | None) -> CurveSet | None:
-    threshold = next((one.threshold for one in judgement.policies if one.threshold is not None), None)
-    if judgement.positive is None or threshold is None:
+def _threshold(judgement: Judgement) -> Threshold | None:
+    """Return from where on two classes are told apart, also where no model has probabilities to use it on."""
+    if judgement.positive is None:
         return None
+    used = [one.threshold for one in judgement.policies if one.threshold is not None]
+    return used[0] if used else threshold_of(UnitCosts.of(judgement.metric), judgement.positive)
+
+
+def _net_benefit(study: Study, judgement: Judgement, threshold: Threshold, prevalence: Floats | None) -> CurveSet:
     p, words = judgement.positive, judgement.words
+    assert p is not None
     curve = decision_curve(
         (study.models[0].y_true == p).astype(np.int64),
         {model.name: model.y_proba[:, p] for model in study.models},
@@ -78,13 +88,13 @@ def _net_benefit(study: Study, judgement: Judgement, prevalence: Floats | None) 
     known_as = {everybody.name: TREAT_ALL, nobody.name: TREAT_NONE}
     ends = curve.band(ordered[0].name, known_as.get(second.name, second.name))[:, shown]
     low, high = second.values + judgement.population * ends
-    return replace(found, band=Band(second.said or second.name, low, high))
+    return replace(found, band=Band(second.in_sentence or second.name, low, high))
 
 
 def _trivial(predicted: int, values: Floats, words: CaseWords, recommended: bool = False) -> CurveLine:
     """Return the curve of always deciding for one class."""
     name = words.rule(predicted).removeprefix("call ")
-    return CurveLine(name, values, recommended, trivial=True, said=words.following(predicted))
+    return CurveLine(name, values, recommended, trivial=True, in_sentence=words.following(predicted))
 
 
 def _best(found: PolicyCurves, judgement: Judgement) -> CurveSet:
@@ -126,12 +136,11 @@ def _together(policies: Sequence[Policy]) -> str:
     return f"{models[0]}, {AS_NOW}" if len(models) == 1 else f"a model, {AS_NOW}"
 
 
-def _roc(model: Predictions, judgement: Judgement) -> RocLine:
+def _roc(model: Predictions, judgement: Judgement, threshold: Threshold) -> RocLine:
     from sklearn.metrics import roc_curve  # slow to import, and asking does without
 
     p = judgement.positive
     assert p is not None
-    threshold = next(one.threshold for one in judgement.policies if one.threshold is not None)
     positive, score = model.y_true == p, model.y_proba[:, p]
     false_rate, true_rate, _ = roc_curve(positive, score)
 
@@ -161,12 +170,12 @@ class CurveText(NamedTuple):
     axis: str
 
 
-def percent_said(share: float) -> str:
-    """Return a threshold as it is said: "22 %"."""
+def percent_text(share: float) -> str:
+    """Return a threshold in words: "22 %"."""
     return f"{two_digits(100 * share)} %"
 
 
-def odds_said(threshold: float) -> str:
+def odds_text(threshold: float) -> str:
     """Return how many false alarms a missed case counts as at a threshold; "" where there is no end of them."""
     return two_digits((1 - threshold) / threshold) if threshold > 0 else ""
 
@@ -186,12 +195,12 @@ def benefit_sentence(curves: CurveSet, at: float, wording: Wording, positive: in
     """Return what each is worth at a threshold, but for calling nobody so, and what the band says there."""
     (first, worth), *others = curves.values(at)
     cases, alarm = wording.class_many[positive], wording.mistakes[1 - positive, positive].one
-    said = f"At {percent_said(at)} {_named(first)} is worth {_worth(worth)} {cases} found without a {alarm}"
+    first_text = f"At {percent_text(at)} {_named(first)} is worth {_worth(worth)} {cases} found without a {alarm}"
     text = ", ".join(f"{_named(line)} {_worth(value)}" for line, value in others if line.values.any())
-    return " ".join(part for part in (f"{said}; {text}.", _band_said(curves, at)) if part)
+    return " ".join(part for part in (f"{first_text}; {text}.", _band_sentence(curves, at)) if part)
 
 
-def _band_said(curves: CurveSet, at: float) -> str:
+def _band_sentence(curves: CurveSet, at: float) -> str:
     """Return how much more the first is worth than the next at a threshold; empty where that is not known."""
     if curves.band is None:
         return ""
@@ -203,12 +212,12 @@ def _band_said(curves: CurveSet, at: float) -> str:
 
 
 def _named(line: CurveLine) -> str:
-    return line.said or line.name
+    return line.in_sentence or line.name
 
 
 def _worth(value: float) -> str:
-    said = total_cost(abs(value))
-    return f"−{said}" if value < 0 and said != "0" else said
+    text = total_cost(abs(value))
+    return f"−{text}" if value < 0 and text != "0" else text
 
 
 def best_text(view: CurvesView) -> CurveText:
@@ -245,8 +254,8 @@ def cost_sentence(view: CurvesView, at: float) -> str:
 
 
 def _if_it_counted(view: CurvesView, at: float) -> str:
-    unit, said = view.yardstick.mistake, two_digits(at)
-    return f"If one {view.rate.mistake.one} counted as {said} {unit.one if said == '1' else unit.many}"
+    unit, text = view.yardstick.mistake, two_digits(at)
+    return f"If one {view.rate.mistake.one} counted as {text} {unit.one if text == '1' else unit.many}"
 
 
 def roc_text(wording: Wording, positive: int) -> CurveText:

@@ -31,7 +31,7 @@ from metrics.elicited.family import MistakeKey, family_of, linear_family
 from metrics.elicited.metric_parts import intervals_around
 from metrics.policies.cases import Practice, case_table
 from metrics.policies.judging import Judge, ModelPolicies
-from metrics.policies.recalibration import Recalibration, recalibration
+from metrics.policies.recalibration import Calibration, calibration
 
 
 def result_view(session: Session) -> ResultView:
@@ -90,9 +90,9 @@ def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
     worth = np.array([np.diagonal(model.usual) for model in study.pack.models], dtype=np.float64)
     best = int((worth @ outcome.weights).argmax())
     draws = outcome.weights[None] if outcome.samples is None else outcome.samples
-    said = probability(float(((draws @ worth.T).argmax(axis=1) == best).mean()))
+    text = probability(float(((draws @ worth.T).argmax(axis=1) == best).mean()))
     rivals = f"{names[1 - best]}, as both" if len(names) == 2 else f"the other {len(names) - 1} models, as they"
-    return (f"Under these prices {names[best]} does better than {rivals} were counted: probability {said}.",)
+    return (f"Under these prices {names[best]} does better than {rivals} were counted: probability {text}.",)
 
 
 def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey, float]:
@@ -109,8 +109,8 @@ def _guesses(state: SessionState, study: Study, family: str) -> dict[MistakeKey,
 def _stated(session: Session, outcome: Outcome) -> tuple[str, ...]:
     """Return a note about the orders that were stated: the answers did not have to show them."""
     orders = stated_orders(session.setting, session.study.classes)
-    said = stated_words(orders, session.study.wording, outcome.family)
-    return (f"Stated for certain before the questions, so that no answer can speak against it: {said}",) if said else ()
+    text = stated_words(orders, session.study.wording, outcome.family)
+    return (f"Stated for certain before the questions, so that no answer can speak against it: {text}",) if text else ()
 
 
 def metric_of(session: Session, outcome: Outcome) -> ElicitedMetric:
@@ -203,10 +203,10 @@ def answers_digest(state: SessionState, *, before: bool = False) -> str:
     used = []
     for index, (_, answer) in zip(state.used, state.history, strict=True):
         pair, moved = state.entries[index].event.pair, answer.moved
-        said = [pair.first, pair.second, sides.get(answer.choice, answer.choice.value)]
+        parts = [pair.first, pair.second, sides.get(answer.choice, answer.choice.value)]
         strength = answer.strength and answer.strength.value
         where = [] if moved is None else [[moved.side, moved.true, moved.predicted, moved.count]]
-        used.append([*said, strength, *where])
+        used.append([*parts, strength, *where])
     return hashlib.sha256(json.dumps(used, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -311,7 +311,7 @@ def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = N
     practice : Practice, optional
         What is done today.
     """
-    models = [ModelPolicies.of(model.name, metric, recalibration_of(model)) for model in study.models]
+    models = [ModelPolicies(model.name, metric.cost_matrix, calibration_of(model)) for model in study.models]
     decided = [row for own, model in zip(models, study.models, strict=True) for row in own.decisions(model.y_proba)]
     return Judge.of(
         metric,
@@ -338,9 +338,9 @@ def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None
 
 
 @lru_cache(maxsize=16)
-def recalibration_of(model: Predictions) -> Recalibration | None:
+def calibration_of(model: Predictions) -> Calibration:
     """Return what is known of a model's probabilities, whatever mistakes cost; remembered of sixteen models."""
-    return recalibration(model.y_true, model.y_proba)
+    return calibration(model.y_true, model.y_proba)
 
 
 def _class_concern(factors: Matrix, model: Predictions, n_classes: int) -> list[float]:

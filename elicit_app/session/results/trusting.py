@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elicit_app.elicitation.agenda import n_answered, never_asked
+from elicit_app.elicitation.agenda import FEWEST_ANSWERS, KNOWN_FACTOR, n_answered, never_asked
 from elicit_app.elicitation.questions import PREFERENCES, Choice, Outcome, Tolerance
-from elicit_app.elicitation.stopping import FEWEST_ANSWERS, KNOWN_FACTOR
-from elicit_app.session.journal.state import SessionState, differ, said_already
+from elicit_app.session.journal.state import SessionState, differ, is_merged_repeat
 from elicit_app.session.session import Session
 from elicit_app.session.views import HeldOutView, TrustView
 from elicit_app.study.model import Study
@@ -137,13 +136,13 @@ def _never_asked(study: Study, outcome: Outcome, state: SessionState) -> tuple[t
 
 def misfit_numbers(state: SessionState, places: Sequence[int]) -> frozenset[int]:
     """Return the numbers of answers, given their places in the history; what was made one with a misfit is one too."""
-    odd = {state.used[place] + 1 for place in places}
+    odd = {state.used[index] + 1 for index in places}
     return frozenset(
         odd
         | {
             number
             for number, entry in enumerate(state.entries, start=1)
-            if said_already(state.entries, number, state.joined) and entry.event.pair.repeat_of in odd
+            if is_merged_repeat(state.entries, number, state.joined) and entry.event.pair.repeat_of in odd
         }
     )
 
@@ -160,8 +159,8 @@ def contradictions(state: SessionState) -> tuple[tuple[int, int], ...]:
     ]
     return tuple(
         (first, second)
-        for place, (first, one) in enumerate(live)
-        for second, other in live[place + 1 :]
+        for index, (first, one) in enumerate(live)
+        for second, other in live[index + 1 :]
         if (first, second) not in state.settled and differ(one, other, one.answer, other.answer)
     )
 
@@ -177,8 +176,8 @@ def _repeats_found(report: TrustReport, failed: Sequence[int]) -> list[TrustView
     elif chosen:
         found.append(TrustView(True, plain))
     detail = "One side had fewer mistakes of some kinds and no more of any other."
-    said = "the plainly better side was not chosen"
-    return [*found, *(TrustView(False, f"Answer {number}: {said}", detail, number) for number in failed)]
+    text = "the plainly better side was not chosen"
+    return [*found, *(TrustView(False, f"Answer {number}: {text}", detail, number) for number in failed)]
 
 
 def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> list[TrustView]:
@@ -187,8 +186,8 @@ def _fits_found(explained: Tally, odd: Sequence[int], report: TrustReport) -> li
     good = _fits_well(explained)
     careless = report.suspicion("random")
     # A good fit beside "do not hang together" would read as a contradiction: that finding's detail speaks of it.
-    said_there = good and careless is not None and careless.flagged
-    found = [] if said_there else [TrustView(good, _fit(explained))]
+    shown_there = good and careless is not None and careless.flagged
+    found = [] if shown_there else [TrustView(good, _fit(explained))]
     found += [TrustView(False, f"Answer {number} does not fit the rest", question=number) for number in odd[:_NAMED]]
     if len(odd) > _NAMED:
         found.append(TrustView(False, f"Nor do {len(odd) - _NAMED} more: the review shows them"))
@@ -218,13 +217,13 @@ def _held_out_found(report: TrustReport) -> list[TrustView]:
     poor = report.suspicion("no_better")
     if report.held_out is None or poor is None:
         return []
-    kept, said = report.held_out, "It predicts answers it was not shown"
+    kept, headline = report.held_out, "It predicts answers it was not shown"
     detail = f"Agreement on {kept.total} answers, each kept aside once:"
     if poor.flagged:
-        said += " no better than a plain score"
+        headline += " no better than a plain score"
     elif kept.learned <= max(kept.accuracy, kept.f1) + 1:
-        said += " as well as a plain score; there are too few to tell them apart"
-    return [TrustView(not poor.flagged, said, detail)]
+        headline += " as well as a plain score; there are too few to tell them apart"
+    return [TrustView(not poor.flagged, headline, detail)]
 
 
 def _suspicions_found(state: SessionState, report: TrustReport, explained: Tally) -> list[TrustView]:
@@ -259,11 +258,11 @@ def _side_found(state: SessionState) -> TrustView:
 
 
 def _bounded_found(study: Study, rates: tuple[ExchangeRate, ...], tolerance: Tolerance | None) -> list[TrustView]:
-    unit = next(place for place, rate in enumerate(rates) if rate.is_yardstick)
+    unit = next(index for index, rate in enumerate(rates) if rate.is_yardstick)
     bounded = [
         rate
-        for place, rate in enumerate(rates)
-        if rate.bounded or (tolerance is not None and tolerance.bounded[place, unit] and not rate.is_yardstick)
+        for index, rate in enumerate(rates)
+        if rate.bounded or (tolerance is not None and tolerance.bounded[index, unit] and not rate.is_yardstick)
     ]
     if not bounded:
         return []

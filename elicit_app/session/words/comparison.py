@@ -49,7 +49,7 @@ class Row:
         Index of the predicted class; None stands for any wrong answer.
     mistake : Mistake
         Its words.
-    truth, said : str
+    truth, called : str
         The true class and what the model says, in the words of the domain.
     truths : str
         The true class as it is counted: "melanomas".
@@ -70,7 +70,7 @@ class Row:
     mistake: Mistake
     truth: str
     truths: str
-    said: str
+    called: str
     total: int
     left: int
     right: int
@@ -108,7 +108,7 @@ class Row:
         """Return truth and prediction: "of 120 melanomas", arrow, "called naevus"; of an amount what it is part of."""
         if self.amount:
             return "" if self.totals is None else f"of {self.totals[0]:,} in A, of {self.totals[1]:,} in B"
-        return f"of {self.total:,} {self.truths} {ARROW} called {self.said}"
+        return f"of {self.total:,} {self.truths} {ARROW} called {self.called}"
 
     @property
     def rates(self) -> tuple[str, str]:
@@ -138,7 +138,7 @@ class Row:
                 f"{self.mistake.name}: {self.count(side):,} in {letter_of(side)}, {self.surplus:,} {more} than {other}."
             )
         return (
-            f"Truth {self.truth}, model says {self.said}: {self.count(side):,} of {self.total:,} "
+            f"Truth {self.truth}, model says {self.called}: {self.count(side):,} of {self.total:,} "
             f"in {letter_of(side)}, {self.surplus:,} {more} than {other}."
         )
 
@@ -300,14 +300,14 @@ def all_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> t
         truth, truths = wording.class_one[i], wording.class_one[i] if total == 1 else wording.class_many[i]
         if not linear_family(family).tells_apart:
             wrong = (total - int(left[i, i]), total - int(right[i, i]))
-            said = wording.class_one[1 - i] if len(totals) == 2 else SOMETHING_ELSE
-            rows.append(Row(i, None, wording.any_mistake[i], truth, truths, said, total, *wrong))
+            called = wording.class_one[1 - i] if len(totals) == 2 else SOMETHING_ELSE
+            rows.append(Row(i, None, wording.any_mistake[i], truth, truths, called, total, *wrong))
             continue
         for j in range(len(totals)):
             if j != i:
                 cell = (int(left[i, j]), int(right[i, j]))
-                said = wording.class_one[j]
-                rows.append(Row(i, j, wording.mistakes[i, j], truth, truths, said, total, *cell))
+                called = wording.class_one[j]
+                rows.append(Row(i, j, wording.mistakes[i, j], truth, truths, called, total, *cell))
     return tuple(rows)
 
 
@@ -337,18 +337,18 @@ def outcome_words(left: Counts, right: Counts, wording: Wording) -> str:
             added = f"{false:,}{wrong}" if false else "none"
             parts.append(f"{letter} finds {found:,} of {found + missed:,}{noun} and adds {added}")
         else:
-            said = (
+            mistakes = (
                 f"{n or 'no'} {row.mistake.one if n == 1 else row.mistake.many}"
                 for n, row in zip(counts, rows, strict=True)
             )
-            parts.append(f"{letter}: {', '.join(said)}")
+            parts.append(f"{letter}: {', '.join(mistakes)}")
     return f"{'; '.join(parts)}."
 
 
 def same_words(same: Sequence[Row]) -> str:
     """Return which amounts are the same on both sides, in one sentence; empty where none is."""
-    said = ", ".join(counted(row.left, row.mistake.one, row.mistake.many) for row in same)
-    return f"The same in A and B: {said}" if said else ""
+    text = ", ".join(counted(row.left, row.mistake.one, row.mistake.many) for row in same)
+    return f"The same in A and B: {text}" if text else ""
 
 
 def difference_sentence(rows: tuple[Row, ...], subject: Side) -> DifferenceSentence:
@@ -408,7 +408,7 @@ def _per_cent(count: int, total: int, decimals: int) -> str:
 class Leaf(NamedTuple):
     """What the model says of the cases of one truth, and how many there are in A (left) and in B (right)."""
 
-    said: str
+    called: str
     left: int
     right: int
     correct: bool
@@ -456,7 +456,7 @@ def branches(left: Counts, right: Counts, wording: Wording, *, condensed: bool =
 
 
 def _branch(i: int, left: Counts, right: Counts, wording: Wording) -> Branch:
-    leaves = (Leaf(said, int(left[i, j]), int(right[i, j]), i == j) for j, said in enumerate(wording.class_one))
+    leaves = (Leaf(name, int(left[i, j]), int(right[i, j]), i == j) for j, name in enumerate(wording.class_one))
     return Branch(wording.class_one[i], int(left[i].sum()), tuple(leaves))
 
 

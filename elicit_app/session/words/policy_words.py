@@ -112,12 +112,14 @@ def _row(judgement: Judgement, one: JudgedPolicy, heads: tuple[str, ...], shared
 
 def _sentence(one: JudgedPolicy, what: str, counts: dict[str, str], shared: bool) -> str:
     text = ", ".join(f"{count} {head}" for head, count in counts.items())
-    said = f"Rank {one.rank}{', shared' if shared else ''}. {what}: {text}, cost {total_cost(one.cost_per_population)}"
+    sentence = (
+        f"Rank {one.rank}{', shared' if shared else ''}. {what}: {text}, cost {total_cost(one.cost_per_population)}"
+    )
     if one.difference_to_best:
-        said += f", {total_cost(one.difference_to_best)} more than the first"
+        sentence += f", {total_cost(one.difference_to_best)} more than the first"
         if one.difference_interval is not None:
-            said += ", plausible " + " to ".join(_more_or_less(end) for end in one.difference_interval)
-    return said + (f"; best with {probability(one.probability_best)}." if one.probability_best is not None else ".")
+            sentence += ", plausible " + " to ".join(_more_or_less(end) for end in one.difference_interval)
+    return sentence + (f"; best with {probability(one.probability_best)}." if one.probability_best is not None else ".")
 
 
 def _more_or_less(difference: float) -> str:
@@ -194,13 +196,13 @@ def information_texts(judgement: Judgement) -> InformationTexts | None:
     unit = judgement.mistake(*judgement.unit)
     loss = total_cost(found.expected_loss)
     per = f"{judgement.population:,} {judgement.words.cases}"
-    said = (
+    expected = (
         f"What is not known costs {loss} {unit.one if loss == '1' else unit.many} per {per} on average."
         if found.expected_loss > 0
         else "What is not known costs nothing: whatever is true, the first stays the best."
     )
     more = tuple(_more_text(found, one, judgement.words.cases) for one in _chosen(found))
-    return InformationTexts(advice, said, more)
+    return InformationTexts(advice, expected, more)
 
 
 def _chosen(found: Information) -> tuple[More, ...]:

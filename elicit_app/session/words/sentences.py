@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elicit_app.elicitation.agenda import questions_left, required_left
+from elicit_app.elicitation.agenda import FEWEST_ANSWERS, questions_left, required_left
 from elicit_app.elicitation.prior import NeverWorse
 from elicit_app.elicitation.questions import AnswersFor, Counts, Family, Moved, Progress, Proposal, Question
-from elicit_app.elicitation.stopping import FEWEST_ANSWERS
 from elicit_app.session.views import AnsweredView, QuestionView, Reply, Side
 from elicit_app.session.words.comparison import (
     Letter,
@@ -214,15 +213,15 @@ def undo_words(previous: AnsweredView | None, wording: Wording, family: Family) 
     """Return the tooltip of Undo: "Take back answer 6: you preferred 12 fewer missed melanomas"."""
     if previous is None:
         return "There is no answer to take back yet"
-    said = preference_of(previous, wording, family)
-    return f"Take back answer {previous.number}: {said.sentence}"
+    preference = preference_of(previous, wording, family)
+    return f"Take back answer {previous.number}: {preference.sentence}"
 
 
 def last_words(last: AnsweredView, wording: Wording, family: Family) -> str:
     """Say an answer and what was forgone: "You preferred 12 fewer missed melanomas rather than 85 fewer ..."."""
-    said = preference_of(last, wording, family)
-    rather = f" rather than {said.rather_than}" if said.rather_than else ""
-    return f"{capitalised(said.sentence)}{rather}."
+    preference = preference_of(last, wording, family)
+    rather = f" rather than {preference.rather_than}" if preference.rather_than else ""
+    return f"{capitalised(preference.sentence)}{rather}."
 
 
 class ProgressWords(NamedTuple):
@@ -303,7 +302,7 @@ class Balance(NamedTuple):
     @property
     def sentence(self) -> str:
         """Return the whole: "A: 14 more misses are as bad as B: 120 more false alarms: one counts as 8.6"."""
-        one, other = (f"{side}: {said or 'nothing more'}" for side, said in zip(self.letters, self.more, strict=True))
+        one, other = (f"{side}: {text or 'nothing more'}" for side, text in zip(self.letters, self.more, strict=True))
         return f"{one} are as bad as {other}" + (f": one counts as {self.ratio}" if self.ratio else "")
 
 
@@ -314,13 +313,13 @@ def balance_of(rows: tuple[Row, ...]) -> Balance:
         ("B", [row for row in rows if row.surplus and row.worse == "right"]),
     ]
     sides.sort(key=lambda side: sum(row.surplus for row in side[1]))
-    said = [", ".join(row.excess for row in more) for _, more in sides]
+    excesses = [", ".join(row.excess for row in more) for _, more in sides]
     (first, few), (second, many) = sides
     ratio = None
     if len(few) == len(many) == 1:
         value = many[0].surplus / few[0].surplus
         ratio = amount(round(value, 1) if value < 10 else round(value))
-    return Balance((first, second), (said[0], said[1]), ratio)
+    return Balance((first, second), (excesses[0], excesses[1]), ratio)
 
 
 def moved_comparison(

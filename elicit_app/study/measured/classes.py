@@ -215,9 +215,9 @@ def _calibration(cases: CaseColumns, options: Options) -> Any:
 
 def _calibration_error(cases: CaseColumns, options: Options) -> Measurement:
     found = _calibration(cases, options)
-    said = "of the most probable class" if options.positive is None else f"of {options.positive}"
+    of_what = "of the most probable class" if options.positive is None else f"of {options.positive}"
     curve = {"predicted": found.curve.prob_pred.tolist(), "came true": found.curve.prob_true.tolist()}
-    return Measurement(float(found), {"probability": said, "bins": options.bins or _BINS, **curve})
+    return Measurement(float(found), {"probability": of_what, "bins": options.bins or _BINS, **curve})
 
 
 def _concern(cases: CaseColumns, options: Options) -> metrics.MetaPatternConcernScore:
@@ -238,8 +238,8 @@ def _concern(cases: CaseColumns, options: Options) -> metrics.MetaPatternConcern
 
 def _concern_score(cases: CaseColumns, options: Options) -> Measurement:
     found = _concern(cases, options)
-    said = {"top_k": found.top_k, "intervals": found.n_intervals, "true class outside": found.share_outside_top_k}
-    return Measurement(float(found), said)
+    details = {"top_k": found.top_k, "intervals": found.n_intervals, "true class outside": found.share_outside_top_k}
+    return Measurement(float(found), details)
 
 
 def _weighted_concern(cases: CaseColumns, options: Options) -> Measurement:

@@ -367,9 +367,9 @@ def _options_blamed(options: Options) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        arguments, colon, said = str(error).partition(":")
+        arguments, colon, message = str(error).partition(":")
         if colon and set(arguments.split(", ")) <= options.given().keys():
-            raise WrongOption(f"`{arguments.replace(', ', '`, `')}`:{said}") from error
+            raise WrongOption(f"`{arguments.replace(', ', '`, `')}`:{message}") from error
         raise
 
 

@@ -60,7 +60,7 @@ def test_people_come_one_by_one_and_both_procedures_in_turn(page, qtbot):
     qtbot.waitUntil(lambda: page.go.text() == "Run")
     assert [one.settings.procedure for one in page.people] == ["dlpm", "lpm", "dlpm", "lpm"]
     assert [row[1] for row in page.rows.rows] == ["lpm", "dlpm", "lpm"]
-    assert page.said.text().startswith("With ")
+    assert page.sentence.text().startswith("With ")
 
 
 def test_stop_lets_nobody_more_in(page, qtbot):
