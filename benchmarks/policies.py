@@ -47,7 +47,7 @@ from metrics.policies.cases import case_table
 from metrics.policies.costs import UnitCosts, policy_costs
 from metrics.policies.judgement import Judgement
 from metrics.policies.judging import Judge, ModelPolicies
-from metrics.policies.recalibration import recalibration
+from metrics.policies.recalibration import calibration
 
 Floats = NDArray[np.float64]
 DRAWS, WOBBLE = 2_000, 0.4
@@ -152,7 +152,7 @@ def one_run(data: Data, seed: int, asked: bool, resampled: bool = False) -> Run:
     first, second = ((data.true[half], {name: p[half] for name, p in data.models.items()}) for half in halves)
     truth, estimate, samples = asked_expert(*first, seed) if asked else drawn_expert(data.k, rng)
     metric = ElicitedMetric.from_weights([f"c{i}" for i in range(data.k)], -estimate, "lpm", samples=-samples)
-    models = [ModelPolicies.of(name, metric, recalibration(first[0], p)) for name, p in first[1].items()]
+    models = [ModelPolicies(name, metric.cost_matrix, calibration(first[0], p)) for name, p in first[1].items()]
     columns = [policy for model in models for policy in model.policies]
     decided = [np.concatenate([model.decisions(p[model.name]) for model in models]) for _, p in (first, second)]
     judgement = Judge.of(metric, case_table(first[0], decided[0], data.k), columns, draws=DRAWS, seed=seed).at()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,9 +48,12 @@ def reproduce(
 
     After an interruption the same command goes on where it was.
     """
+    from elicit_app.problem import Problem, WrongOption
+
+    if find_spec("elicit_app.experiments.reproduce") is None:  # see tools/bundle/elicit.spec
+        raise Problem("Published results are not computed by the program without Python: install elicit with pip.")
     from elicit_app.experiments.reproduce.running import discard_parts, experiment_named, experiments
     from elicit_app.experiments.reproduce.shape import Options
-    from elicit_app.problem import Problem, WrongOption
 
     if show_list:
         _print_list(as_json)

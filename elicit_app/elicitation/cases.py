@@ -17,7 +17,7 @@ from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
 from metrics.classification.costs import corrected
 from metrics.policies.judging import ModelPolicies
-from metrics.policies.recalibration import Recalibration, recalibration
+from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 
 Decisions = NDArray[np.intp]
 
@@ -153,16 +153,13 @@ class Cases:
 
     def policies(self, cost_matrix: ArrayLike) -> list[Matrix]:
         """Return the matrices of what is judged at the end: as it decides now, by least cost, maybe recalibrated."""
-        own = ModelPolicies("", np.asarray(cost_matrix, dtype=np.float64), self._recalibration)
+        own = ModelPolicies("", np.asarray(cost_matrix, dtype=np.float64), self._calibration)
         return [self.confusion(decisions) for decisions in own.decisions(self.eta)]
 
     @cached_property
-    def _recalibration(self) -> Recalibration | None:
-        """Return what puts probabilities right that are off; None where they are not, or nothing was counted."""
-        if self._codes is None:
-            return None
-        found = recalibration(self.outcome.argmax(axis=1), self.eta)
-        return found if found is not None and found.needed else None
+    def _calibration(self) -> Calibration:
+        """Return what is known of the probabilities: nothing where nothing was counted."""
+        return UNKNOWN if self._codes is None else calibration(self.outcome.argmax(axis=1), self.eta)
 
     def counts(self, cost_matrix: ArrayLike) -> NDArray[np.int64]:
         """Return how many cases, unweighted, the decisions of least expected cost put into each cell, shape (k, k)."""

@@ -379,10 +379,10 @@ class SessionRunner:
 
     def _calibrate(self) -> None:
         """Look at the probabilities of one model after another, which a result needs whatever is answered."""
-        from elicit_app.session.results.result import recalibration_of
+        from elicit_app.session.results.result import calibration_of
 
         if self._to_calibrate:
-            recalibration_of(self._to_calibrate.pop())
+            calibration_of(self._to_calibrate.pop())
             self._later(self._calibrate)
 
     def _look_at_count(self, request: int, moved: Moved) -> None:

@@ -21,7 +21,6 @@ from elicit_app.study.scoring import (
     ConcernSettings,
     ModelRows,
     Piece,
-    Recalibrations,
     RowsTally,
     demand_same_cases,
     tally_rows,
@@ -29,6 +28,7 @@ from elicit_app.study.scoring import (
 from metrics import ElicitedMetric
 from metrics.errors import require
 from metrics.files import real_path
+from metrics.policies.recalibration import Calibration
 
 PART_ROWS = 32 * BATCH_ROWS
 _RETRIES = 3
@@ -130,15 +130,15 @@ def _pieces(files: Sequence[tuple[Path, int | None]], start: int, stop: int) -> 
         before += here
 
 
-How = tuple[ElicitedMetric, Recalibrations | None, ConcernSettings]  # what rows are added up by
+How = tuple[ElicitedMetric, Sequence[Calibration] | None, ConcernSettings]  # what rows are added up by
 
 
 def tally_part(
-    part: Part, metric: ElicitedMetric, recalibrations: Recalibrations | None, concern: ConcernSettings
+    part: Part, metric: ElicitedMetric, calibrations: Sequence[Calibration] | None, concern: ConcernSettings
 ) -> RowsTally | Problem:
     """Add up one part, or return what is wrong with it; this is what a worker runs."""
     try:
-        return tally_rows(part.models, metric, part.first_row, recalibrations, concern=concern)
+        return tally_rows(part.models, metric, part.first_row, calibrations, concern=concern)
     except Problem as problem:
         # not raised: a file does not get better by trying again
         return problem
@@ -183,8 +183,8 @@ def tally_on_cluster(
     with cluster(scheduler) as finished:
         tally = _merged(finished, parts, (bare, None, concern), advance)
         demand_same_cases(_whole(parts), tally)
-        found = tally.recalibrations()
-        if any(one is not None and one.needed for one in found):
+        found = tally.calibrations()
+        if found is not None:
             tally = _merged(finished, parts, (bare, found, concern), None)
     return tally
 
@@ -208,8 +208,8 @@ def _merged(
         done[position] = tally
         if advance is not None:
             advance(1)
-    metric, recalibrations, concern = how
-    whole = RowsTally(metric, [model.name for model in parts[0].models], recalibrations, concern)
+    metric, calibrations, concern = how
+    whole = RowsTally(metric, [model.name for model in parts[0].models], calibrations, concern)
     for position in range(len(parts)):
         whole.merge(done[position])
     return whole

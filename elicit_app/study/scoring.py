@@ -24,11 +24,10 @@ from metrics.policies.cases import CaseTally, Policy, Practice
 from metrics.policies.costs import DRAWS
 from metrics.policies.judgement import JudgedPolicy, Judgement
 from metrics.policies.judging import Judge, ModelPolicies
-from metrics.policies.recalibration import CalibrationSample, Recalibration
+from metrics.policies.recalibration import UNKNOWN, Calibration, CalibrationSample
 from metrics.probabilistic.concern import TrueConcern
 
 Advance = Callable[[int], None]
-Recalibrations = Sequence[Recalibration | None]
 
 _SAME_PREVALENCE = 1e-9
 
@@ -137,8 +136,8 @@ class RowsTally:
         Its classes give the order of the columns.
     names : sequence of str
         The models.
-    recalibrations : sequence of Recalibration or None, optional
-        What is known of their probabilities; before anything is known nothing is recalibrated.
+    calibrations : sequence of Calibration, optional
+        What is known of their probabilities; by default nothing yet.
     concern : ConcernSettings
         How the Meta Pattern Concern Score is taken.
 
@@ -154,12 +153,14 @@ class RowsTally:
         self,
         metric: ElicitedMetric,
         names: Sequence[str],
-        recalibrations: Recalibrations | None = None,
+        calibrations: Sequence[Calibration] | None = None,
         concern: ConcernSettings = AS_USUAL,
     ) -> None:
-        known = recalibrations or [None] * len(names)
+        known = calibrations or [UNKNOWN] * len(names)
         self.metric = metric
-        self.policies = [ModelPolicies.of(name, metric, found) for name, found in zip(names, known, strict=True)]
+        self.policies = [
+            ModelPolicies(name, metric.cost_matrix, found) for name, found in zip(names, known, strict=True)
+        ]
         self.cases = CaseTally(len(metric.classes), len(self.columns))
         self.models = [ModelTally(metric, concern) for _ in names]
         self.same_labels = True
@@ -188,16 +189,17 @@ class RowsTally:
             own.merge(theirs)
         self.same_labels &= other.same_labels
 
-    def recalibrations(self) -> list[Recalibration | None]:
-        """Return what the rows say about the probabilities of each model."""
-        return [model.sample.recalibration() for model in self.models]
+    def calibrations(self) -> list[Calibration] | None:
+        """Return what the rows say about the probabilities of each model; None where that changes no policy."""
+        found = [model.sample.calibration() for model in self.models]
+        return None if found == [model.calibration for model in self.policies] else found
 
 
 def tally_rows(
     models: Sequence[ModelRows],
     metric: ElicitedMetric,
     first_row: int = 0,
-    recalibrations: Recalibrations | None = None,
+    calibrations: Sequence[Calibration] | None = None,
     advance: Advance | None = None,
     concern: ConcernSettings = AS_USUAL,
 ) -> RowsTally:
@@ -211,7 +213,7 @@ def tally_rows(
         What they are judged by.
     first_row : int
         How many rows come earlier.
-    recalibrations : sequence of Recalibration or None, optional
+    calibrations : sequence of Calibration, optional
         See `RowsTally`.
     concern : ConcernSettings
         See `RowsTally`.
@@ -223,7 +225,7 @@ def tally_rows(
     Problem
         A file has other classes, or everything that is wrong with its rows.
     """
-    tally = RowsTally(metric, [model.name for model in models], recalibrations, concern)
+    tally = RowsTally(metric, [model.name for model in models], calibrations, concern)
     streams = [_batches(rows, metric, model, advance) for rows, model in zip(models, tally.models, strict=True)]
     for batches in _side_by_side(streams):
         tally.update(batches, first_row)
@@ -237,7 +239,7 @@ def tally_models(
     advance: Advance | None = None,
     concern: ConcernSettings = AS_USUAL,
 ) -> RowsTally:
-    """Add up all rows of models; where probabilities are badly calibrated they are read once more, recalibrated.
+    """Add up all rows of models; again with other policies where their probabilities call for them.
 
     Raises
     ------
@@ -246,8 +248,8 @@ def tally_models(
     """
     tally = tally_rows(models, metric, advance=advance, concern=concern)
     demand_same_cases(models, tally)
-    found = tally.recalibrations()
-    if any(one is not None and one.needed for one in found):
+    found = tally.calibrations()
+    if found is not None:
         tally = tally_rows(models, metric, 0, found, concern=concern)
     return tally
 
@@ -428,7 +430,7 @@ def _scored(tally: RowsTally, index: int, metric: ElicitedMetric, as_is: Judgeme
     model, name = tally.models[index], tally.policies[index].name
     counts = {policy: tally.cases.counts[at] for at, policy in enumerate(tally.columns) if policy.model == name}
     now = next(counts[policy] for policy in counts if policy.decides == "as-is")
-    decided = next(counts[policy] for policy in counts if policy.decides == "least-cost")
+    decided = next((counts[policy] for policy in counts if policy.decides == "least-cost"), now)
     present, concern = model.labels > 0, model.sums["concern"]
     assert isinstance(concern, ConcernScore)
     weighted = np.array([*metric.class_weight.values()]) @ model.labels > 0

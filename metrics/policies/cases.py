@@ -57,12 +57,15 @@ def always(classes: Sequence[str]) -> tuple[Policy, ...]:
     return tuple(Policy(f"always {name}", "always", predicted=index) for index, name in enumerate(classes))
 
 
-def of_model(model: str, recalibrated: bool = False) -> tuple[Policy, ...]:
-    """Return what one could do with a model: as it decides now, with the costs, and recalibrated where asked for."""
-    policies = [
-        Policy(f"{model}, as it decides now", "as-is", model),
-        Policy(f"{model}, with these costs", "least-cost", model),
-    ]
+def of_model(model: str, labels_only: bool = False, recalibrated: bool = False) -> tuple[Policy, ...]:
+    """Return what one could do with a model: as it decides now, with the costs, and recalibrated where asked for.
+
+    Of labels, which costs cannot turn, there is only the first: a second that decides the same would share with it
+    how probably it is best.
+    """
+    policies = [Policy(f"{model}, as it decides now", "as-is", model)]
+    if not labels_only:
+        policies.append(Policy(f"{model}, with these costs", "least-cost", model))
     if recalibrated:
         policies.append(Policy(f"{model}, recalibrated, with these costs", "least-cost", model, recalibrated=True))
     return tuple(policies)

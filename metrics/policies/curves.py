@@ -24,7 +24,7 @@ from metrics.policies.cases import PRACTICE, Policy, Practice, always, case_tabl
 from metrics.policies.costs import UnitCosts, policy_costs
 from metrics.policies.judgement import share_best
 from metrics.policies.judging import ModelPolicies, cases_of
-from metrics.policies.recalibration import recalibration
+from metrics.policies.recalibration import calibration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,7 +128,9 @@ def policy_curves(
     """
     rate = _rate(exchange_rates(metric), mistake)
     true, tables = cases_of(metric, y_true, y_proba)
-    models = [(ModelPolicies.of(name, metric, recalibration(true, proba)), proba) for name, proba in tables.items()]
+    models = [
+        (ModelPolicies(name, metric.cost_matrix, calibration(true, proba)), proba) for name, proba in tables.items()
+    ]
     today = None if practice is None else Practice.of(practice, metric.classes)
     return curves_of_models(
         metric, true, models, rate, ratios=ratios, prevalence=prevalence, practice=today, draws=draws, seed=seed
@@ -200,7 +202,7 @@ def _with_ratio(costs: Floats, rate: ExchangeRate, ratio: float) -> Floats:
 def _columns(model: ModelPolicies, proba: Floats) -> Iterator[tuple[Policy, Floats]]:
     """Yield what one could do with a model, with the probabilities that decide."""
     for policy in model.policies:
-        right = model.recalibration if policy.recalibrated else None
+        right = model.calibration.recalibration if policy.recalibrated else None
         yield policy, proba if right is None else right.probabilities(proba, 0)
 
 

@@ -19,7 +19,7 @@ from metrics.inputs.labels import checked_rows
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
 from metrics.policies.judgement import Drawn, JudgedPolicy, Judgement, Threshold, compared
-from metrics.policies.recalibration import Recalibration, recalibration
+from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -40,30 +40,31 @@ class ModelPolicies:
         The model.
     cost_matrix : ndarray of shape (k, k)
         Decisions with the costs are those of least expected cost under it: the estimate of the metric, not its draws.
-    recalibration : Recalibration or None
-        Where the model's probabilities are off: one more policy puts them right before it decides.
+    calibration : Calibration
+        Where the model's probabilities are off, one more policy puts them right before it decides; where they are
+        labels, it can only be used as it decides now.
     """
 
     name: str
     cost_matrix: Floats
-    recalibration: Recalibration | None = None
-
-    @classmethod
-    def of(cls, name: str, metric: ElicitedMetric, found: Recalibration | None) -> Self:
-        """Return the policies of a model, with a recalibrated one where that is needed."""
-        return cls(name, metric.cost_matrix, found if found is not None and found.needed else None)
+    calibration: Calibration = UNKNOWN
 
     @property
     def policies(self) -> tuple[Policy, ...]:
         """Return the policies, in the order of their decisions."""
-        return of_model(self.name, self.recalibration is not None)
+        return of_model(self.name, self.calibration.labels_only, self.calibration.recalibration is not None)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Return what to know about the model's probabilities."""
-        if self.recalibration is None:
+        if self.calibration.labels_only:
+            return (
+                f"{self.name} gives labels without probabilities, so these costs cannot change what it decides: it is "
+                "judged as it decides now.",
+            )
+        if self.calibration.recalibration is None:
             return ()
-        points = two_digits(100 * self.recalibration.distance)
+        points = two_digits(100 * self.calibration.recalibration.distance)
         return (
             f"The probabilities of {self.name} are badly calibrated, {points} points off on average: deciding with "
             "these costs relies on them. Recalibrated (cross-fitted) they are one more policy.",
@@ -79,9 +80,11 @@ class ModelPolicies:
         first_row : int
             Number of the first row among all; it says which fold of the recalibration each row is of.
         """
-        decided = [y_proba.argmax(axis=1), cost_sensitive_decisions(y_proba, self.cost_matrix)]
-        if self.recalibration is not None:
-            right = self.recalibration.probabilities(y_proba, first_row)
+        decided = [y_proba.argmax(axis=1)]
+        if not self.calibration.labels_only:
+            decided.append(cost_sensitive_decisions(y_proba, self.cost_matrix))
+        if self.calibration.recalibration is not None:
+            right = self.calibration.recalibration.probabilities(y_proba, first_row)
             decided.append(cost_sensitive_decisions(right, self.cost_matrix))
         return np.array(decided, dtype=np.int64)
 
@@ -238,8 +241,9 @@ def judge(
     """Judge what one could do with models that were tried on the same cases.
 
     What is judged is every model as it decides now, every model with these costs (recalibrated too, where its
-    probabilities are off), always the same class, and present practice where it is given. Doubted are the costs, by the
-    metric's draws, and the cases, by a Bayesian bootstrap, both paired over the policies.
+    probabilities are off; not where it gives labels only), always the same class, and present practice where it is
+    given. Doubted are the costs, by the metric's draws, and the cases, by a Bayesian bootstrap, both paired over the
+    policies.
 
     Parameters
     ----------
@@ -281,7 +285,7 @@ def judge(
     [1, 1, 3, 4]
     """
     true, tables = cases_of(metric, y_true, y_proba)
-    models = [ModelPolicies.of(name, metric, recalibration(true, proba)) for name, proba in tables.items()]
+    models = [ModelPolicies(name, metric.cost_matrix, calibration(true, proba)) for name, proba in tables.items()]
     decided = [row for model in models for row in model.decisions(tables[model.name])]
     judge_ = Judge.of(
         metric,

@@ -72,6 +72,25 @@ class Recalibration:
         return _softmax(self.slope[folds] * _logarithms(y_proba) + self.bias[folds])
 
 
+@dataclass(frozen=True)
+class Calibration:
+    """What is known of a model's probabilities.
+
+    Parameters
+    ----------
+    labels_only : bool
+        They are 0 and 1 for every case: labels, which do not say how sure they are, and from which costs cannot turn.
+    recalibration : Recalibration or None
+        What puts them right; None where they are well calibrated, too few to tell, or labels only.
+    """
+
+    labels_only: bool = False
+    recalibration: Recalibration | None = None
+
+
+UNKNOWN = Calibration()
+
+
 class CalibrationSample:
     """Rows to fit a recalibration to: all of them up to 20,000, then every second, every fourth, ...
 
@@ -81,16 +100,19 @@ class CalibrationSample:
     def __init__(self) -> None:
         self._step = 1
         self._rows: list[tuple[NDArray[np.int64], NDArray[np.int64], Floats]] = []
+        self._labels_only = True
 
     def update(self, y_true: NDArray[np.int64], y_proba: NDArray[Any], first_row: int) -> None:
         """Add rows: class indices (n,), probabilities (n, k), and the number of the first among all rows."""
         wanted = np.arange(-first_row % self._step, len(y_true), self._step)
+        self._labels_only = self._labels_only and bool((y_proba.max(axis=1) == 1).all())
         self._rows.append((first_row + wanted, y_true[wanted], y_proba[wanted].astype(np.float64)))
         self._thin()
 
     def merge(self, other: CalibrationSample) -> None:
         """Add the rows that another sample has seen."""
         self._rows += other._rows
+        self._labels_only = self._labels_only and other._labels_only
         self._step = max(self._step, other._step)
         self._thin()
 
@@ -100,15 +122,20 @@ class CalibrationSample:
             kept = [(numbers % self._step == 0, part) for part in self._rows for numbers in part[:1]]
             self._rows = [(part[0][keep], part[1][keep], part[2][keep]) for keep, part in kept]
 
-    def recalibration(self) -> Recalibration | None:
-        """Return the maps fitted to the rows; None where there are too few, or labels that do not say how sure."""
+    def calibration(self) -> Calibration:
+        """Return what the rows say about the probabilities."""
+        if self._labels_only and self._rows:
+            return Calibration(labels_only=True)
+        found = self.fitted()
+        return Calibration(recalibration=found if found is not None and found.needed else None)
+
+    def fitted(self) -> Recalibration | None:
+        """Return the maps fitted to the rows, needed or not; None where there are too few rows."""
         parts = sorted((part for part in self._rows if len(part[0])), key=lambda part: int(part[0][0]))
         if sum(len(part[0]) for part in parts) < _FEWEST_ROWS:
             return None
         numbers, true = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
         proba = np.concatenate([part[2] for part in parts])
-        if (proba.max(axis=1) == 1).all():
-            return None
         logs = _logarithms(proba)
         folds = numbers % FOLDS
         fitted = [_fitted(logs[folds != fold], true[folds != fold]) for fold in range(FOLDS)]
@@ -124,8 +151,8 @@ class CalibrationSample:
         )
 
 
-def recalibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Recalibration | None:
-    """Return the recalibration of probabilities in memory; None under 100 cases, or where all are 0 or 1.
+def calibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Calibration:
+    """Return what the cases say about probabilities in memory; under 100 cases that is little.
 
     Parameters
     ----------
@@ -136,7 +163,7 @@ def recalibration(y_true: NDArray[np.int64], y_proba: NDArray[Any]) -> Recalibra
     """
     sample = CalibrationSample()
     sample.update(np.asarray(y_true, dtype=np.int64), np.asarray(y_proba), 0)
-    return sample.recalibration()
+    return sample.calibration()
 
 
 def _fitted(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:

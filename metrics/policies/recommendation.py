@@ -103,6 +103,8 @@ def _pieces(judgement: Judgement) -> tuple[Piece, ...]:
         says = f"{recalibrated}, says " if recalibrated else " says "
         return Piece(f"{capitalised(action)} where "), name, Piece(says), cut, Piece(".")
     as_it_is = " as it decides now" if policy.decides == "as-is" else recalibrated
+    if all(one.policy.decides == "as-is" for one in judgement.policies if one.policy.model == policy.model):
+        return Piece("Use "), name, Piece(" as it decides now.")
     which = "most probable answer" if policy.decides == "as-is" else "answer with the least expected cost"
     return Piece("Use "), name, Piece(f"{as_it_is}: each {words.case} gets the {which}.")
 

@@ -238,8 +238,21 @@ def test_rows_have_the_same_numbers_in_one_file_and_in_many_pieces(tmp_path):
     whole, cut = (
         tally_models([ModelRows("m", part)], metric()) for part in ((Piece(tmp_path / "whole.csv"),), tuple(pieces))
     )
-    for one, other in zip(whole.recalibrations(), cut.recalibrations(), strict=True):
-        np.testing.assert_array_equal(one.slope, other.slope)
+    one, other = (tally.models[0].sample.fitted() for tally in (whole, cut))
+    np.testing.assert_array_equal(one.slope, other.slope)
+
+
+def test_labels_have_no_second_policy(tmp_path):
+    truth, proba = predictions(4, 60)
+    files = {"reader": np.eye(3)[proba.argmax(axis=1)], "m": proba}
+    for name, table in files.items():
+        columns = {f"proba_{c}": table[:, j] for j, c in enumerate(CLASSES)}
+        pl.DataFrame({"y_true": np.array(CLASSES)[truth]} | columns).write_csv(tmp_path / f"{name}.csv")
+    models = [ModelRows(name, (Piece(tmp_path / f"{name}.csv"),)) for name in files]
+    scores = scores_of(tally_models(models, metric()), metric(), draws=50)
+    named = [one.name for one in scores.judgement.policies if one.policy.model == "reader"]
+    assert named == ["reader, as it decides now"]
+    assert scores.models[0].decided_cost == scores.models[0].misclassification_cost
 
 
 def test_rows_with_other_labels_in_one_part_are_other_labels_of_the_whole():

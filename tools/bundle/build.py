@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from trimming import strip_symbols, trim_unicode_data
+
 HERE = Path(__file__).resolve().parent
 OUT = HERE.parents[1] / "dist" / "bundle"
 INSTALLERS = {
@@ -44,9 +46,8 @@ def main() -> int:
     if done.returncode:
         return done.returncode
     if sys.platform == "linux":
-        # Only these: libraries that were patched for their wheel, such as OpenBLAS, do not load when they are stripped.
-        large = [*(OUT / "elicit").rglob("_polars_runtime.abi3.so"), *(OUT / "elicit").rglob("_typst.abi3.so")]
-        subprocess.run(["strip", "--strip-unneeded", *large], check=True)
+        strip_symbols(OUT / "elicit")
+        trim_unicode_data(OUT / "elicit")
     folder = OUT / ("elicit.app" if sys.platform == "darwin" else "elicit")
     for name in INSTALLERS.get(sys.platform, ()):
         shutil.copy(HERE / name, folder)

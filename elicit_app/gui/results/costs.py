@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
@@ -229,6 +231,7 @@ class WeightsCard(Card):
 
 
 _COSTS = "How bad each mistake is: 1 = as bad as the worst, 0 = costs nothing. Rows: truth."
+_BEYOND = "A range beyond 1: it may be worse than the one taken for the worst."
 
 
 class CostsPane(QWidget):
@@ -247,14 +250,23 @@ class CostsPane(QWidget):
         self.releases = MatrixCard("Release factors for MPCS", within)
         self.weights, self.files = WeightsCard(), FilesCard()
         self.files.export_requested.connect(self.export_requested)
-        self._classes, self._last = 0, theme.Breakpoint(False, False, False)
+        self._cards: tuple[Card, ...] = (self.costs, self.releases, self.weights, self.files)
+        self._shown: Sequence[Card] = self._cards
+        self._classes = 0
+        self.arrange(theme.Breakpoint(False, False, False))
 
     def show_result(self, view: ResultView, study: Study) -> None:
         """Show the costs of `view`."""
         names = study.wording.class_one
-        for card in (self.costs, self.releases, self.weights):
-            card.setVisible(study.wording.priced is None)
-        self.costs.say(_COSTS if len(names) > MOST_WITH_RANGES else f"{_COSTS} Below: 90 % plausible.")
+        self._shown = (self.files,) if study.wording.priced is not None else self._cards
+        for card in self._cards:
+            card.setVisible(card in self._shown)
+        notes = [_COSTS]
+        if len(names) <= MOST_WITH_RANGES:
+            intervals = view.metric.intervals
+            notes += ["Below: 90 % plausible."]
+            notes += [_BEYOND] if intervals is not None and (intervals[np.isfinite(intervals)] > 1).any() else []
+        self.costs.say(" ".join(notes))
         self.costs.grid.show_cells(names, cost_cells(view, study), "Cost matrix, rows are truths")
         self.releases.grid.show_cells(names, release_cells(view, study), "Release factors, rows are truths")
         self.weights.show_result(view, study)
@@ -267,17 +279,15 @@ class CostsPane(QWidget):
         self._last = breakpoint_
         self.files.arrange(breakpoint_)
         self.weights.arrange(breakpoint_)
-        cards: tuple[Card, ...] = (self.costs, self.releases, self.weights, self.files)
-        for card in cards:
+        for card in self._cards:
             self._grid.removeWidget(card)
-        cards = tuple(card for card in cards if not card.isHidden())
         if breakpoint_.compact:
             places = [(0, 0, 2), (1, 0, 2), (2, 0, 2), (3, 0, 2)]
         elif self._classes > MOST_WITH_RANGES:
             places = [(0, 0, 2), (1, 0, 2), (2, 0, 1), (2, 1, 1)]
         else:
             places = [(0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 1, 1)]
-        for card, (row, column, across) in zip(cards, places, strict=False):
+        for card, (row, column, across) in zip(self._shown, places, strict=False):
             self._grid.addWidget(card, row, column, 1, across)
         self._grid.setColumnStretch(0, 1)
         self._grid.setColumnStretch(1, 1)

@@ -254,7 +254,19 @@ _MIME = "application/x-elicit-card"
 _CARD, _PROPOSED = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 CHIP, NARROW_CHIP = 36, 46
 _TWO_LINES = 1.7  # widths that two lines hold, as words break where they do
+_CALLED = " called "
 _WRAPPED = LEFT | Qt.TextFlag.TextWordWrap
+
+
+def elided_title(text: str, metrics: QFontMetricsF, width: float) -> str:
+    """Return a title cut to `width` pixels; of "A called B" each name is cut in its own middle, so that both differ."""
+    names, whole = text.split(_CALLED), metrics.horizontalAdvance
+    room = width - whole(_CALLED)
+    if len(names) != 2 or whole(text) <= width or room <= 0:
+        return elided(text, metrics, width)
+    first, second = (whole(name) for name in names)
+    first = min(first, max(room / 2, room - second))
+    return _CALLED.join(elided(one, metrics, part) for one, part in zip(names, (first, room - first), strict=True))
 
 
 def drag_card(source: QWidget, card: int) -> None:
@@ -291,11 +303,11 @@ class _Chip(QStyledItemDelegate):
         painter.setPen(colours.ink2 if proposed else colours.ink)
         text = room.adjusted(10, 0, -8, 0)
         metrics, name = QFontMetricsF(painter.font()), str(index.data())
-        wrapped = elided(name, metrics, _TWO_LINES * text.width())
+        wrapped = elided_title(name, metrics, _TWO_LINES * text.width())
         if self.narrow and metrics.boundingRect(text, _WRAPPED, wrapped).height() <= text.height():
             painter.drawText(text, _WRAPPED, wrapped)
         else:
-            painter.drawText(text, LEFT, elided(name, metrics, text.width()))
+            painter.drawText(text, LEFT, elided_title(name, metrics, text.width()))
 
 
 class _Chips(QListView):

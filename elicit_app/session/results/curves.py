@@ -8,16 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from elicit_app.session.results.result import recalibration_of
+from elicit_app.session.results.result import calibration_of
 from elicit_app.session.views import Band, CurveLine, CurveSet, CurvesView, ResultView, RocLine
 from elicit_app.study.model import Predictions, Study, Wording
 from metrics.display.text import capitalised, probability, total_cost, two_digits
 from metrics.elicited.metric_parts import CaseWords
 from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy, Practice
+from metrics.policies.costs import UnitCosts
 from metrics.policies.curves import PolicyCurves, curves_of_models
-from metrics.policies.judgement import Judgement
-from metrics.policies.judging import ModelPolicies
+from metrics.policies.judgement import Judgement, Threshold
+from metrics.policies.judging import ModelPolicies, threshold_of
 from metrics.policies.net_benefit import TREAT_ALL, TREAT_NONE, decision_curve
 
 _MOST_LINES = 5
@@ -32,7 +33,10 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
     if judgement is None or rate.is_yardstick:
         return None
     prevalence = judgement.prevalence if judgement.stated else None
-    models = [(ModelPolicies.of(one.name, view.metric, recalibration_of(one)), one.y_proba) for one in study.models]
+    threshold = _threshold(judgement)
+    models = [
+        (ModelPolicies(one.name, view.metric.cost_matrix, calibration_of(one)), one.y_proba) for one in study.models
+    ]
     found = curves_of_models(
         view.metric,
         study.models[0].y_true,
@@ -44,18 +48,24 @@ def curves_of(study: Study, view: ResultView) -> CurvesView | None:
     return CurvesView(
         rate=rate,
         yardstick=view.headline.yardstick,
-        net_benefit=_net_benefit(study, judgement, prevalence),
+        net_benefit=None if threshold is None else _net_benefit(study, judgement, threshold, prevalence),
         cost=_cost(found, judgement),
         best=_best(found, judgement),
-        roc=() if judgement.positive is None else tuple(_roc(model, judgement) for model in study.models),
+        roc=() if threshold is None else tuple(_roc(model, judgement, threshold) for model in study.models),
     )
 
 
-def _net_benefit(study: Study, judgement: Judgement, prevalence: Floats | None) -> CurveSet | None:
-    threshold = next((one.threshold for one in judgement.policies if one.threshold is not None), None)
-    if judgement.positive is None or threshold is None:
+def _threshold(judgement: Judgement) -> Threshold | None:
+    """Return from where on two classes are told apart, also where no model has probabilities to use it on."""
+    if judgement.positive is None:
         return None
+    used = [one.threshold for one in judgement.policies if one.threshold is not None]
+    return used[0] if used else threshold_of(UnitCosts.of(judgement.metric), judgement.positive)
+
+
+def _net_benefit(study: Study, judgement: Judgement, threshold: Threshold, prevalence: Floats | None) -> CurveSet:
     p, words = judgement.positive, judgement.words
+    assert p is not None
     curve = decision_curve(
         (study.models[0].y_true == p).astype(np.int64),
         {model.name: model.y_proba[:, p] for model in study.models},
@@ -126,12 +136,11 @@ def _together(policies: Sequence[Policy]) -> str:
     return f"{models[0]}, {AS_NOW}" if len(models) == 1 else f"a model, {AS_NOW}"
 
 
-def _roc(model: Predictions, judgement: Judgement) -> RocLine:
+def _roc(model: Predictions, judgement: Judgement, threshold: Threshold) -> RocLine:
     from sklearn.metrics import roc_curve  # slow to import, and asking does without
 
     p = judgement.positive
     assert p is not None
-    threshold = next(one.threshold for one in judgement.policies if one.threshold is not None)
     positive, score = model.y_true == p, model.y_proba[:, p]
     false_rate, true_rate, _ = roc_curve(positive, score)
 

@@ -31,7 +31,7 @@ from metrics.elicited.family import MistakeKey, family_of, linear_family
 from metrics.elicited.metric_parts import intervals_around
 from metrics.policies.cases import Practice, case_table
 from metrics.policies.judging import Judge, ModelPolicies
-from metrics.policies.recalibration import Recalibration, recalibration
+from metrics.policies.recalibration import Calibration, calibration
 
 
 def result_view(session: Session) -> ResultView:
@@ -311,7 +311,7 @@ def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = N
     practice : Practice, optional
         What is done today.
     """
-    models = [ModelPolicies.of(model.name, metric, recalibration_of(model)) for model in study.models]
+    models = [ModelPolicies(model.name, metric.cost_matrix, calibration_of(model)) for model in study.models]
     decided = [row for own, model in zip(models, study.models, strict=True) for row in own.decisions(model.y_proba)]
     return Judge.of(
         metric,
@@ -338,9 +338,9 @@ def scenarios_of(study: Study, metric: ElicitedMetric, practice: Practice | None
 
 
 @lru_cache(maxsize=16)
-def recalibration_of(model: Predictions) -> Recalibration | None:
+def calibration_of(model: Predictions) -> Calibration:
     """Return what is known of a model's probabilities, whatever mistakes cost; remembered of sixteen models."""
-    return recalibration(model.y_true, model.y_proba)
+    return calibration(model.y_true, model.y_proba)
 
 
 def _class_concern(factors: Matrix, model: Predictions, n_classes: int) -> list[float]:

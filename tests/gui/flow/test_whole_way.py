@@ -167,6 +167,7 @@ def check_what_saving_says(dialogs, results, metric, target):
 
 def check_exports(qtbot, window, dialogs, tmp_path):
     results = window.pages.results
+    assert results.costs.files.isVisibleTo(results.costs)
     results.costs.files.buttons["sklearn"].click()
     pasted = {}
     exec(QGuiApplication.clipboard().text(), pasted)

@@ -67,6 +67,7 @@ def test_the_result_is_saved_as_a_metric_and_shows_no_costs_of_classes(shown, vi
     page.show_result(views[1], study)
     assert page.save.text() == "Save metric file…"
     assert [page.costs.costs.isHidden(), page.costs.releases.isHidden(), page.costs.weights.isHidden()] == [True] * 3
+    assert page.costs.files.isVisibleTo(page.costs)
     buttons = page.costs.files.buttons
     assert all(not buttons[key].isEnabled() for key in OF_COSTS)
     assert buttons[METRIC.key].isEnabled()

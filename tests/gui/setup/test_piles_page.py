@@ -8,7 +8,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtTest import QTest
 
 from elicit_app.gui.setup.begin_page import BeginPage
-from elicit_app.gui.setup.piles import NAMES, Piles, cards_of
+from elicit_app.gui.setup.piles import NAMES, Piles, cards_of, elided_title
 from elicit_app.gui.setup.piles_page import PilesPage
 from elicit_app.session.journal.events import Guess
 from elicit_app.session.session import Session
@@ -172,3 +172,13 @@ def test_names_and_cards_are_whole_in_a_small_window(page):
     one_line = page.columns[0].chips.sizeHintForRow(0)
     page.resize(1280, 800)
     assert page.columns[0].chips.sizeHintForRow(0) <= one_line
+
+
+def test_long_names_with_the_same_middle_are_told_apart(qapp):
+    metrics = QFontMetricsF(qapp.font())
+    eyes = [f"{stage} diabetic retinopathy of the {eye}" for stage in ("early", "late") for eye in ("left", "right")]
+    width = metrics.horizontalAdvance(eyes[0])
+    shown = {elided_title(f"{one} called {other}", metrics, width) for one in eyes for other in eyes if one != other}
+    assert len(shown) == 12
+    assert max(map(metrics.horizontalAdvance, shown)) <= width
+    assert elided_title("Ill called well", metrics, width) == "Ill called well"

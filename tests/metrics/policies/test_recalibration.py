@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics import ElicitedMetric, judge, negative_log_likelihood
-from metrics.policies.recalibration import FOLDS, MOST_ROWS, CalibrationSample, Recalibration, recalibration
+from metrics.policies.recalibration import FOLDS, MOST_ROWS, Calibration, CalibrationSample, Recalibration, calibration
 
 
 def cases(seed, n=2_000, k=3, sharpness=1.0, shift=0.0):
@@ -17,6 +17,13 @@ def cases(seed, n=2_000, k=3, sharpness=1.0, shift=0.0):
     true = (proba.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1).clip(max=k - 1)
     seen = np.exp(sharpness * scores + shift * np.arange(k))
     return true, seen / seen.sum(axis=1, keepdims=True)
+
+
+def recalibration(true, proba):
+    """Return the maps fitted to cases, whether they are needed or not."""
+    sample = CalibrationSample()
+    sample.update(true, proba, 0)
+    return sample.fitted()
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -59,7 +66,7 @@ def test_parts_of_the_rows_give_the_same_maps(seed, cut):
     second.update(true[cut:], proba[cut:], cut)
     first.update(true[:cut], proba[:cut], 0)
     second.merge(first)
-    np.testing.assert_allclose(second.recalibration().slope, whole.slope)
+    np.testing.assert_allclose(second.fitted().slope, whole.slope)
     np.testing.assert_allclose(
         np.concatenate([whole.probabilities(proba[:cut], 0), whole.probabilities(proba[cut:], cut)]),
         whole.probabilities(proba, 0),
@@ -73,7 +80,7 @@ def test_of_many_rows_a_part_is_kept_that_depends_on_their_numbers_alone():
     for sample, order in ((forward, starts), (backward, reversed(starts))):
         for start in order:
             sample.update(true[start : start + 7_001], proba[start : start + 7_001], start)
-    one, other = forward.recalibration(), backward.recalibration()
+    one, other = forward.fitted(), backward.fitted()
     np.testing.assert_allclose(one.slope, other.slope)
     assert sum(len(part[0]) for part in forward._rows) <= MOST_ROWS
 
@@ -96,6 +103,7 @@ def test_a_gain_counts_beyond_three_standard_errors_and_where_it_is_worth_it(gai
 
 def test_too_few_cases_tell_nothing():
     assert recalibration(*cases(0, 80)) is None
+    assert calibration(*cases(0, 80, sharpness=4.0)) == Calibration()
 
 
 def test_a_recalibrated_policy_is_offered_and_is_cheaper():
@@ -110,7 +118,24 @@ def test_a_recalibrated_policy_is_offered_and_is_cheaper():
     assert not any(one.policy.recalibrated for one in fine.policies)
 
 
-def test_decided_labels_have_no_calibration():
-    true = np.arange(300) % 3
-    said = np.where(np.arange(300) % 5 == 0, (true + 1) % 3, true)
-    assert recalibration(true, np.eye(3)[said]) is None
+@pytest.mark.parametrize("n", [12, 300])
+def test_labels_have_one_policy_and_one_share_of_being_best(n):
+    true = np.arange(n) % 3
+    said = np.eye(3)[np.where(np.arange(n) % 5 == 0, (true + 1) % 3, true)]
+    assert calibration(true, said) == Calibration(labels_only=True)
+    metric = ElicitedMetric.from_cost_matrix(["a", "b", "c"], [[0, 1, 2], [3, 0, 1], [1, 2, 0]])
+    judgement = judge(metric, np.array(["a", "b", "c"])[true], {"reader": said, "m": 0.9 * said + 0.1 / 3})
+    assert [one.name for one in judgement.policies if one.policy.model == "reader"] == ["reader, as it decides now"]
+    assert [note for note in judgement.notes if note.startswith("reader gives labels")]
+    assert sum(one.policy.model == "m" for one in judgement.policies) >= 2
+
+
+def test_one_probability_between_makes_no_labels_wherever_it_is_read():
+    true, said = np.arange(300) % 3, np.eye(3)[np.arange(300) % 3]
+    said[250] = 0.2, 0.5, 0.3
+    first, second = CalibrationSample(), CalibrationSample()
+    first.update(true[:200], said[:200], 0)
+    second.update(true[200:], said[200:], 200)
+    assert first.calibration().labels_only
+    first.merge(second)
+    assert not first.calibration().labels_only

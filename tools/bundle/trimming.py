@@ -1,0 +1,82 @@
+"""Make a built folder smaller on Linux: symbols that only a debugger reads, and Unicode data that Qt has no use for."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# Libraries that a wheel brings under a name with a hash were patched for it, and do not load when they are stripped.
+_PATCHED = re.compile(r"-[0-9a-f]{8}\b")
+_LEAST = 100_000
+# Names of countries, languages, currencies, units and time zones, legacy encodings, line breaks, transliterations:
+# Qt has its own or has no use for them. What sorts and folds letters stays.
+_UNUSED_DATA = re.compile(rb"/(brkitr|curr|lang|rbnf|region|translit|unit|zone)/|\.cnv$")
+_ICU_VERSION = 73
+_ALIGNED = 16
+
+
+def strip_symbols(folder: Path) -> None:
+    """Strip shared libraries, and keep what the loader then refuses as it was."""
+    for path in folder.rglob("*.so*"):
+        if path.is_symlink() or path.stat().st_size < _LEAST or _PATCHED.search(path.name):
+            continue
+        with tempfile.TemporaryDirectory() as beside:
+            kept = Path(beside) / path.name
+            shutil.copy2(path, kept)
+            subprocess.run(["strip", "--strip-unneeded", path], check=True)
+            loaded = subprocess.run(["ldd", path], capture_output=True, text=True)
+            if loaded.returncode or "not properly aligned" in loaded.stdout + loaded.stderr:
+                shutil.copy2(kept, path)
+
+
+def trim_unicode_data(folder: Path) -> None:
+    """Leave out items of the library that is all data of ICU, the Unicode library of Qt."""
+    (path,) = folder.rglob(f"libicudata.so.{_ICU_VERSION}")
+    symbol = f"icudt{_ICU_VERSION}_dat"
+    with tempfile.TemporaryDirectory() as scratch:
+        data, source, made = (Path(scratch) / f"icu.{ending}" for ending in ("dat", "s", "o"))
+        data.write_bytes(_without_unused(path.read_bytes()))
+        source.write_text(
+            f".section .rodata\n.balign {_ALIGNED}\n.globl {symbol}\n.type {symbol}, STT_OBJECT\n{symbol}: "
+            f'.incbin "{data}"\n.size {symbol}, . - {symbol}\n.section .note.GNU-stack\n'
+        )
+        subprocess.run(["as", source, "-o", made], check=True)
+        subprocess.run(["ld", "-shared", "-soname", path.name, made, "-o", path], check=True)
+
+
+def _without_unused(library: bytes) -> bytes:
+    """Return ICU's package of data ("Common Data Format" of the ICU user guide) without what is unused.
+
+    It is a header, then a table of contents of pairs (place of the name, place of the item), then names, then items;
+    places count from the table of contents.
+    """
+    start = library.index(b"\xda\x27\x14\x00") - 2
+    (header,) = struct.unpack_from("<H", library, start)
+    contents = start + header
+    (count,) = struct.unpack_from("<I", library, contents)
+    places = [struct.unpack_from("<II", library, contents + 4 + 8 * at) for at in range(count)]
+    ends = [item for _, item in places[1:]] + [places[-1][1]]
+    items = []
+    for (name_at, item_at), end in zip(places, ends, strict=True):
+        name = library[contents + name_at : library.index(b"\0", contents + name_at)]
+        if not _UNUSED_DATA.search(name) and end > item_at:
+            items.append((name, library[contents + item_at : contents + end]))
+    names_at = 4 + 8 * len(items)
+    at = names_at + sum(len(name) + 1 for name, _ in items)
+    table, names, body = struct.pack("<I", len(items)), b"", b""
+    lead = -at % _ALIGNED
+    for name, item in items:
+        table += struct.pack("<II", names_at + len(names), at + lead + len(body))
+        names += name + b"\0"
+        body += item + bytes(-len(item) % _ALIGNED)
+    return library[start:contents] + table + names + bytes(lead) + body
+
+
+if __name__ == "__main__":
+    strip_symbols(Path(sys.argv[1]))
+    trim_unicode_data(Path(sys.argv[1]))
