@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from metrics.elicited.family import error_cells
 from metrics.elicited.kinds import KindName
 from metrics.elicited.metric_parts import TOLERANCE, CaseWords, Consequence, MetricDetails, Provenance, Quality, frozen
 from metrics.errors import InputError
-from metrics.files import json_text, read_regular_file, strict_json
+from metrics.files import canonical_text, document_digest, is_session, json_text, read_regular_file, strict_json
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -164,7 +163,7 @@ def metric_text(metric: ElicitedMetric) -> Iterator[str]:
         return
     # Most of the time goes into writing numbers: those of the draws are written once, for the file and its digest.
     draws = [_plain(draw) for draw in metric.samples]
-    digest = document_digest(content, _canonical_draws(draws, metric.samples))
+    digest = document_digest(content, {"samples": _canonical_draws(draws, metric.samples)})
     before, after = json_text({**content, "digest": digest}).split(_NO_DRAWS)
     yield before + _DRAWS
     for place, draw in enumerate(draws):
@@ -215,7 +214,7 @@ def _canonical_draws(draws: Sequence[str], samples: NDArray[np.float64]) -> Iter
     """Return the canonical text of draws, in pieces, by the texts of each."""
     for place, (text, draw) in enumerate(zip(draws, samples, strict=True)):
         whole = (draw == np.trunc(draw)).any()
-        yield ("," if place else "[") + (_canonical(draw.tolist()) if whole else text.replace(", ", ","))
+        yield ("," if place else "[") + (canonical_text(draw.tolist()) if whole else text.replace(", ", ","))
     yield "]"
 
 
@@ -223,30 +222,6 @@ def has_digest(path: str | os.PathLike[str]) -> bool:
     """Tell whether a readable metric file carries a digest; without one a change of it is not noticed."""
     text = read_text(path)
     return strict_json(_without(text, _draws_in(text))).get("digest") is not None
-
-
-def document_digest(document: Mapping[str, Any], draws: Iterable[str] | None = None) -> str:
-    """Return the SHA-256 of what a document holds, whatever the order of its fields and the way numbers are written.
-
-    Parameters
-    ----------
-    document : mapping
-        The file's JSON object; its field ``digest`` does not count.
-    draws : iterable of str, optional
-        The canonical text of the field ``samples``, in pieces, where the document has null in its place.
-    """
-    found = hashlib.sha256(b"{")
-    for place, name in enumerate(sorted(document.keys() - {"digest"})):
-        found.update(f"{',' if place else ''}{_canonical(name)}:".encode())
-        own = draws if draws is not None and name == "samples" else [_canonical(document[name])]
-        for piece in own:
-            found.update(piece.encode())
-    found.update(b"}")
-    return found.hexdigest()
-
-
-def _canonical(value: Any) -> str:
-    return json.dumps(_plain_numbers(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 def _draws_in(text: str) -> slice:
@@ -268,22 +243,10 @@ def _digest_fits(digest: str, bare: dict[str, Any], text: str, draws: slice) -> 
     """Tell whether a digest is that of a file; `bare` is its document without the draws that stand in its text."""
     if draws.stop:
         # As they were written they are in canonical form but for spaces: then no number has to be written again.
-        if digest == document_digest(bare, [text[draws].replace(" ", "").replace("\n", "")]):
+        if digest == document_digest(bare, {"samples": [text[draws].replace(" ", "").replace("\n", "")]}):
             return True
         bare = strict_json(text)
     return digest == document_digest(bare)
-
-
-def _plain_numbers(value: Any) -> Any:
-    """Return JSON with 1.0 as 1, because not every program tells them apart."""
-    if isinstance(value, dict):
-        return {key: _plain_numbers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        # Draws of fifty classes are millions of numbers, all of them fractions.
-        if set(map(type, value)) == {float} and not any(map(float.is_integer, value)):
-            return value
-        return [_plain_numbers(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -328,6 +291,8 @@ def metric_from_text(text: str, source: str, make: type[Metric]) -> Metric:
         In one sentence.
     """
     try:
+        if is_session(text):
+            raise InputError("is a session, with an expert's answers; the metric file made from it was expected")
         draws = _draws_in(text)
         raw = strict_json(_without(text, draws))
         document = _checked_document(raw, text)

@@ -13,8 +13,8 @@ from hypothesis.extra.numpy import arrays
 
 import metrics
 from metrics import CaseWords, Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
-from metrics.elicited.metric_file import CURRENT_VERSION, MetricDocument, document_digest, metric_schema, migrate
-from metrics.files import json_text, write_atomically
+from metrics.elicited.metric_file import CURRENT_VERSION, MetricDocument, metric_schema, migrate
+from metrics.files import document_digest, json_text, write_atomically
 from metrics.inputs.labels import label_text
 
 CREATED = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
