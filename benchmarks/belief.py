@@ -2,7 +2,7 @@
 
     uv run python benchmarks/belief.py [--part NAME ...] [--runs N] [--seed S] [--only TEXT]
 
-Parts: coverage, many, extremes, sphere, seeds, pooling; who is linear, and who tosses coins: `trust.py --part values`.
+Parts: coverage, many, piles, extremes, sphere, seeds, pooling; who is linear, and who tosses coins: `trust.py --part values`.
 Thresholds ("wanted") are fixed here, before the runs. Real predictions are read from the folder `../shared/data` beside
 the checkout (or ELICIT_SHARED_DATA); rows about them are left out where it is absent.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from itertools import product
+from itertools import permutations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,6 +21,7 @@ from elicitation import opened
 
 from elicit_app.elicitation.belief import Posterior
 from elicit_app.elicitation.oracles import Matching
+from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.elicitation.pooling import pooled
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Matrix
@@ -73,6 +74,34 @@ def many(open_: Callable[[str], Study | None], options: argparse.Namespace) -> N
             lab = laboratory(study, options.seed, people_of("weights:0.6", truth=truth), questions=questions)
             runs = [lab.run(number) for number in range(options.runs)]
             _told_runs(f"digits (10), {truth}, {questions} mixed answers", "weights:0.6", lab, runs, ".84 to .96")
+
+
+def piles(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
+    """Ten classes whose mistakes a person has sorted into four piles of the same size, as well as they judge them."""
+    study = open_("digits")
+    assert study is not None
+    for questions, wobble in product((40, 60), (0.0, 0.6)):
+        runs = [_sorted_run(study, options.seed, number, questions, wobble) for number in range(options.runs)]
+        for name in ("agreement", "covered"):
+            wanted = ">= .92 after 60" if name == "agreement" else ".84 to .96"
+            found = [getattr(run, name) for run in runs]
+            told(
+                f"digits (10), {questions} mixed answers, piles off by {wobble:g}: {name}", "weights:0.6", found, wanted
+            )
+
+
+def _sorted_run(study: Study, seed: int, number: int, questions: int, wobble: float) -> SimulatedRun:
+    rng = np.random.default_rng([seed, number])
+    mistakes = [StatedMistake(*mistake) for mistake in permutations(range(study.n_classes), 2)]
+    logs = 1.2 * rng.standard_normal(len(mistakes))
+    felt = logs + wobble / np.sqrt(2) * rng.standard_normal(len(mistakes))
+    stated = tuple(
+        StatedPile(f"pile {place}", tuple(mistakes[one] for one in pile))
+        for place, pile in enumerate(np.array_split(np.argsort(felt), 4))
+    )
+    weights = tuple(-np.exp(logs) / np.linalg.norm(np.exp(logs)))
+    lab = laboratory(study, seed, people_of("weights:0.6", weights=weights), questions=questions, piles=stated)
+    return lab.run(number)
 
 
 def _told_runs(name: str, people: str, lab: Laboratory, runs: Sequence[SimulatedRun], wanted: str) -> None:
@@ -221,7 +250,7 @@ def _group(study: Study, tau: float, number: int, seed: int) -> tuple[list[Matri
     return experts, _bayes(lab, 0).prior.covariance
 
 
-PARTS = {part.__name__: part for part in (coverage, many, extremes, sphere, seeds, pooling)}
+PARTS = {part.__name__: part for part in (coverage, many, piles, extremes, sphere, seeds, pooling)}
 
 
 def main() -> None:
