@@ -24,6 +24,7 @@ from metrics import ElicitedMetric
 from metrics.classification.relevance import OutcomeFrequencies
 from metrics.display.text import capitalised, counted
 from metrics.elicited.kinds import PRICED, multilabel_amounts
+from metrics.elicited.metric_parts import range_of_draws
 from metrics.inputs.arguments import Floats
 
 Kind = Literal["multilabel", "relevance"]
@@ -295,7 +296,7 @@ def priced_scores(
             name=name,
             amounts=dict(zip(PRICED[read.kind].amounts, map(float, amounts[m].mean(axis=0)), strict=True)),
             score=float(scores[m]),
-            interval=None if drawn is None else _interval(drawn[:, m]),
+            interval=None if drawn is None else range_of_draws(drawn[:, m]),
             rank=int((scores > scores[m] + 1e-12).sum()) + 1,
             probability_best=None if drawn is None else float((drawn[:, m] >= drawn.max(axis=1) - 1e-12).mean()),
         )
@@ -323,8 +324,3 @@ def _drawn(metric: ElicitedMetric, amounts: Floats, kind: Kind, n_labels: int, d
     share /= share @ np.bincount(groups)[:, None]
     means = np.einsum("dg,kmg->dkm", share, sums)  # the same weights for every model: their draws are paired
     return np.asarray(start + np.einsum("dkm,dm->dk", means, slopes))
-
-
-def _interval(scores: Floats) -> tuple[float, float]:
-    low, high = np.quantile(scores, (0.05, 0.95))
-    return float(low), float(high)

@@ -323,6 +323,34 @@ def checked_intervals(intervals: ArrayLike, k: int) -> Floats:
     return values
 
 
+def ranges_of_draws(draws: ArrayLike) -> Floats:
+    """Return the 90 % range of each number over draws.
+
+    Parameters
+    ----------
+    draws : array-like of shape (draws, ...)
+        Such as release factors or class weights, one of a draw of the costs each.
+
+    Returns
+    -------
+    ndarray of shape (..., 2)
+        The 5 and 95 % quantiles.
+
+    Examples
+    --------
+    >>> ranges_of_draws([[1.0, 2.0], [1.0, 4.0]])
+    array([[1. , 1. ],
+           [2.1, 3.9]])
+    """
+    return np.moveaxis(np.quantile(np.asarray(draws, dtype=np.float64), (0.05, 0.95), axis=0), 0, -1)
+
+
+def range_of_draws(draws: ArrayLike) -> tuple[float, float]:
+    """Return the 90 % range of one number over draws, shape (draws,)."""
+    low, high = ranges_of_draws(draws).tolist()
+    return low, high
+
+
 def intervals_around(costs: Floats, intervals: Floats | None) -> Floats | None:
     """Return intervals of costs, widened where an estimate lies outside: a file whose cost does is refused.
 

@@ -6,9 +6,10 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from metrics.elicited.family import checked_cost_matrix, error_cells
+from metrics.elicited.metric_parts import ranges_of_draws
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, square_matrix
 
@@ -71,28 +72,6 @@ def factor_ranges(costs: Floats) -> Floats:
 def _of_the_worst(costs: Floats) -> Floats:
     worst = costs.max(axis=-1, keepdims=True)
     return np.asarray(np.divide(costs, worst, out=np.ones_like(costs), where=worst > 0))
-
-
-def ranges_of_draws(draws: ArrayLike) -> NDArray[np.float64]:
-    """Return the 90 % range of each number over draws.
-
-    Parameters
-    ----------
-    draws : array-like of shape (draws, ...)
-        Such as release factors or class weights, one of a draw of the costs each.
-
-    Returns
-    -------
-    ndarray of shape (..., 2)
-        The 5 and 95 % quantiles.
-
-    Examples
-    --------
-    >>> ranges_of_draws([[1.0, 2.0], [1.0, 4.0]])
-    array([[1. , 1. ],
-           [2.1, 3.9]])
-    """
-    return np.moveaxis(np.quantile(np.asarray(draws, dtype=np.float64), (0.05, 0.95), axis=0), 0, -1)
 
 
 def two_level_factors(factors: ArrayLike) -> Floats:

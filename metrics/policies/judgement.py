@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from metrics.display.text import probability, span, table_html, total_cost
 from metrics.elicited.exchange import mistake_words
 from metrics.elicited.family import family_of
-from metrics.elicited.metric_parts import UNTRUSTED, CaseWords, Consequence
+from metrics.elicited.metric_parts import UNTRUSTED, CaseWords, Consequence, range_of_draws
 from metrics.inputs.arguments import Floats
 from metrics.policies.cases import Policy
 from metrics.policies.information import Information, information
@@ -26,7 +26,6 @@ Range = tuple[float, float]
 
 # Costs that differ by less than this share are the same cost: rounding must not decide.
 _SAME_COST = 1e-12
-_NINETY = (0.05, 0.95)
 
 
 @dataclass(frozen=True)
@@ -297,7 +296,7 @@ def _may_be_no_dearer(drawn: Drawn, index: int, first: int) -> bool:
     slack = _slack(drawn.estimate)
     if not len(drawn.both):
         return bool(drawn.estimate[index] - drawn.estimate[first] <= slack)
-    return ninety(drawn.both[:, index] - drawn.both[:, first])[0] <= slack
+    return range_of_draws(drawn.both[:, index] - drawn.both[:, first])[0] <= slack
 
 
 def _slack(estimate: Floats) -> float:
@@ -309,15 +308,9 @@ def _ranges(drawn: Drawn, index: int) -> dict[str, Range]:
     found = {}
     for name, draws in parts.items():
         if draws is not None:
-            found[f"interval_{name}" if name else "interval"] = ninety(draws[:, index])
-            found[f"difference_{name or 'interval'}"] = ninety(draws[:, index] - draws[:, 0])
+            found[f"interval_{name}" if name else "interval"] = range_of_draws(draws[:, index])
+            found[f"difference_{name or 'interval'}"] = range_of_draws(draws[:, index] - draws[:, 0])
     return found
-
-
-def ninety(values: Floats) -> Range:
-    """Return the 90 % range of draws."""
-    low, high = np.quantile(values, _NINETY)
-    return float(low), float(high)
 
 
 def share_best(draws: Floats) -> Floats:

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from metrics.classification.confusion import natural_frequencies
 from metrics.classification.costs import cost_sensitive_decisions
 from metrics.display.text import two_digits
-from metrics.elicited.metric_parts import CaseWords
+from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, labelled_table, same_length
 from metrics.inputs.labels import checked_rows
 from metrics.policies.cases import PRACTICE, CaseTable, Policy, Practice, always, case_table, of_model
 from metrics.policies.costs import DRAWS, PolicyCosts, UnitCosts, policy_costs
-from metrics.policies.judgement import Drawn, JudgedPolicy, Judgement, Threshold, compared, ninety
+from metrics.policies.judgement import Drawn, JudgedPolicy, Judgement, Threshold, compared
 from metrics.policies.recalibration import UNKNOWN, Calibration, calibration
 
 if TYPE_CHECKING:
@@ -332,7 +332,7 @@ def threshold_of(costs: UnitCosts, positive: int) -> Threshold:
         return np.asarray(alarm / (alarm + miss))
 
     value = float(of(costs.estimate))
-    return Threshold(value, *((value, value) if costs.draws is None else ninety(of(costs.draws))))
+    return Threshold(value, *((value, value) if costs.draws is None else range_of_draws(of(costs.draws))))
 
 
 def _frozen(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Columns and rows of widgets, cards, folded cards, bands, dividers and the quiet bar of progress."""
+"""Columns, rows and grids of widgets, cards, folded cards, bands, dividers and the quiet bar of progress."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
+    QGridLayout,
     QHBoxLayout,
     QLayout,
     QProgressBar,
@@ -43,6 +44,17 @@ def in_column(
 def in_row(*items: Item, on: QWidget | None = None, margins: Margins = NONE, spacing: int | None = None) -> QHBoxLayout:
     """Return a layout of `items` beside each other, `on` a widget or to be put into another layout."""
     return _filled(QHBoxLayout(on) if on is not None else QHBoxLayout(), items, margins, spacing)
+
+
+def in_grid(*, on: QWidget, margins: Margins = NONE, across: int | None = None, down: int | None = None) -> QGridLayout:
+    """Return an empty grid; `across` and `down` are the spaces between its columns and between its rows."""
+    grid = QGridLayout(on)
+    grid.setContentsMargins(*margins)
+    if across is not None:
+        grid.setHorizontalSpacing(across)
+    if down is not None:
+        grid.setVerticalSpacing(down)
+    return grid
 
 
 def _filled(layout: L, items: tuple[Item, ...], margins: Margins, spacing: int | None) -> L:

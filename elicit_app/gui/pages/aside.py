@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QLabel, QLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QLabel, QLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import KeyCap, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, named
 from elicit_app.gui.elements.page import HeadedPage, bind
-from elicit_app.gui.elements.surfaces import Section, fill, in_row
+from elicit_app.gui.elements.surfaces import Section, fill, in_grid, in_row
 from elicit_app.gui.settings import FONT_PERCENTS, Appearance, Settings
 from elicit_app.gui.theme import RIGHT
 from metrics import __version__
@@ -108,10 +108,7 @@ def _section(title: str, *content: QWidget | QLayout) -> Section:
 
 def _keys() -> QWidget:
     block = QWidget()
-    grid = QGridLayout(block)
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(theme.M)
-    grid.setVerticalSpacing(8)
+    grid = in_grid(on=block, across=theme.M, down=8)
     for row, (keys, text) in enumerate(KEYS):
         grid.addWidget(KeyCap(*keys), row, 0, RIGHT)
         grid.addWidget(Label(text), row, 1)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from statistics import median
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from elicit_app.experiments.watching import NOISES, PEOPLE, LabSettings, SimulatedPerson, width_sentence
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label, LinkButton, PrimaryButton, ProgressBar
 from elicit_app.gui.elements.fields import DecimalBox, ListBox, NumberBox, named
 from elicit_app.gui.elements.page import CTRL_ENTER, Header, ScrolledPage, bind
-from elicit_app.gui.elements.surfaces import Notice, Section, fill, in_column, in_row, turn
+from elicit_app.gui.elements.surfaces import Notice, Section, fill, in_column, in_grid, in_row, turn
 from elicit_app.gui.elements.texts import tell, tell_item
 from elicit_app.gui.pages.laboratory_plots import LivePlot, Series
 from elicit_app.gui.theme import Role
@@ -31,10 +31,7 @@ class RowsTable(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._shown: deque[tuple[str, ...]] = deque(maxlen=MOST)
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setVerticalSpacing(6)
-        grid.setHorizontalSpacing(theme.M)
+        grid = in_grid(on=self, across=theme.M, down=6)
         self._cells: list[list[Label]] = []
         for column, head in enumerate(HEADS):
             grid.addWidget(Label(head, Role.NOTE, theme.INK2, wrap=False, align=_RIGHT), 0, column)

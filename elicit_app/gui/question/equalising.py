@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
     QIntValidator,
@@ -183,10 +183,9 @@ class MoveSlider(IgnoresWheel, QSlider):
     def show_move(self, moving: Moving, near: float, far: float) -> None:
         """Show a number; `near` and `far` are where the ends of its scale stand, in pixels from the left edge."""
         self._moving, self._near, self._far = moving, near, far
-        self.blockSignals(True)
-        self.setRange(moving.least, moving.most)
-        self.setValue(moving.shown)
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.setRange(moving.least, moving.most)
+            self.setValue(moving.shown)
         self.update()
 
     def _x(self, shown: int) -> float:

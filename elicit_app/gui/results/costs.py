@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QGridLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Card, Divider, Label
-from elicit_app.gui.elements.surfaces import Block, in_column, in_row, turn
+from elicit_app.gui.elements.surfaces import Block, in_column, in_grid, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.plotting import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
@@ -208,9 +208,7 @@ class WeightsCard(Card):
     def show_result(self, view: ResultView, study: Study) -> None:
         """Show the weights of `view`."""
         self._pairs = []
-        self._grid = QGridLayout(self._weights.renew())
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(theme.XL)
+        self._grid = in_grid(on=self._weights.renew(), across=theme.XL)
         for name, (weight, range_) in zip(study.wording.class_one, weight_texts(view.metric), strict=True):
             pair = QWidget()
             inside = in_column(
@@ -243,9 +241,7 @@ class CostsPane(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setSpacing(theme.M)
+        self._grid = in_grid(on=self, across=theme.M, down=theme.M)
         within = (
             "How much of the worst mistake of the same truth each one is: 1 = all of it, 0 = of no concern. MPCS, a "
             "score of wrong answers and how firm they are, counts with them; lower is better."

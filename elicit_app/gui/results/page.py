@@ -19,7 +19,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QScrollArea,
     QSizePolicy,
@@ -31,7 +30,7 @@ from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton, focus_ring
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import HeadedPage, QuietScrollBar, bind
-from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_row
+from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_grid, in_row
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.results.costs import METRIC, PICTURES, REPORT, TO_SEND_BACK, TOO_FEW, CostsPane
 from elicit_app.gui.results.prevalence import PrevalencePane
@@ -127,9 +126,7 @@ class PracticeDialog(QDialog):
     def _grid(self) -> QScrollArea:
         inside, names = QWidget(), self._study.wording.class_one
         inside.setAutoFillBackground(True)
-        grid = QGridLayout(inside)
-        grid.setContentsMargins(0, 0, 8, 0)
-        grid.setSpacing(theme.S)
+        grid = in_grid(on=inside, margins=(0, 0, 8, 0), across=theme.S, down=theme.S)
         grid.setColumnMinimumWidth(0, theme.em(110))
         grid.addWidget(Label("the truth is", theme.Role.NOTE, theme.INK2), 1, 0)
         grid.addWidget(Label("it is called", theme.Role.NOTE, theme.INK2), 0, 1, 1, len(names))

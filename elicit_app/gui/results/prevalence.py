@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
@@ -83,9 +83,8 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
     def set_number(self, number: float) -> None:
         """Put the handle at `number`, without emitting."""
         self._number = number
-        self.blockSignals(True)
-        self.setValue(round(self._scale.axis.position(number) * STEPS))
-        self.blockSignals(False)
+        with QSignalBlocker(self):
+            self.setValue(round(self._scale.axis.position(number) * STEPS))
         self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -326,9 +325,8 @@ class SharesCard(Section):
         assert self._scenarios is not None
         assert self._study is not None
         share = self._shares[self._true]
-        self.box.blockSignals(True)
-        self.box.setValue(round(share * self._scenarios.population))
-        self.box.blockSignals(False)
+        with QSignalBlocker(self.box):
+            self.box.setValue(round(share * self._scenarios.population))
         self.track.set_number(share)
         own = zip(self._shares, self._scenarios.own, strict=True)
         self.back.setEnabled(any(abs(one - other) > 1e-9 for one, other in own))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Divider, Glyph, GlyphSign, Label, LinkButton, box
-from elicit_app.gui.elements.surfaces import Block, FoldedCard, in_column, in_row, turn
+from elicit_app.gui.elements.surfaces import Block, FoldedCard, in_column, in_grid, in_row, turn
 from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results import plotting
 from elicit_app.gui.results.plotting import LogPlot, PlotColumns
@@ -257,10 +257,7 @@ class TrustCard(Card):
 def _held_out(rules: Sequence[HeldOutView], introduced: bool) -> QWidget:
     """Return the table of how many answers kept aside each rule predicts; `said` where a finding leads over to it."""
     block = QWidget()
-    grid = QGridLayout(block)
-    grid.setContentsMargins(theme.em(15) + 12, 0, 0, 0)
-    grid.setHorizontalSpacing(12)
-    grid.setVerticalSpacing(6)
+    grid = in_grid(on=block, margins=(theme.em(15) + 12, 0, 0, 0), across=12, down=6)
     if not introduced:
         caption = f"Agreement on {rules[0].total} answers kept aside:"
         grid.addWidget(Label(caption, theme.Role.NOTE, theme.INK2), 0, 0, 1, 3)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Card, Label, LinkButton, Surface
 from elicit_app.gui.elements.painting import Sized
-from elicit_app.gui.elements.surfaces import Block, fill, in_column, in_row, turn
+from elicit_app.gui.elements.surfaces import Block, fill, in_column, in_grid, in_row, turn
 from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.session.views import ResultView
@@ -119,10 +119,7 @@ class MoreCard(Card):
         """Show what more would bring."""
         self.advice.setText(texts.advice)
         self.loss.setText(texts.loss)
-        grid = QGridLayout(self._amounts.renew())
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(theme.L)
-        grid.setVerticalSpacing(theme.XS)
+        grid = in_grid(on=self._amounts.renew(), across=theme.L, down=theme.XS)
         for column, more in enumerate(texts.more):
             grid.addWidget(Label(more.number, theme.Role.LABEL), 0, column)
             grid.addWidget(Label(more.spares, theme.Role.NOTE, theme.INK2), 1, column)

@@ -6,13 +6,13 @@ from typing import Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
-from elicit_app.gui.elements.surfaces import Block, Section, fill, in_row, turn
+from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.problem import Problem, shortened
 from elicit_app.study.mapping import FirstRows, as_options, require_usable
@@ -143,8 +143,7 @@ class ColumnsPage(HeadedPage):
         self._classes = guess.classes if guess is not None and same else look.values.get(truth, ())
         names = ("The predicted class",) if kind == "labels" else self._classes
         others = [name for name in look.columns if name != truth]
-        grid = QGridLayout(self._rows.renew())
-        grid.setContentsMargins(0, 0, 0, 0)
+        grid = in_grid(on=self._rows.renew())
         grid.setColumnStretch(1, 1)
         self.boxes = []
         for row, name in enumerate(names):
@@ -183,9 +182,7 @@ class ColumnsPage(HeadedPage):
         )
         roles |= dict(zip(meant.columns, named, strict=True))
         shown = [name for name in look.columns if name in roles] + [name for name in look.columns if name not in roles]
-        grid = QGridLayout(self._first.renew())
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(theme.M)
+        grid = in_grid(on=self._first.renew(), across=theme.M)
         most = min(max(_CELL, _LINE // len(shown[:_MOST_SHOWN])), _LONGEST)
         for at, name in enumerate(shown[:_MOST_SHOWN]):
             ink, index = theme.INK if name in roles else theme.INK3, look.columns.index(name)

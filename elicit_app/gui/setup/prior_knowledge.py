@@ -10,7 +10,7 @@ from elicit_app.elicitation.questions import Family
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, Divider, Label, LinkButton, StressedLabel
 from elicit_app.gui.elements.fields import Field, ListBox
-from elicit_app.gui.elements.surfaces import Block, Part, Section, fill, in_column, in_row, turn
+from elicit_app.gui.elements.surfaces import Block, Part, Section, fill, in_column, in_grid, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Guess
@@ -113,10 +113,7 @@ class GuessesSection(Section):
         self._typed |= {key: field.text() for key, field in self.fields.items()}
         focused = next((key for key, field in self.fields.items() if field.hasFocus()), None)
         self.fields = {}
-        grid = QGridLayout(self._rows.renew())
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(theme.M)
-        grid.setVerticalSpacing(3)
+        grid = in_grid(on=self._rows.renew(), across=theme.M, down=3)
         keys = keys_to_guess(study, self._family, self._shown)
         beside = self._beside and any(study.wording.mistake(key).consequence for key in keys)
         for at, key in enumerate(keys):

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QButtonGroup, QGridLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, DecimalBox, Field, ListBox, named
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye
-from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_row, turn
+from elicit_app.gui.elements.surfaces import Block, Section, fill, in_column, in_grid, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.words import MistakesSection, NounsSection, Preview, cases_of_each, flow
 from elicit_app.gui.theme import RIGHT
@@ -88,8 +88,7 @@ class PopulationSection(Section):
 
     def _lay_shares(self, study: Study, shares: np.ndarray[tuple[int], np.dtype[np.float64]]) -> None:
         self.boxes = []
-        grid = QGridLayout(self._shares.renew())
-        grid.setContentsMargins(theme.L, 0, 0, 0)
+        grid = in_grid(on=self._shares.renew(), margins=(theme.L, 0, 0, 0))
         for at, (name, share) in enumerate(zip(study.wording.class_one, shares, strict=True)):
             box = DecimalBox()
             box.setRange(0.01, 99.99)

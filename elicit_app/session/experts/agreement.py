@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics import ElicitedMetric
+from metrics.elicited.metric_parts import range_of_draws
 
 _SEED = 20_250_102  # the same metrics give the same range
 _DRAWS = 1_000
@@ -109,5 +110,4 @@ def _interval(metrics: Sequence[ElicitedMetric]) -> tuple[float, float] | None:
         return None
     rng = np.random.default_rng(_SEED)
     together = np.stack([own[rng.integers(len(own), size=_DRAWS)] for own in draws], axis=1)
-    low, high = np.quantile([kendall_w(one) for one in together], [0.05, 0.95])
-    return float(low), float(high)
+    return range_of_draws([kendall_w(one) for one in together])

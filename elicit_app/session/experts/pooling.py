@@ -26,7 +26,7 @@ from elicit_app.session.journal.listing import people_if_any
 from metrics import ElicitedMetric, Provenance, Quality, Tally
 from metrics.display.text import two_digits
 from metrics.elicited.family import DLPM, LPM, family_of
-from metrics.elicited.metric_parts import UNTRUSTED, intervals_around
+from metrics.elicited.metric_parts import UNTRUSTED, intervals_around, ranges_of_draws
 
 _SEED = 20_250_101  # the same metrics give the same pooled metric
 _DRAWS = 1_000
@@ -357,7 +357,7 @@ def _intervals(draws: Matrix, costs: Matrix, metrics: Sequence[ElicitedMetric]) 
     true, predicted = divmod(int(costs.argmax()), len(costs))
     unit = draws[:, true, predicted]
     relative = draws / np.where(unit > 0, unit, np.inf)[:, None, None]
-    intervals: Matrix = np.moveaxis(np.quantile(relative, (0.05, 0.95), axis=0), 0, -1)
+    intervals = ranges_of_draws(relative)
     if all(metric.intervals is not None for metric in metrics):
         known = np.stack([metric.intervals for metric in metrics if metric.intervals is not None])
         intervals[..., 1][np.isinf(known[..., 1]).all(axis=0)] = np.inf
