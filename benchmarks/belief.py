@@ -2,7 +2,8 @@
 
     uv run python benchmarks/belief.py [--part NAME ...] [--runs N] [--seed S] [--only TEXT]
 
-Parts: coverage, many, piles, extremes, sphere, seeds, pooling; who is linear, and who tosses coins: `trust.py --part values`.
+Parts: coverage, many, piles, extremes, sphere, seeds, pooling; who is linear, and who tosses coins: `trust.py --part
+values`.
 Thresholds ("wanted") are fixed here, before the runs. Real predictions are read from the folder `../shared/data` beside
 the checkout (or ELICIT_SHARED_DATA); rows about them are left out where it is absent.
 """
