@@ -157,7 +157,7 @@ def read_regular_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
     OSError
         It cannot be opened or read.
     """
-    # Without waiting: a pipe would let its reader wait for a writer.
+    # Non-blocking: opening a pipe would wait for its writer.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
@@ -190,7 +190,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     target = real_path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     if Path(path).exists() and not (target.is_file() or target.is_dir()):
-        # It holds nothing that could be lost, and must not become a file.
+        # A device or a pipe has no content to lose, and must not be replaced by a file.
         Path(path).write_bytes(data)
         return
     if Path(path).is_symlink():
@@ -210,7 +210,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         with contextlib.suppress(OSError):
             temporary.unlink()
         if isinstance(error, OSError) and error.errno is not None:
-            # Said of the file that was meant, not of the temporary one.
+            # Name the target, not the temporary file.
             raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
         raise
     _sync_folder(target.parent)

@@ -30,7 +30,7 @@ from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.registry.entries import cases_of, deciders, sphere_for
 from elicit_app.study.model import Study
 
-# Streams of chance within one run.
+# Random streams within one run.
 _TRUTH, _PAIRS, _ORACLE, _PROCEDURE = range(4)
 
 
@@ -319,7 +319,7 @@ def simulate(
     if runs < 1 or jobs < 1:
         raise WrongOption("`runs` and `jobs` must be at least 1.")
     laboratory = Laboratory(study, setting, experts or Experts())
-    # What cannot be asked, or drawn, is said before any process is started.
+    # Fail here, before any process is started.
     laboratory.procedure(setting.seed)
     laboratory.truth(np.random.default_rng(0))
     if jobs == 1 or runs == 1:
@@ -328,7 +328,7 @@ def simulate(
         )
     from joblib import Parallel, delayed
 
-    # A few portions a process: each prepares the study once.
+    # A few portions per process, since each process prepares the study once.
     portions = [list(part) for part in np.array_split(np.arange(runs), min(runs, 4 * jobs))]
     found: list[SimulatedRun] = []
     waiting = Parallel(n_jobs=jobs, return_as="generator")(

@@ -182,7 +182,7 @@ def metric_text(metric: ElicitedMetric) -> str:
         "yardstick": None if details["yardstick"] is None else list(details["yardstick"]),
         "worked_example": {"counts": counts.tolist(), "mean_cost": mean_cost(counts, metric.cost_matrix)},
     }
-    # Metrics of the first kind are written as they were before there were others: older programs read them.
+    # Without `kind`, which older versions do not know, they can still read confusion metrics.
     left_out = {"digest", "kind"} if metric.kind == "confusion" else {"digest"}
     content = MetricDocument.model_validate(fields).model_dump(mode="json", by_alias=True, exclude=left_out)
     return json_text({**content, "digest": document_digest(content)})
