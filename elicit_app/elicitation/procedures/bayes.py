@@ -57,7 +57,7 @@ from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
 from metrics.elicited.family import is_fraction, linear_family
 
-PARTICLES = 400
+FEWEST_PARTICLES, PARTICLES_A_WEIGHT = 400, 60  # more weights have wider ranges, which take more draws to know as well
 SWEEPS = 4  # moves of every particle, before it is looked whether more are needed
 MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
 
@@ -149,7 +149,9 @@ class Bayes:
             self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
         )
         self.response = self._response(space)
-        beliefs, results = (_REMEMBERED_NUMBERS // (draws * self.prior.size) for draws in (PARTICLES, KEPT))
+        followed = min(linear.size, MOST_WEIGHTS_OF_PARTICLES)
+        self._particles = max(FEWEST_PARTICLES, PARTICLES_A_WEIGHT * followed)
+        beliefs, results = (_REMEMBERED_NUMBERS // (draws * self.prior.size) for draws in (self._particles, KEPT))
         self._beliefs: LRUCache[Posterior] = LRUCache(int(np.clip(beliefs, _FEWEST_REMEMBERED, _REMEMBERED)))
         self._newest: Posterior | None = None
         self._shown: LRUCache[Posterior] = LRUCache(int(np.clip(results, 1, _RESULTS_REMEMBERED)))
@@ -270,9 +272,9 @@ class Bayes:
     def _from_prior(self) -> Posterior:
         rng = self._rng(0, _BELIEF)
         if isinstance(self.prior, FractionPrior):
-            return FractionPosterior.from_prior(self.prior, self.response, PARTICLES, rng, SWEEPS)
+            return FractionPosterior.from_prior(self.prior, self.response, self._particles, rng, SWEEPS)
         if self._by_particles:
-            return ParticlePosterior.from_prior(self.prior, self.response, PARTICLES, rng, SWEEPS)
+            return ParticlePosterior.from_prior(self.prior, self.response, self._particles, rng, SWEEPS)
         return IntervalPosterior.from_prior(self.prior, rng)
 
     def _response(self, space: str) -> ResponseModel:
