@@ -2,7 +2,8 @@
 
     uv run python benchmarks/belief.py [--part NAME ...] [--runs N] [--seed S] [--only TEXT]
 
-Parts: coverage, many, extremes, sphere, seeds, pooling; who is linear, and who tosses coins: `trust.py --part values`.
+Parts: coverage, many, piles, extremes, sphere, seeds, pooling; who is linear, and who tosses coins: `trust.py --part
+values`.
 Thresholds ("wanted") are fixed here, before the runs. Real predictions are read from the folder `../shared/data` beside
 the checkout (or ELICIT_SHARED_DATA); rows about them are left out where it is absent.
 """
@@ -11,13 +12,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from itertools import permutations, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from elicitation import opened
 
 from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.oracles import Matching
+from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.elicitation.pooling import pooled
 from elicit_app.elicitation.procedures.bayes import Bayes
 from elicit_app.elicitation.questions import Matrix
@@ -28,8 +33,14 @@ from elicit_app.registry import setting_of
 from elicit_app.study.model import Study
 
 PEOPLE = ("weights:0.6", "logit:0.8")
-FEW = {"pneumonia": 2, "wine": 3, "emotions": 4, "news": 4}
+COUNTS = Matching(0.6, rounded=True)  # off by .6 on the log scale
+FEW = {"breast-cancer": 2, "wine": 3, "emotions": 4, "news": 4}
 ANSWERS = 20
+
+
+def people_of(noise: str, **more: Any) -> Experts:
+    """Return people whose choices err in a way, and who give rounded counts that are off."""
+    return Experts(noise=Noise.parse(noise), matching=COUNTS, **more)
 
 
 def laboratory(study: Study, seed: int, experts: Experts, **asks: object) -> Laboratory:
@@ -48,11 +59,11 @@ def coverage(open_: Callable[[str], Study | None], options: argparse.Namespace) 
     """Few classes: share of true ratios inside their 90 % range, expected and real agreement, width."""
     for name in FEW:
         study = open_(name)
-        for people in PEOPLE if study is not None else ():
+        for people, answers in product(PEOPLE, ("choice", "mixed")) if study is not None else ():
             assert study is not None
-            lab = laboratory(study, options.seed, Experts(noise=Noise.parse(people)), questions=ANSWERS)
+            lab = laboratory(study, options.seed, people_of(people), questions=ANSWERS, answers=answers)
             runs = [lab.run(number) for number in range(options.runs)]
-            _told_runs(f"{name} ({FEW[name]}), {ANSWERS} mixed answers", people, lab, runs, ".86 to .94")
+            _told_runs(f"{name} ({FEW[name]}), {ANSWERS} answers, {answers}", people, lab, runs, ".86 to .94")
 
 
 def many(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
@@ -61,10 +72,37 @@ def many(open_: Callable[[str], Study | None], options: argparse.Namespace) -> N
     assert study is not None
     for truth in ("iid", "structured"):
         for questions in (40, 60):
-            experts = Experts(noise=Noise.parse("weights:0.6"), truth=truth)
-            lab = laboratory(study, options.seed, experts, questions=questions)
+            lab = laboratory(study, options.seed, people_of("weights:0.6", truth=truth), questions=questions)
             runs = [lab.run(number) for number in range(options.runs)]
             _told_runs(f"digits (10), {truth}, {questions} mixed answers", "weights:0.6", lab, runs, ".84 to .96")
+
+
+def piles(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
+    """Ten classes whose mistakes a person has sorted into four piles of the same size, as well as they judge them."""
+    study = open_("digits")
+    assert study is not None
+    for questions, wobble in product((40, 60), (0.0, 0.6)):
+        runs = [_sorted_run(study, options.seed, number, questions, wobble) for number in range(options.runs)]
+        for name in ("agreement", "covered"):
+            wanted = ">= .92 after 60" if name == "agreement" else ".84 to .96"
+            found = [getattr(run, name) for run in runs]
+            told(
+                f"digits (10), {questions} mixed answers, piles off by {wobble:g}: {name}", "weights:0.6", found, wanted
+            )
+
+
+def _sorted_run(study: Study, seed: int, number: int, questions: int, wobble: float) -> SimulatedRun:
+    rng = np.random.default_rng([seed, number])
+    mistakes = [StatedMistake(*mistake) for mistake in permutations(range(study.n_classes), 2)]
+    logs = 1.2 * rng.standard_normal(len(mistakes))
+    felt = logs + wobble / np.sqrt(2) * rng.standard_normal(len(mistakes))
+    stated = tuple(
+        StatedPile(f"pile {place}", tuple(mistakes[one] for one in pile))
+        for place, pile in enumerate(np.array_split(np.argsort(felt), 4))
+    )
+    weights = tuple(-np.exp(logs) / np.linalg.norm(np.exp(logs)))
+    lab = laboratory(study, seed, people_of("weights:0.6", weights=weights), questions=questions, piles=stated)
+    return lab.run(number)
 
 
 def _told_runs(name: str, people: str, lab: Laboratory, runs: Sequence[SimulatedRun], wanted: str) -> None:
@@ -72,7 +110,21 @@ def _told_runs(name: str, people: str, lab: Laboratory, runs: Sequence[Simulated
     told(f"{name}: agreement", people, [run.agreement for run in runs])
     told(f"{name}: agreement expected", people, [_expected(lab, run) for run in runs])
     told(f"{name}: range factor", people, [run.range_factor or 0.0 for run in runs], form=".2f")
+    told(
+        f"{name}: range factor to the best known",
+        people,
+        [_to_best_known(run) for run in runs],
+        form=".2f",
+    )
     told(f"{name}: effective draws", people, [run.outcome.effective_draws or 0.0 for run in runs], ">= 1000", ".0f")
+
+
+def _to_best_known(run: SimulatedRun) -> float:
+    assert run.outcome.samples is not None
+    logs = np.log(np.abs(run.outcome.samples))
+    known = np.argmin([np.median((logs - logs[:, [place]]).std(axis=0)) for place in range(logs.shape[1])])
+    low, high = np.quantile(np.delete(logs - logs[:, [known]], known, axis=1), [0.05, 0.95], axis=0)
+    return float(np.exp(np.median(high - low) / 2))
 
 
 def _expected(lab: Laboratory, run: SimulatedRun) -> float:
@@ -92,11 +144,11 @@ def _bayes(lab: Laboratory, seed: int) -> Bayes:
 
 def extremes(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
     """Two classes, one cost 100 or 1,000 times the other: covered (an open end covers), and the lower end."""
-    study = open_("pneumonia") or open_("breast")
+    study = open_("pneumonia") or open_("breast-cancer")
     assert study is not None
     for ratio, least in ((100.0, 40.0), (1_000.0, 100.0)):
         for people in PEOPLE:
-            lab = laboratory(study, options.seed, Experts(noise=Noise.parse(people), ratio=ratio), questions=ANSWERS)
+            lab = laboratory(study, options.seed, people_of(people, ratio=ratio), questions=ANSWERS)
             inside, lower, open_ends = [], [], []
             for number in range(options.runs):
                 run = lab.run(number)
@@ -135,11 +187,11 @@ def sphere(open_: Callable[[str], Study | None], options: argparse.Namespace) ->
 
 def seeds(open_: Callable[[str], Study | None], options: argparse.Namespace) -> None:
     """The same answers, two seeds of the sampler: share of ends of ranges within a factor."""
-    for name, questions in (("wine", 20), ("emotions", 20), ("digits", 60)):
+    for name, questions in (("wine", 20), ("emotions", 20), ("softmax-5", 20), ("digits", 60)):
         study = open_(name)
         if study is None or options.only not in name:
             continue
-        lab = laboratory(study, options.seed, Experts(noise=Noise.parse("weights:0.6")), questions=questions)
+        lab = laboratory(study, options.seed, people_of("weights:0.6"), questions=questions)
         asking, shown = [], []
         for number in range(options.runs):
             history = lab.run(number).asked
@@ -192,15 +244,14 @@ def _group(study: Study, tau: float, number: int, seed: int) -> tuple[list[Matri
     for member in range(4):
         logs = centre + tau * rng.standard_normal(len(centre))
         weights = tuple(-np.exp(logs) / np.linalg.norm(np.exp(logs)))
-        people = Experts(weights=weights, noise=Noise.parse("weights:0.6"))
-        lab = laboratory(study, seed, people, questions=18)
+        lab = laboratory(study, seed, people_of("weights:0.6", weights=weights), questions=18)
         outcome = lab.run(4 * number + member).outcome
         assert outcome.samples is not None
         experts.append(np.log(np.abs(outcome.samples)))
     return experts, _bayes(lab, 0).prior.covariance
 
 
-PARTS = {part.__name__: part for part in (coverage, many, extremes, sphere, seeds, pooling)}
+PARTS = {part.__name__: part for part in (coverage, many, piles, extremes, sphere, seeds, pooling)}
 
 
 def main() -> None:

@@ -201,7 +201,7 @@ def read_regular_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
     OSError
         It cannot be opened or read.
     """
-    # Without waiting: a pipe would let its reader wait for a writer.
+    # Non-blocking: opening a pipe would wait for its writer.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
@@ -235,7 +235,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
     pieces = (content,) if isinstance(content, str | bytes) else content
     data = (piece if isinstance(piece, bytes) else piece.encode("utf-8") for piece in pieces)
     if Path(path).exists() and not (target.is_file() or target.is_dir()):
-        # It holds nothing that could be lost, and must not become a file.
+        # A device or a pipe has no content to lose, and must not be replaced by a file.
         with Path(path).open("wb") as device:
             device.writelines(data)
         return
@@ -256,7 +256,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
         with contextlib.suppress(OSError):
             temporary.unlink()
         if isinstance(error, OSError) and error.errno is not None:
-            # Said of the file that was meant, not of the temporary one.
+            # Name the target, not the temporary file.
             raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
         raise
     _sync_folder(target.parent)

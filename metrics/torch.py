@@ -17,14 +17,18 @@ from __future__ import annotations
 
 from typing import Literal
 
-import torch
 from numpy.typing import ArrayLike
-from torchmetrics import Metric
 
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.family import checked_cost_matrix
-from metrics.errors import InputError
+from metrics.errors import InputError, explained
 from metrics.models.learning import ConcernScheduler, concern_of_logits
+
+try:
+    import torch
+    from torchmetrics import Metric
+except ModuleNotFoundError as error:
+    raise explained(error) from None
 
 __all__ = ["ConcernScheduler", "ExpectedCostLoss", "MeanCost", "concern_of_logits"]
 

@@ -58,6 +58,7 @@ def test_a_missing_package_is_named_with_its_extra() -> None:
         "metric.plot()": "plots",
         "from elicit_app.study import open_study; open_study('wine')": "cli",
         "from elicit_app.elicitation import Bayes": "sklearn",
+        "import metrics.torch": "torch",
     }
     done = python(
         without(*EXTRAS) + f"from metrics.errors import MissingPackage\n{METRIC}\nfor code in {[*needs]}:\n"

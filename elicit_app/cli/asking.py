@@ -91,7 +91,7 @@ def ask_in_terminal(options: AskOptions, *, data: Path | None = None) -> ResultV
     if options.simulate is None:
         return _run(options, study, _path(options, study, console, data), console, None)
     with tempfile.TemporaryDirectory(prefix="elicit-") as folder:
-        # A simulated expert leaves nothing among the sessions of people, unless a file is named.
+        # Without --session, a simulated run must not show up among people's sessions.
         path = options.session or Path(folder) / f"simulated{SUFFIX}"
         return _run(options, study, path, console, folder)
 
@@ -202,7 +202,7 @@ def _begin(options: AskOptions, study: Study, path: Path, console: Console) -> S
         seed=seed,
     )
     setting = as_packed(study, setting)
-    # What makes no sense is refused before a person is asked anything more.
+    # Refuse invalid options before the person is asked anything.
     orders = stated_orders(setting, study.classes)
     _tell_stated(stated_words(orders, study.wording, setting.family), console)
     if options.simulate is not None:

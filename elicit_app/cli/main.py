@@ -226,7 +226,7 @@ def run() -> None:
     _prepare_streams()
     _limit_blas_threads()
     if len(sys.argv) == 2 and sys.argv[1].endswith(OPENED) and Path(sys.argv[1]).is_file():
-        # What a double click on a file gives.
+        # A double click on a file starts the program with its name alone.
         sys.argv.insert(1, "open")
     for argument in sys.argv[1:]:
         if not _is_text(argument):

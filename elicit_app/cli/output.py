@@ -94,7 +94,7 @@ def console(*, errors: bool = False) -> Console:
 
     class TextConsole(Console):
         def render_str(self, text: str, **options: Any) -> Text:
-            # before anything is measured: a replaced character takes room
+            # before rich measures widths: a replaced character may be wider
             return super().render_str(isolated(text), **options)
 
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:

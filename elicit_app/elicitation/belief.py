@@ -19,7 +19,8 @@ from metrics.elicited.family import family_of
 
 LEVEL = 0.9  # of all intervals
 ENDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)  # levels of the quantiles at which they end
-ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 250.0, 5_400.0  # effective draws; ends of ranges take more than means
+ENOUGH_WHILE_ASKING = 0.625  # effective draws of each that is kept
+ENOUGH_TO_SHOW = 5_400.0  # effective draws; ends of ranges take more than means
 KEPT = 1_000  # draws behind a shown result: what is on screen, in a file and in its ranges are the same ones
 _GOES_A_STAGE = 2  # between the draws that a shown result keeps
 _ONE_BY_ONE = 100
@@ -251,7 +252,7 @@ class ParticlePosterior(Posterior):
             self._observed,
             rng,
             self.sweeps,
-            min(ENOUGH_WHILE_ASKING, 0.7 * len(self.draws)),
+            ENOUGH_WHILE_ASKING * len(self.draws),
         )
         return self._with(mixed.particles, mixed.effective)
 

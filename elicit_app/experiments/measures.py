@@ -262,7 +262,7 @@ class Stretches:
         low, high = eta.min(axis=1), eta.max(axis=1)
         if float((high - low).mean()) > _NARROW:
             return None
-        # A little wider than the box, so that rounding settles nothing that is not settled.
+        # Slightly wider than the box, so that rounding cannot settle an open stretch.
         return cls((low + high) / 2, (high - low) / 2 + _SAME, gain.sum(axis=1), eta, gain, cases.total)
 
     def least_costs(self, costs: Matrix) -> Matrix:

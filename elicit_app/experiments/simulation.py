@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from inspect import signature
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,7 +31,7 @@ from elicit_app.registry import Setting, entry_named, procedure_for
 from elicit_app.registry.entries import cases_of, deciders, sphere_for
 from elicit_app.study.model import Study
 
-# Streams of chance within one run.
+# Random streams within one run.
 _TRUTH, _PAIRS, _ORACLE, _PROCEDURE = range(4)
 
 
@@ -153,6 +154,16 @@ class Experts:
         who = self.noise if self.voters is None else self.voters
         one = who.oracle(values, pairs, rng, matching=self.matching, strength=self.strength)
         return one if self.votes == 1 else MajorityOracle(one, self.votes)
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what options of `elicit simulate`, or of a sweep, say about asking, and what about the experts.
+
+    Whether answers say how strong a preference is concerns both.
+    """
+    of_experts = signature(Experts.stated).parameters
+    asking = {name: value for name, value in options.items() if name not in of_experts or name == "strength"}
+    return asking, {name: value for name, value in options.items() if name in of_experts}
 
 
 class Laboratory:
@@ -319,7 +330,7 @@ def simulate(
     if runs < 1 or jobs < 1:
         raise WrongOption("`runs` and `jobs` must be at least 1.")
     laboratory = Laboratory(study, setting, experts or Experts())
-    # What cannot be asked, or drawn, is said before any process is started.
+    # Fail here, before any process is started.
     laboratory.procedure(setting.seed)
     laboratory.truth(np.random.default_rng(0))
     if jobs == 1 or runs == 1:
@@ -328,7 +339,7 @@ def simulate(
         )
     from joblib import Parallel, delayed
 
-    # A few portions a process: each prepares the study once.
+    # A few portions per process, since each process prepares the study once.
     portions = [list(part) for part in np.array_split(np.arange(runs), min(runs, 4 * jobs))]
     found: list[SimulatedRun] = []
     waiting = Parallel(n_jobs=jobs, return_as="generator")(

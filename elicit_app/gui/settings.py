@@ -93,5 +93,5 @@ def save_settings(settings: Settings, path: Path) -> None:
     """Write the settings beside their place and put them there in one step; a full disk loses nothing of value."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # through a link, as a collection of settings kept elsewhere has them
+        # follow links: people keep their settings in one folder elsewhere
         write_atomically(os.path.realpath(path), json_text(asdict(settings)))

@@ -401,7 +401,7 @@ def _named(models: tuple[Model, ...], study: Study, setting: Setting) -> tuple[M
 def sphere_for(study: Study, setting: Setting) -> Sphere:
     """Return the sphere that a procedure asks on: the largest one, or that of the stated radius."""
     model = models_asked(study, setting)[0]
-    # By what is in it, not by which object it is: a study that comes from another process is the same one.
+    # By content, not identity: a study that was sent to another process is still the same one.
     key = (study.digest or str(id(study)), study.stated_prevalence, None if model is None else model.name)
     if key not in _SPHERES:
         while len(_SPHERES) >= _MOST_SPHERES:

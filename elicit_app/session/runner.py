@@ -207,7 +207,7 @@ class SessionRunner:
             closed = self._closed.is_set()
             self._closed.set()
             if not closed:
-                # Behind everything that is still to be written, whoever closes.
+                # Queued after everything that is still to be written.
                 self._worker.submit(self._session.close)
         self._worker.shutdown(wait=threading.get_ident() != self._worker_id)
 
@@ -287,14 +287,14 @@ class SessionRunner:
         self._later(self._verify)
 
     def _verify(self) -> None:
-        # A disk that cannot take the note is told at the next answer, not here.
+        # If the disk refuses the note, the next answer reports it.
         with suppress(UnwrittenProblem):
             self._session.verify()
 
     def _answer(self, request: int, given: _Given, full_picture: bool) -> None:
         view = self._view
         if not isinstance(view, QuestionView) or view.request != request:
-            # A late second press: it must not cost the next question its preparation.
+            # A late second press must not discard what is prepared for the next question.
             self._prepare()
             return
         session = self._session

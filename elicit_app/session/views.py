@@ -300,7 +300,7 @@ class Scenarios:
 
     @cached_property
     def _at_own(self) -> Judgement:
-        # the study's own shares, where they are counted, are doubted like everything counted
+        # shares that are counted are as uncertain as all other counts
         return self.judge.at(None if self.stated is None else self.own)
 
     def at(self, shares: ArrayLike | None = None) -> tuple[ModelView, ...]:

@@ -34,8 +34,8 @@ _ROOM = 4.0  # rows hold so many times what the models do, so that amounts can d
 _FEWEST_POSSIBLE = 100
 _BATCHES = 360
 _SEED = 22
-# Two amounts differ, and sides are chosen: who wobbles by a fixed difference of values finds equal points of small
-# amounts very badly, and ranges that trust them are too narrow (benchmarks/prices.py).
+# No equal points: at small amounts people whose values wobble by a constant place them very inaccurately, and ranges
+# that trust them are too narrow (benchmarks/prices.py).
 _ASKED = {"max_cells": 2, "answers": "choice"}
 _POINTS = (10, 20, 25, 30, 40, 50, 60, 70, 80, 90)  # sizes of a step between frequencies, in per cent
 

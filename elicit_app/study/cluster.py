@@ -125,7 +125,7 @@ def _pieces(files: Sequence[tuple[Path, int | None]], start: int, stop: int) -> 
         here = known or 0
         first, last = max(start - before, 0), min(stop - before, here)
         if first < last or not here:
-            # to the end where it is the end: a file cut short is then noticed
+            # open-ended at the end of the file, so that a file cut short is noticed
             yield Piece(path, first, None if last == here else last)
         before += here
 
@@ -140,7 +140,7 @@ def tally_part(
     try:
         return tally_rows(part.models, metric, part.first_row, calibrations, concern=concern)
     except Problem as problem:
-        # not raised: a file does not get better by trying again
+        # returned, not raised: Dask would retry, and the file stays as it is
         return problem
 
 

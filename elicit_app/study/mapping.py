@@ -126,7 +126,7 @@ def _guess_with(
     scored = _scores(classes, filled[truth], numbers)
     if scored is not None:
         if len(scored) == 1 and _is_of_first(scored[0], classes, filled[truth], numbers[scored[0]]):
-            # One column of two classes is that of the second.
+            # A single column of two classes holds the probability of the second.
             classes = classes[::-1]
         elif len(scored) == len(classes):
             # In the order of the columns, which somebody chose; sorted names would put 10 before 2.

@@ -461,5 +461,5 @@ def _texts(wording: Wording, classes: Sequence[str]) -> Iterator[Finding]:
         if has_line_end(text):
             yield Finding(f"{where} has a line end in it", "Write it on one line.")
         if len(text) > LONGEST_TEXT:
-            # not with its name in the sentence: that is as long
+            # the sentence cannot name it: the text is the name
             yield Finding(f"one of its words has {len(text):,} characters", f"At most {LONGEST_TEXT:,} can be shown.")

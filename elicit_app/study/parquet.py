@@ -72,7 +72,7 @@ def head(path: Path, *, own: bool = False) -> Head:
         return _read_head(path)
     with contextlib.suppress(_EndedError):
         return _Child.shared().head(path)
-    # Another file may have left it without memory: a new one is asked once.
+    # An earlier file may have exhausted the process's memory: try once in a new one.
     return _Child.shared().head(path)
 
 
@@ -96,7 +96,7 @@ def frames(
                 start += frame.height
                 yield frame
         except _EndedError:
-            # Another file may have ended it, or left it without memory: a new one goes on from here, once.
+            # An earlier file may have exhausted its memory: go on from here in a new process, once.
             attempts -= 1
             if not attempts:
                 raise

@@ -42,7 +42,7 @@ def tidy(axes: Axes, place: Literal["upper left", "upper right", "lower right"])
     """Give axes their legend, and take away what is not needed."""
     axes.spines[["top", "right"]].set_visible(False)
     legend = axes.legend(loc=place, frameon=False, fontsize=9)
-    # A dollar sign in a name is a dollar sign.
+    # Names are not formulas: a dollar sign is shown as it is.
     for text in (*legend.get_texts(), axes.xaxis.label, axes.yaxis.label):
         text.set_parse_math(False)
     return axes
@@ -103,8 +103,8 @@ _WIDEST, _ROOM = 1e4, 1.3
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _MARGIN = 0.06  # of the span, on either side
 _NOTHING = 1e-12  # values that differ by less are one
-# A difference so many times further out than the axis reaches so far, and a tail so many times as long as the costs
-# themselves, would squeeze all that can be told apart.
+# A difference this many times beyond the others, and a tail this many times as long as the costs themselves, are cut
+# off: they would squeeze everything else together.
 _TOO_FAR, _TAIL = 2.3, 3.0
 
 

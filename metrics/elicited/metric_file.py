@@ -201,7 +201,7 @@ def _content(metric: ElicitedMetric) -> dict[str, Any]:
         "yardstick": None if details["yardstick"] is None else list(details["yardstick"]),
         "worked_example": {"counts": counts.tolist(), "mean_cost": mean_cost(counts, metric.cost_matrix)},
     }
-    # Metrics of the first kind are written as they were before there were others: older programs read them.
+    # Without `kind`, which older versions do not know, they can still read confusion metrics.
     left_out = {"digest", "kind"} if metric.kind == "confusion" else {"digest"}
     return MetricDocument.model_validate(fields).model_dump(mode="json", by_alias=True, exclude=left_out)
 

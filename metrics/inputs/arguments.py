@@ -19,7 +19,7 @@ from metrics.errors import ArgumentTypeError, InputError
 from metrics.inputs.class_index import ClassIndex, class_names
 from metrics.inputs.labels import Probabilities, few, probability_array, unmasked
 
-# What predictions files write before a class.
+# Prefix of the columns of classes in predictions files.
 _PREFIX = "proba_"
 
 
@@ -153,7 +153,7 @@ def number_array(values: ArrayLike, name: str, *, finite: bool = True) -> Floats
         array = np.asarray(unmasked(values), dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name}: numbers were expected, all rows of the same length.") from None
-    # Not-a-number fails every comparison.
+    # NaN fails every comparison.
     if finite and array.size and not (array.min() >= -LARGEST and array.max() <= LARGEST):
         place = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
         where = "" if not place else f", row {place[0]}" if len(place) == 1 else f", entry {list(place)}"

@@ -255,7 +255,7 @@ def checked_rows(rows: Probabilities, name: str = "y_proba", first: int = 0) -> 
     """
     with np.errstate(invalid="ignore", over="ignore"):
         total = np.einsum("ij->i", rows) - 1  # four times as fast as rows.sum(axis=1)
-    # Not-a-number fails every comparison, so that it is found by what does not hold.
+    # NaN fails every comparison, so test for what must hold and negate it.
     if rows.min() >= 0 and max(total.max(), -total.min()) <= ROW_SUM_TOLERANCE:
         return
     wrong = ~((rows >= 0).all(axis=1) & (np.abs(total) <= ROW_SUM_TOLERANCE))

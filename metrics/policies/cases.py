@@ -20,7 +20,7 @@ from metrics.inputs.class_index import ClassIndex
 Decides = Literal["as-is", "least-cost", "always", "practice"]
 
 PRACTICE = "present practice"
-# Beyond so many combinations the cases are kept in groups instead.
+# With more combinations than this, the cases are kept in groups instead.
 MOST_PATTERNS = 8_192
 _GROUPS = 512
 _LARGEST_CODE = 2**62

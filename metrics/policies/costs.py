@@ -302,7 +302,7 @@ def _drawn_rates(
     used = np.flatnonzero(flat.any(axis=0))
     few = None if 2 * len(used) > n_policies * m else flat[:, used]
     of_cases, of_practice = _generator(seed, _CASES, true), _generator(seed, _PRACTICE, true)
-    # One shape for all is drawn faster than as many that are the same.
+    # A scalar shape is drawn faster than an array of equal ones.
     shape = weights[0] if units and (weights == weights[0]).all() else weights
     for start in range(0, draws, _CHUNK):
         size = min(_CHUNK, draws - start)

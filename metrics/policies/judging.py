@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_POPULATION = 1_000
-# From so many points of difference in the share of a class on, a model's probabilities are those of another population.
+# A model whose probabilities are off by this much in the share of a class was made for another population.
 _OTHER_PREVALENCE = 0.02
 
 

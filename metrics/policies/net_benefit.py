@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 TREAT_ALL, TREAT_NONE = "treat all", "treat none"
-# Cases of a class beyond so many are dealt out in turn to groups that share a weight.
+# Above this many, the cases of a class are dealt in turn to groups that share a bootstrap weight.
 _MOST_UNITS = 2_000
 _MOST_DRAWS = 1_000_000
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from metrics.policies.judgement import JudgedPolicy, Judgement, Range
 
 
-# A doubt whose range is so many times narrower than the other is hardly there.
+# A doubt whose range is this many times narrower than the other's is negligible.
 _HARDLY = 3.0
 _SETTLED = 0.95
 

@@ -30,7 +30,7 @@ from elicit_app.elicitation.agenda import (
     still_to_settle,
 )
 from elicit_app.elicitation.asking import Answers, Asker
-from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, at_a_time, builds_on, open_ends
+from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, builds_on, open_ends
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.foretelling import AgainstChance, Foretold, against_chance, foretold
@@ -39,7 +39,7 @@ from elicit_app.elicitation.intervals import IntervalPosterior
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
-from elicit_app.elicitation.pool import SAME, as_they_are
+from elicit_app.elicitation.pool import SAME, as_they_are, widest_rate
 from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels, positive
 from elicit_app.elicitation.questions import (
     AnswersFor,
@@ -58,7 +58,7 @@ from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
 from metrics.elicited.family import is_fraction, linear_family
 
-PARTICLES = 400
+FEWEST_PARTICLES, PARTICLES_A_WEIGHT = 400, 60  # more weights have wider ranges, which take more draws to know as well
 SWEEPS = 4  # moves of every particle, before it is looked whether more are needed
 MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
 
@@ -150,7 +150,9 @@ class Bayes:
             self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
         )
         self.response = self._response(space)
-        beliefs, results = (_REMEMBERED_NUMBERS // (draws * self.prior.size) for draws in (PARTICLES, KEPT))
+        followed = min(linear.size, MOST_WEIGHTS_OF_PARTICLES)
+        self._particles = max(FEWEST_PARTICLES, PARTICLES_A_WEIGHT * followed)
+        beliefs, results = (_REMEMBERED_NUMBERS // (draws * self.prior.size) for draws in (self._particles, KEPT))
         self._beliefs: LRUCache[Posterior] = LRUCache(int(np.clip(beliefs, _FEWEST_REMEMBERED, _REMEMBERED)))
         self._newest: Posterior | None = None
         self._shown: LRUCache[Posterior] = LRUCache(int(np.clip(results, 1, _RESULTS_REMEMBERED)))
@@ -271,9 +273,9 @@ class Bayes:
     def _from_prior(self) -> Posterior:
         rng = self._rng(0, _BELIEF)
         if isinstance(self.prior, FractionPrior):
-            return FractionPosterior.from_prior(self.prior, self.response, PARTICLES, rng, SWEEPS)
+            return FractionPosterior.from_prior(self.prior, self.response, self._particles, rng, SWEEPS)
         if self._by_particles:
-            return ParticlePosterior.from_prior(self.prior, self.response, PARTICLES, rng, SWEEPS)
+            return ParticlePosterior.from_prior(self.prior, self.response, self._particles, rng, SWEEPS)
         return IntervalPosterior.from_prior(self.prior, rng)
 
     def _response(self, space: str) -> ResponseModel:
@@ -295,7 +297,7 @@ class Bayes:
     def _widest(self, history: Sequence[Asked]) -> float:
         """Return the largest exchange rate, so many of one mistake for one of another, that could be asked about."""
         asked = [self.prior.gain(*question.rates)[None] for question, _ in history]
-        return max(self._widest_offered, *map(_widest_rate, asked), 0.0) or float("inf")
+        return max(self._widest_offered, *map(widest_rate, asked), 0.0) or float("inf")
 
     @cached_property
     def _widest_offered(self) -> float:
@@ -305,7 +307,7 @@ class Bayes:
             weights = positive(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
         else:
             weights = positive(self.belief([]).log_weights[:50])  # without the covariance of thousands of weights
-        return _widest_rate(self.source.candidates(weights, rng).gains)
+        return widest_rate(self.source.candidates(weights, rng).gains)
 
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
         return None if self._item(history) is not None else self._enough(history) or "budget"
@@ -447,17 +449,6 @@ class Bayes:
 def _of_the_study(stream: int) -> np.random.Generator:
     """Return chance that is the same in every session: what is believed beforehand must not depend on the seed."""
     return np.random.default_rng([_STUDY_SEED, stream])
-
-
-def _widest_rate(gains: Matrix) -> float:
-    """Return the largest exchange rate of pairs, gains (n, m), that trade two mistakes; 0 where none does."""
-    widest = 0.0
-    for some in at_a_time(*gains.shape):
-        amounts = np.abs(gains[some])
-        two = amounts[(amounts > SAME).sum(axis=1) == 2]
-        less, more = np.partition(two, -2, axis=1)[:, -2:].T
-        widest = max(widest, float((more / less).max(initial=0.0)))
-    return widest
 
 
 class LRUCache(Generic[Value]):

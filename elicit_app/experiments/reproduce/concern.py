@@ -26,6 +26,7 @@ from elicit_app.experiments.reproduce.shape import (
     Row,
     agreement_panel,
     mean_and_error,
+    single,
 )
 
 _PAPER = "Wang, Du and Liu, SMC 2023"
@@ -94,13 +95,7 @@ def _table1_figures() -> dict[str, float]:
     return found
 
 
-def _table1_parts(options: Options) -> list[Part]:
-    del options
-    return [Part("figures", _table1_figures)]
-
-
-def _table1(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _table1(results: Mapping[str, Any]) -> Findings:
     found = results["figures"]
     rows = []
     for model in ("A", "B"):
@@ -204,8 +199,7 @@ _NO_DATA = "The data do not ship with scikit-learn; not run."
 _NO_TORCH = "Needs the extra torch; not run here."
 
 
-def _table2(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _table2(results: Mapping[str, Any]) -> Findings:
     rows: list[Row] = []
     for (model, name), published in (dict.fromkeys(_OURS_WITH_TORCH) | _TABLE_2).items():
         found = [one["spearman"] for key, one in results.items() if key.startswith(f"{model} {name}, ")]
@@ -271,8 +265,7 @@ def _limit_parts(options: Options) -> list[Part]:
     return [Part("rows", _limit, (options.seed,))]
 
 
-def _limit_report(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _limit_report(results: Mapping[str, Any]) -> Findings:
     found = results["rows"]
     right, entropy_right, wrong, flipped, entropy = found["means"]
     claim = "The paper calls cross-entropy the limit (k = 1, t to infinity); "
@@ -348,8 +341,7 @@ def _table3_parts(options: Options) -> list[Part]:
     return [Part(f"{measure}, {size}", _time, (measure, size, options.seed)) for size in _SIZES for measure in _TIMED]
 
 
-def _table3(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _table3(results: Mapping[str, Any]) -> Findings:
     rows = tuple(
         Row(
             f"seconds of one call of {measure}: {_SIZES[0]:,} and {_SIZES[1]:,} rows of ten classes",
@@ -377,7 +369,7 @@ def _table3(options: Options, results: Mapping[str, Any]) -> Findings:
 
 
 EXPERIMENTS = (
-    Experiment("mpcs-table1", "Table I, and scores by hand", f"{_PAPER}, table I", _table1_parts, _table1),
+    Experiment("mpcs-table1", "Table I, and scores by hand", f"{_PAPER}, table I", single(_table1_figures), _table1),
     Experiment("mpcs-table2", "Table II: rank correlations", f"{_PAPER}, table II", _table2_parts, _table2),
     Experiment("mpcs-limit", "Is cross-entropy the limit?", f"{_PAPER}, section III-B", _limit_parts, _limit_report),
     Experiment("mpcs-table3", "Table III: time", f"{_PAPER}, table III", _table3_parts, _table3, times=True),

@@ -156,7 +156,7 @@ def _parts(options: Options) -> list[Part]:
 _OTHER_DATA = "MNIST does not ship with scikit-learn: ours are its digits of 8 x 8 pixels and a smaller model."
 
 
-def _report(options: Options, results: Mapping[str, Any]) -> Findings:
+def _report(results: Mapping[str, Any]) -> Findings:
     chosen = [one for key, one in results.items() if key.startswith("choice")]
     rates = {base: [one for key, one in results.items() if key.startswith(f"rate {base},")] for base in _RATES}
     rows = [*_printed_shares(), *_choice_rows(chosen)]

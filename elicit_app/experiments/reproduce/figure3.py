@@ -250,8 +250,7 @@ def _curves_by_share(what: str, results: Mapping[str, Any]) -> tuple[Panel, ...]
     return tuple(panels)
 
 
-def _vehicle(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _vehicle(results: Mapping[str, Any]) -> Findings:
     rows = _share_rows("vehicle", results)
     published = _PUBLISHED["vehicle"][100]
     curves = [Curve("published", OMEGAS, published, "published")]
@@ -327,8 +326,7 @@ def _moved(results: Mapping[str, Any]) -> str:
     )
 
 
-def _sensit(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _sensit(results: Mapping[str, Any]) -> Findings:
     return Findings(
         tuple(_share_rows("sensit", results)),
         _curves_by_share("sensit", results),

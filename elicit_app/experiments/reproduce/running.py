@@ -104,7 +104,7 @@ def reproduce(
         kept.add(part.key, result)
         begun(len(kept.results), len(parts))
     results = {part.key: kept.results[part.key] for part in parts}
-    findings = experiment.report(options, results)
+    findings = experiment.report(results)
     if experiment.times:
         write_whole(
             folder / f"{experiment.name}.times.json", json_text({"format": f"{FORMAT}-times", "times": results})

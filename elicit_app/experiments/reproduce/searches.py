@@ -96,8 +96,7 @@ def _binary_parts(options: Options) -> list[Part]:
     ]
 
 
-def _binary_report(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _binary_report(results: Mapping[str, Any]) -> Findings:
     rows, frontiers, errors = [], [], []
     for a in _SLOPES:
         law, most = results[f"law {a}"], max(results[f"search {a}, 0.01"]["errors"])
@@ -232,8 +231,8 @@ def _quadratic_parts(options: Options) -> list[Part]:
     ]
 
 
-def _quadratic_report(options: Options, results: Mapping[str, Any]) -> Findings:
-    tolerances = _QUADRATIC_TOLERANCES[2::2] if options.quick else _QUADRATIC_TOLERANCES
+def _quadratic_report(results: Mapping[str, Any]) -> Findings:
+    tolerances = [epsilon for epsilon in _QUADRATIC_TOLERANCES if f"{_CLASSES[0]}, {epsilon}" in results]
     rows, curves = _rows_beside_theirs(results), []
     for k in _CLASSES:
         found = [results[f"{k}, {epsilon}"] for epsilon in tolerances]

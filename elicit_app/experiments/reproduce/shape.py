@@ -214,7 +214,7 @@ class Experiment:
     parts : callable
         Options to the parts; they do not depend on each other.
     report : callable
-        Options and the parts' results, by key, to the findings. It does no long work.
+        The parts' results, by key, to the findings. It does no long work.
     times : bool
         The parts measure time: what they return is written beside the record, not into it.
     """
@@ -223,8 +223,13 @@ class Experiment:
     title: str
     source: str
     parts: Callable[[Options], Sequence[Part]]
-    report: Callable[[Options, Mapping[str, Any]], Findings]
+    report: Callable[[Mapping[str, Any]], Findings]
     times: bool = field(default=False)
+
+
+def single(compute: Callable[[], Any]) -> Callable[[Options], Sequence[Part]]:
+    """Return the parts of an experiment that has one alone, "figures", which no option changes."""
+    return lambda options: [Part("figures", compute)]
 
 
 def mean_and_error(values: Sequence[float] | np.ndarray[Any, Any]) -> tuple[float, float]:

@@ -92,8 +92,7 @@ _FLAT = (
 )
 
 
-def _table2(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _table2(results: Mapping[str, Any]) -> Findings:
     rows: list[Row] = []
     for law in ("paper", "softmax"):
         for number, (k, true, printed, questions) in enumerate(_TABLE_2):
@@ -161,7 +160,7 @@ def _table3_parts(options: Options) -> list[Part]:
     ]
 
 
-def _table3(options: Options, results: Mapping[str, Any]) -> Findings:
+def _table3(results: Mapping[str, Any]) -> Findings:
     rows: list[Row] = []
     for number, (k, true, printed, questions) in enumerate(_TABLE_3):
         one = results[f"row {number}"]
@@ -183,7 +182,7 @@ def _table3(options: Options, results: Mapping[str, Any]) -> Findings:
         curve, of_cycles = _by_cycles(k, results)
         curves.append(curve)
         further += of_cycles
-    runs = 6 if options.quick else 24
+    runs = len(results["k=3, 2 cycles"]["errors"])
     return Findings(
         (*rows, *further),
         (
@@ -283,7 +282,7 @@ def _lambda_parts(options: Options) -> list[Part]:
     ]
 
 
-def _lambda(options: Options, results: Mapping[str, Any]) -> Findings:
+def _lambda(results: Mapping[str, Any]) -> Findings:
     rows = []
     for law in _LAWS:
         found = results[law]
@@ -309,7 +308,7 @@ def _lambda(options: Options, results: Mapping[str, Any]) -> Findings:
                 6,
             )
         )
-    points = _POINTS[:3] if options.quick else _POINTS
+    points = [n for n in _POINTS if f"{_LAWS[0]}, {n}" in results]
     curves = tuple(
         Curve(law, points, [results[f"{law}, {n}"]["radius"] for n in points], style) for law, style in _LOOKS.items()
     )
@@ -394,8 +393,7 @@ def _geometry_parts(options: Options) -> list[Part]:
     return [Part(law, _outline, (law,)) for law in laws]
 
 
-def _geometry(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _geometry(results: Mapping[str, Any]) -> Findings:
     rows: list[Row] = []
     panels: list[Panel] = []
     for law, found in results.items():

@@ -7,6 +7,7 @@ theorem 1 (DLPM), theorem 2 (LPM), definition 7 (bounded noise), sections 5 and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -154,24 +155,6 @@ def _error_panel(
     return Panel(title, xlabel, "error", curves, log="xy")
 
 
-def _theorem1_parts(options: Options) -> list[Part]:
-    return _theorem_parts("dlpm", options)
-
-
-def _theorem1(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
-    return _theorem("dlpm", results)
-
-
-def _theorem2_parts(options: Options) -> list[Part]:
-    return _theorem_parts("lpm", options)
-
-
-def _theorem2(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
-    return _theorem("lpm", results)
-
-
 _SAMPLES = (250, 1_000, 4_000, 16_000, 64_000)
 
 
@@ -196,8 +179,7 @@ def _samples_parts(options: Options) -> list[Part]:
     return [Part(str(n), _sampled, (n, 4 if options.quick else 24, options.seed)) for n in _SAMPLES]
 
 
-def _samples(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _samples(results: Mapping[str, Any]) -> Findings:
     rows, curves = [], []
     for name, style in (("counts", "published"), ("plug-in", "ours")):
         measured = [mean_and_error(results[str(n)][name]) for n in _SAMPLES]
@@ -256,8 +238,7 @@ def _crowd_parts(options: Options) -> list[Part]:
     return parts + [Part(f"{flips}, repaired", _crowd_errors, (flips, 1, True, runs, options.seed)) for flips in _FLIPS]
 
 
-def _crowd(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _crowd(results: Mapping[str, Any]) -> Findings:
     rows, curves = [], []
     for flips in _FLIPS:
         for key, title in ((f"{flips}, 1", "one voter"), (f"{flips}, repaired", "one voter, order repaired")):
@@ -346,8 +327,7 @@ def _fractional_parts(options: Options) -> list[Part]:
     ]
 
 
-def _fractional(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _fractional(results: Mapping[str, Any]) -> Findings:
     rows = [
         Row("numerator from two touching lines, p of sum 1", (0.8, 0.2), tuple(results["pencil"]), digits=4),
         Row(
@@ -404,8 +384,16 @@ def _family_rows(name: str, fine: Mapping[str, Any], *, published: bool) -> list
 
 
 EXPERIMENTS = (
-    Experiment("theorem1", "Theorem 1: error of DLPM", f"{_PAPER}, theorem 1", _theorem1_parts, _theorem1),
-    Experiment("theorem2", "Theorem 2: error of LPM", f"{_PAPER}, theorem 2", _theorem2_parts, _theorem2),
+    *(
+        Experiment(
+            f"theorem{number}",
+            f"Theorem {number}: error of {procedure.upper()}",
+            f"{_PAPER}, theorem {number}",
+            partial(_theorem_parts, procedure),
+            partial(_theorem, procedure),
+        )
+        for number, procedure in ((1, "dlpm"), (2, "lpm"))
+    ),
     Experiment("finite-samples", "Finite samples", f"{_PAPER}, section 5", _samples_parts, _samples),
     Experiment("crowd", "A population of voters", f"{_PAPER}, section 7", _crowd_parts, _crowd),
     Experiment("fractional", "Linear-fractional metrics", f"{_PAPER}, appendix E", _fractional_parts, _fractional),

@@ -25,6 +25,7 @@ from elicit_app.experiments.reproduce.shape import (
     Row,
     agreement_panel,
     mean_and_error,
+    single,
 )
 
 _BY_HAND = "The source gives formulas; the figures to compare with were worked out from them by hand, twice."
@@ -78,13 +79,7 @@ _LECTURE = {
 }
 
 
-def _lecture_parts(options: Options) -> list[Part]:
-    del options
-    return [Part("figures", _lecture_figures)]
-
-
-def _lecture(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _lecture(results: Mapping[str, Any]) -> Findings:
     rows = tuple(Row(name, _LECTURE[name], ours, digits=10) for name, ours in results["figures"].items())
     return Findings(
         rows,
@@ -122,13 +117,7 @@ def _post_figures() -> dict[str, Any]:
     }
 
 
-def _post_parts(options: Options) -> list[Part]:
-    del options
-    return [Part("figures", _post_figures)]
-
-
-def _post(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _post(results: Mapping[str, Any]) -> Findings:
     found = results["figures"]
     silent = dict(zip(found["penalties"], found["silent"], strict=True))
     rows = (
@@ -206,13 +195,7 @@ def _table_figures() -> dict[str, Any]:
     }
 
 
-def _tables_parts(options: Options) -> list[Part]:
-    del options
-    return [Part("figures", _table_figures)]
-
-
-def _tables(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _tables(results: Mapping[str, Any]) -> Findings:
     found = results["figures"]
     rows = [Row("scores of five choices, alpha : beta = 2 : 1", _SCORES, tuple(found["scores"]), digits=10)]
     for ((alpha, beta), published), ours in zip(_MEANS.items(), found["means"], strict=True):
@@ -355,8 +338,7 @@ _RANDOM = (
 _GENERATED = "The paper's data are not published; ours are generated, with other people, contexts and models."
 
 
-def _protocol(options: Options, results: Mapping[str, Any]) -> Findings:
-    del options
+def _protocol(results: Mapping[str, Any]) -> Findings:
     chosen, outcomes, predictions = ([one for key, one in results.items() if key.startswith(kind)] for kind in _KINDS)
     rows, curves = [], []
     shares = [ratio / (ratio + 1) for ratio in _RATIOS]
@@ -409,7 +391,9 @@ def _bend(shuffles: list[dict[str, Any]]) -> float:
 
 
 EXPERIMENTS = (
-    Experiment("relevance-tables", "Relevance score: tables", f"{_PAPER}, tables 1 to 3", _tables_parts, _tables),
+    Experiment(
+        "relevance-tables", "Relevance score: tables", f"{_PAPER}, tables 1 to 3", single(_table_figures), _tables
+    ),
     Experiment(
         "relevance-protocol",
         "Relevance score: protocol, on generated data",
@@ -417,6 +401,8 @@ EXPERIMENTS = (
         _protocol_parts,
         _protocol,
     ),
-    Experiment("lecture", "The lecture's measures", "Marlin, COMPSCI 589, lecture 14", _lecture_parts, _lecture),
-    Experiment("post", "The multi-label score", "Blog post on a multi-label score", _post_parts, _post),
+    Experiment(
+        "lecture", "The lecture's measures", "Marlin, COMPSCI 589, lecture 14", single(_lecture_figures), _lecture
+    ),
+    Experiment("post", "The multi-label score", "Blog post on a multi-label score", single(_post_figures), _post),
 )

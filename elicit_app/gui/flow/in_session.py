@@ -91,7 +91,7 @@ class SessionFlow(QObject):
         self._runner: SessionRunner | None = None
         self._bridge: Bridge | None = None
         self._result: ResultView | None = None
-        # How long the session file was when something was asked for; None once the answer to that is shown.
+        # Size of the session file at the last request; None once its answer is shown.
         self._size_before: int | None = None
 
     @property

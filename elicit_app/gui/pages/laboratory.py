@@ -240,7 +240,7 @@ class LaboratoryPage(ScrolledPage):
         otherwise: dict[int, list[float]] = {}
         widths: dict[int, list[float]] = {}
         people = [one for one in self._people if one.settings.procedure == procedure]
-        # Searches end after different numbers of answers: they stand at the middle of these.
+        # Searches end after different numbers of answers: all are drawn at the median.
         end = round(median(one.looks[-1].answers for one in people)) if people else 0
         for person in people:
             for look in person.looks:

@@ -67,7 +67,7 @@ class LivePlot(Sized, QLabel):
         """Show `series`, on an axis of up to `most` answers."""
         self._series = tuple(one for one in series if one.values)
         ends = [max(one.values) for one in self._series]
-        # A search that asks many times as often stands at the edge, with its number of answers.
+        # A search that asks far more often is drawn at the edge, labelled with its number of answers.
         near = [end for end in ends if end <= _FURTHEST * most]
         self._most = max(near or ends, default=most)
         known = [(one.name, *one.medians()[-1]) for one in self._series]

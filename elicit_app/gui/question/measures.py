@@ -350,7 +350,7 @@ class Bar:
     def outline(self) -> QPainterPath:
         """Return one outline around the surplus."""
         at = self.scale.gap + _BEYOND_GAP
-        # The squares of a column are one rectangle: to simplify a path takes long for many of them.
+        # One rectangle for a whole column: simplifying a path of many squares is slow.
         columns: dict[float, QRectF] = {}
         for rect in self.surplus:
             columns[rect.x()] = columns.get(rect.x(), rect).united(rect)

@@ -348,7 +348,7 @@ class ResultsPage(HeadedPage):
         super().arrange(breakpoint_)
         for pane in self._panes:
             pane.arrange(breakpoint_)
-        # a narrow foot has no room for the links of a tab: they end the tab
+        # a narrow footer has no room for the links of a tab, so they go to the end of the tab
         for layout in (self.body, self._of_result):
             layout.removeItem(self._of_tab)
         if breakpoint_.compact:

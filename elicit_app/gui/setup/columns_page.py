@@ -98,7 +98,7 @@ class ColumnsPage(HeadedPage):
         chosen = tuple(box.currentData() for box in self.boxes if box.currentData() is not None)
         classes = self._classes
         if len(self.boxes) == 2 and self.boxes[1].currentData() is None:
-            # One column of two classes is that of the second.
+            # A single column of two classes holds the probability of the second.
             classes = classes[::-1]
         return ColumnMap(self.truth.currentText(), classes, chosen, self.kind)
 

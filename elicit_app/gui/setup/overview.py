@@ -120,7 +120,7 @@ def _is_study_folder(folder: Path) -> bool:
     try:
         return (folder / STUDY_FILE).is_file()
     except OSError:
-        # a disk that is not there, or does not let us look
+        # the disk may be missing, or not readable
         return False
 
 

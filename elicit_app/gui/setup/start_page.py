@@ -323,7 +323,7 @@ class StartPage(ScrolledPage):
         self._lists = in_row()
         self._heads: list[Label] = []
         self._build()
-        # What there is to do is read in the background; until then there is no empty card.
+        # The sessions are read in the background; until then, better no card than an empty one.
         for card in (self.current, self.examples, self.recent, self.all_recent):
             card.hide()
         self.drop.set_first(False)

@@ -198,7 +198,7 @@ class ModelsSection(Section):
             field.textEdited.connect(self._renamed)
             out.clicked.connect(lambda _=False, index=index: self._take_out(index))
             rows.addLayout(in_row((field, 1), out, spacing=theme.M))
-            # Only now that it has a place: before, it would be shown as a window of its own.
+            # Only now that it has a parent: before, Qt would show it as a window.
             out.setVisible(len(study.models) > 1)
             self.fields.append(field)
 
@@ -208,7 +208,7 @@ class ModelsSection(Section):
 
     def _renamed(self) -> None:
         study, names = self._study, [field.text().strip() for field in self.fields]
-        # An empty name, or one that stands twice, is told when the study is saved.
+        # Empty and duplicate names are reported when the study is saved.
         if study is not None and names != list(study.model_names):
             renamed = (replace(model, name=name) for model, name in zip(study.models, names, strict=True))
             self._study = replace(study, models=tuple(renamed))

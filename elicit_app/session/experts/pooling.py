@@ -338,7 +338,7 @@ def pool(sources: Sequence[Source], name: str | None = None) -> ElicitedMetric:
         words=next((metric.words for metric in metrics if metric.words), None),
         yardstick=first.yardstick,
         provenance=_provenance(sources, experts, belief),
-        # What was explained or predicted was so by each expert's own numbers, not by these.
+        # These counts are about each expert's own numbers, not about the pooled ones.
         quality=Quality(
             repeats_agreed=_sum([metric.quality.repeats_agreed for metric in metrics]),
             simulated=any(metric.quality.simulated for metric in metrics),

@@ -148,7 +148,7 @@ def summary(path: Path) -> SessionSummary:
         state = fold(contents.events)
         year = state.last.year if state.last else state.begun.at.year
         if not _YEARS[0] <= year <= _YEARS[1]:
-            # Not every clock can show it, and it would stand first for ever.
+            # Not every system can display it, and it would sort first for ever.
             return SessionSummary(path, path.name, problem=f"{path} has an impossible time: the year {year}.")
     except DamagedProblem as problem:
         return _damaged(path, problem)

@@ -274,7 +274,7 @@ def read_bytes(path: Path) -> bytes:
         When it cannot be read, is no regular file, or is larger than any session.
     """
     try:
-        # Without waiting: a pipe would let its reader wait for a writer.
+        # Non-blocking: opening a pipe would wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except FileNotFoundError:
         raise Problem(f"There is no session file {path}. Begin a new session, or give the right path.") from None

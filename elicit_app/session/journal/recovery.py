@@ -31,7 +31,7 @@ from elicit_app.session.journal.reading import event_of, examine, look_into, rea
 from elicit_app.session.journal.state import OutOfPlaceError, StateBuilder
 from elicit_app.session.journal.writing import Journal
 
-# What editors and disks put around lines.
+# Bytes that editors and failing disks leave around lines.
 _BOM = b"\xef\xbb\xbf"
 _MOST_TRIED = 2 * 10**9
 """Bytes to compute digests of in search of turned bits: some seconds, or one line about fifty classes."""
@@ -197,7 +197,7 @@ def _sealed(data: bytes, path: Path) -> _Found:
             if whole is None and budget > 0:
                 whole = _unflipped(data[start : data.find(b"\n", end + 1) % (len(data) + 1)], len(line), digest)
             if whole is None:
-                # What stands here may be another line or an edited one: nothing proves it.
+                # Nothing proves that this line was not edited or replaced.
                 found.gaps += 1
                 found.unproven.append(line)
                 digest, start = _digest_of(line) or digest, start + step
@@ -208,7 +208,7 @@ def _sealed(data: bytes, path: Path) -> _Found:
         try:
             found.add(payload)
         except ValueError:
-            # written by nothing of ours, though with the right digest
+            # the digest is right, but no version of this program writes such a line
             found.gaps += 1
             found.unproven.append(line)
         taken.add(line)

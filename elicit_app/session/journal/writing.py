@@ -305,7 +305,7 @@ def _move_to_new(temporary: Path, path: Path) -> None:
     except FileExistsError:
         raise
     except OSError:
-        # Some disks know no second name for a file: there, look first.
+        # Some file systems have no hard links: there, check for the file first.
         if path.exists():
             raise FileExistsError(errno.EEXIST, "exists", str(path)) from None
         temporary.replace(path)

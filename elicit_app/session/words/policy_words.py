@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from metrics.policies.judgement import JudgedPolicy, Judgement
 
 _TIMES = ("never", "once", "twice", "three times", "four times", "five times", "six times")
-# What more would spare is hardly there below this share of the loss.
+# Below this share of the loss, more answers or cases spare next to nothing.
 _NOTHING = 0.03
 _FEW_ANSWERS = 10
 
