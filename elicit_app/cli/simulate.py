@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from elicit_app.experiments.simulated import Simulation
     from elicit_app.experiments.sweep import Found
 
+# Options that say nothing about who asks and who answers.
+_OF_THE_COMMAND = frozenset({"study", "procedure", "runs", "jobs", "out", "transcript", "as_json"})
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
@@ -27,6 +30,7 @@ def register(app: typer.Typer) -> None:
 
 
 def simulate(
+    context: typer.Context,
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled or synthetic name, folder, or predictions.")],
     procedure: Annotated[
         str,
@@ -132,7 +136,7 @@ def simulate(
 ) -> None:
     """Ask simulated experts whose true metric is known, and say how near the procedure came."""
     from elicit_app.experiments.simulated import check_has_costs
-    from elicit_app.experiments.simulation import Experts
+    from elicit_app.experiments.simulation import Experts, split_options
     from elicit_app.experiments.simulation import simulate as run
     from elicit_app.problem import WrongOption
     from elicit_app.registry import setting_of
@@ -144,47 +148,21 @@ def simulate(
         raise typer.BadParameter("one metric file holds one run: it needs --runs 1.", param_hint="--out")
     try:
         opened = open_study(study)
-        setting = setting_of(
-            procedure,
-            family=family,
-            space=space,
-            radius=radius,
-            confusions=confusions,
-            ask=ask,
-            epsilon=epsilon,
-            cycles=_cycles(cycles),
-            repair=repair,
-            questions=questions,
-            stop=stop,
-            checks=checks,
-            max_cells=max_cells,
-            strength=strength,
-            worst_error=worst_error,
-            answers=answers,
-            never_worse=read_orders(never_worse or (), opened.classes),
-            model=model,
-            seed=seed,
+        about_asking, about_experts = split_options(
+            {name: value for name, value in context.params.items() if name not in _OF_THE_COMMAND}
+            | {
+                "cycles": _cycles(cycles),
+                "never_worse": read_orders(never_worse or (), opened.classes),
+                "weights": _numbers(weights, "--weights"),
+                "denominator": "random" if denominator == "random" else _numbers(denominator, "--denominator"),
+            }
         )
-        setting = as_packed(opened, setting)
+        setting = as_packed(opened, setting_of(procedure, **about_asking))
         if out is not None:
             check_has_costs(setting)
         for path in filter(None, (out, transcript)):
             require_writable(path)
-        experts = Experts.stated(
-            weights=_numbers(weights, "--weights"),
-            truth=truth,
-            noise=noise,
-            votes=votes,
-            strength=strength,
-            person=person,
-            equal=equal,
-            rounding=rounding,
-            shrink=shrink,
-            ratio=ratio,
-            voters=voters,
-            denominator="random" if denominator == "random" else _numbers(denominator, "--denominator"),
-            psi=psi,
-        )
+        experts = Experts.stated(**about_experts)
         with output.progress("Simulating", runs) as advance:
             found = run(opened, setting, experts, runs=runs, jobs=jobs, advance=advance)
     except WrongOption as problem:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from inspect import signature
+from typing import Any, Literal
 
 import numpy as np
 
@@ -153,6 +154,16 @@ class Experts:
         who = self.noise if self.voters is None else self.voters
         one = who.oracle(values, pairs, rng, matching=self.matching, strength=self.strength)
         return one if self.votes == 1 else MajorityOracle(one, self.votes)
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what options of `elicit simulate`, or of a sweep, say about asking, and what about the experts.
+
+    Whether answers say how strong a preference is concerns both.
+    """
+    of_experts = signature(Experts.stated).parameters
+    asking = {name: value for name, value in options.items() if name not in of_experts or name == "strength"}
+    return asking, {name: value for name, value in options.items() if name in of_experts}
 
 
 class Laboratory:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,7 +21,7 @@ import numpy as np
 import scipy
 
 from elicit_app.experiments.simulated import SimulatedRun, settings_used
-from elicit_app.experiments.simulation import Experts, Laboratory
+from elicit_app.experiments.simulation import Experts, Laboratory, split_options
 from elicit_app.problem import Problem, WrongOption
 from elicit_app.registry import setting_of
 from elicit_app.registry.entries import read_orders
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Engine = Literal["local", "dask"]
-_EXPERT_OPTIONS = frozenset(signature(Experts.stated).parameters)
-_BOTH = "strength"  # procedure and expert have to agree on it
 _PORTION = 10  # runs that are done and written together
 _MOST_COMBINATIONS = 10_000
 _MOST_BYTES = 1 << 20
@@ -81,9 +78,7 @@ class Combination:
             The study cannot be opened.
         """
         study = _opened(self.study)
-        given = dict(self.options)
-        about_experts = {name: value for name, value in given.items() if name in _EXPERT_OPTIONS}
-        about_asking = {name: value for name, value in given.items() if name not in _EXPERT_OPTIONS or name == _BOTH}
+        about_asking, about_experts = split_options(dict(self.options))
         if "never_worse" in about_asking:
             stated = about_asking["never_worse"]
             about_asking["never_worse"] = read_orders((stated,) if isinstance(stated, str) else stated, study.classes)

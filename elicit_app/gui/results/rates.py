@@ -255,7 +255,7 @@ class TrustCard(Card):
 
 
 def _held_out(rules: Sequence[HeldOutView], introduced: bool) -> QWidget:
-    """Return the table of how many answers kept aside each rule predicts; `said` where a finding leads over to it."""
+    """Return the table of how many answers kept aside each rule predicts; `introduced` where a finding announces it."""
     block = QWidget()
     grid = in_grid(on=block, margins=(theme.em(15) + 12, 0, 0, 0), across=12, down=6)
     if not introduced:
