@@ -257,7 +257,7 @@ def _named(judgement: Judgement, name: str) -> JudgedPolicy:
         if wanted in {one_name.casefold() for one_name in spelt}:
             return one
     known = ", ".join(repr(one.name) for one in judgement.policies)
-    raise typer.BadParameter(f"{name!r} is none of the policies: {known}.", param_hint="--fail-if-worse-than")
+    raise typer.BadParameter(f"{name!r} is not one of the policies: {known}.", param_hint="--fail-if-worse-than")
 
 
 def _demand_better(judgement: Judgement, gate: JudgedPolicy) -> None:

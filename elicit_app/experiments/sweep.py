@@ -138,9 +138,9 @@ def read_sweep(path: Path) -> Sweep:
     except OSError as error:
         raise Problem(f"{path} cannot be read ({error.strerror or error}): name a specification in TOML.") from error
     except RecursionError as error:
-        raise Problem(f"{path} is no TOML: lists are nested too deeply.") from error
+        raise Problem(f"{path} is not valid TOML: lists are nested too deeply.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, InputError) as error:
-        raise Problem(f"{path} is no TOML: {error}.") from error
+        raise Problem(f"{path} is not valid TOML: {error}.") from error
     tables = document.pop("sweep", [{}])
     if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
         raise Problem(f"{path}: sweep must be tables, each headed [[sweep]].")

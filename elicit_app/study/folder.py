@@ -158,7 +158,7 @@ def parse_document(path: Path, content: bytes) -> StudyDocument:
         raise Problem(f'{path} is not a study file: its "format" must be "{FORMAT}".')
     version = found.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise Problem(f'{path} has no proper "version": a whole number from 1 to {CURRENT_VERSION} is expected.')
+        raise Problem(f'{path} has no valid "version": a whole number from 1 to {CURRENT_VERSION} is expected.')
     if version > CURRENT_VERSION:
         raise Problem(
             f"{path} was written by a newer elicit (version {version}, known up to {CURRENT_VERSION}): update elicit."

@@ -228,7 +228,8 @@ def _pack(path: Path, document: PackDocument) -> Pack:
     for opinions in document.others:
         if opinions.true not in index or (opinions.predicted is not None and opinions.predicted not in index):
             raise Problem(
-                f"{path} has answers about “{opinions.true}” called “{opinions.predicted}”, no mistake of this study."
+                f"{path} has answers about “{opinions.true}” called “{opinions.predicted}”, which is not a mistake "
+                "in this study."
             )
         mistake = index[opinions.true], None if opinions.predicted is None else index[opinions.predicted]
         others.append(Opinions(mistake, opinions.ratios, opinions.reasons))

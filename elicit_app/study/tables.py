@@ -112,7 +112,9 @@ def open_table(path: Path, *, own: bool = False) -> Table:
         require_regular_file(path)
         kind = kinds.get(path.suffix.lower())
         if kind is None:
-            raise file_problem(path, Finding(f"The ending “{path.suffix}” is none of .csv, .parquet and .npz", _WHERE))
+            raise file_problem(
+                path, Finding(f"The ending “{path.suffix}” is not one of .csv, .parquet and .npz", _WHERE)
+            )
         table = kind(path)
     except OSError as error:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error

@@ -222,7 +222,7 @@ class ElicitedMetric(CostsOfCases):
         unknown = set(details) - MetricDetails.__optional_keys__
         if unknown:
             known = ", ".join(sorted(MetricDetails.__optional_keys__))
-            raise ArgumentTypeError(f"{min(unknown)}: is no detail of a metric; there are {known}")
+            raise ArgumentTypeError(f"{min(unknown)}: is not a detail of a metric; there are {known}")
         if yardstick is not None and (isinstance(yardstick, str) or len(yardstick) != 2):
             raise InputError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
         return cls(

@@ -390,7 +390,7 @@ def _check_release_list(release: Release, metric: ElicitedMetric) -> None:
     two_level = np.ones_like(metric.cost_matrix)
     for names in release.releases:
         if len(names) < 2 or not set(names) <= set(metric.classes):
-            raise InputError(f"release.list: {names} is no true class followed by released classes of the metric")
+            raise InputError(f"release.list: {names} is not a true class followed by released classes of the metric")
         true, *released = (metric.classes.index(name) for name in names)
         two_level[true, released] = release.factor
     errors = error_cells(len(two_level))

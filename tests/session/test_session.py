@@ -220,7 +220,7 @@ def test_a_journal_changed_from_outside_is_refused_in_words(session, journal_pat
     session.close()
     with Journal.open(journal_path)[0] as journal:
         journal.append(write.taken_out(9))
-    with pytest.raises(Problem, match=r"makes no sense any more \(there is no answer 9"):
+    with pytest.raises(Problem, match=r"is no longer consistent \(there is no answer 9"):
         Session.open(journal_path)
     first, *events = read(journal_path).events
     for setting in ({"procedure": "oracle"}, {"procedure": "bayes", "cycles": 3}):

@@ -93,7 +93,7 @@ def _positive(cases: CaseColumns, options: Options) -> str:
     """Return the positive class: the one that is named, else the second one of two."""
     if options.positive is not None:
         if options.positive not in cases.classes:
-            raise WrongOption(f"`positive`: {options.positive!r} is none of {', '.join(cases.classes)}.")
+            raise WrongOption(f"`positive`: {options.positive!r} is not one of {', '.join(cases.classes)}.")
         return options.positive
     if len(cases.classes) != 2:
         raise WrongOption(f"There are {len(cases.classes)} classes: name the positive one by `positive`.")

@@ -208,7 +208,7 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
         if not stated:
             raise WrongOption(f"`{option}`: {part!r} says no number; write CLASS=NUMBER,...")
         if name not in classes:
-            raise WrongOption(f"`{option}`: {name!r} is none of the classes {', '.join(classes)}.")
+            raise WrongOption(f"`{option}`: {name!r} is not one of the classes {', '.join(classes)}.")
         if name in found:
             raise WrongOption(f"`{option}`: {name!r} is named twice.")
         try:

@@ -166,7 +166,7 @@ CORRUPTIONS = {
     "class weight of another": (lambda d: d["class_weight"].update(wart=2.0), "one number for each class"),
     "release factor": (lambda d: d["release"]["factors"][0].__setitem__(2, 0.1), "release.factors: does not follow"),
     "release list": (lambda d: d["release"]["list"].pop(), "release.list: is off by"),
-    "release of a stranger": (lambda d: d["release"]["list"][0].append("wart"), "release.list: .* is no true class"),
+    "release of a stranger": (lambda d: d["release"]["list"][0].append("wart"), "release.list: .* is not a true class"),
     "crossed interval": (lambda d: d["intervals"][1].__setitem__(0, [0.3, 0.2]), r"row 1, column 0 holds \[0.3, 0.2\]"),
     "interval without low": (lambda d: d["intervals"][1].__setitem__(0, [None, 0.2]), "intervals: holds NaN"),
     "interval of three": (lambda d: d["intervals"][1][0].append(1), r"intervals\[1\]\[0\] takes at most 2"),
