@@ -312,3 +312,12 @@ def test_backups_are_never_kept_through_a_link_nor_is_anything_there_removed(jou
         with Journal.open(journal_path)[0] as journal:
             journal.append(EXTRA)
     assert sorted(others.iterdir()) == kept
+
+
+@pytest.mark.parametrize(
+    "mark", ['[0, "x", 0]', '[true, "x", 0]', "[1, 2, 3]", '["1", "x", 0]', '[1, "x"]', "{}", "\xff"]
+)
+def test_a_damaged_mark_says_nothing_about_a_sound_session(journal_path, a_session, mark):
+    create(journal_path, a_session).close()
+    (backup_folder(journal_path) / "written.json").write_text(mark, encoding="latin-1")
+    assert list(read(journal_path).events) == a_session
