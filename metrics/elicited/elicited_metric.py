@@ -268,15 +268,16 @@ class ElicitedMetric(CostsOfCases):
         OSError
             Where the folder does not exist or cannot be written.
         """
+        from metrics.elicited.metric_file import metric_text
         from metrics.files import write_atomically
 
-        write_atomically(path, self.to_json())
+        write_atomically(path, metric_text(self))
 
     def to_json(self) -> str:
         """Return the text of the elicited metric file."""
         from metrics.elicited.metric_file import metric_text
 
-        return metric_text(self)
+        return "".join(metric_text(self))
 
     @classmethod
     def from_json(cls, text: str, source: str = "The text") -> Self:

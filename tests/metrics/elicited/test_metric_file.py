@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 import metrics
 from metrics import CaseWords, Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
 from metrics.elicited.metric_file import CURRENT_VERSION, MetricDocument, metric_schema, migrate
-from metrics.files import write_atomically
+from metrics.files import document_digest, json_text, write_atomically
 from metrics.inputs.labels import label_text
 
 CREATED = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -103,6 +103,42 @@ def test_the_fields_are_those_of_the_specification():
     counts, costs = np.array(document["worked_example"]["counts"]), np.array(document["cost_matrix"])
     assert document["worked_example"]["mean_cost"] == pytest.approx((counts * costs).sum() / counts.sum())
     assert len(set(counts[~np.eye(3, dtype=bool)])) == 6
+
+
+def test_draws_are_written_once_and_read_however_they_are_laid_out(tmp_path):
+    draws = -np.random.default_rng(1).gamma(1, size=(3, 6))
+    draws[0, :2], draws[1, 0] = (-0.0, -2.0), -1e-300
+    text = full_metric(samples=draws).to_json()
+    document = json.loads(text)
+    assert text == json_text(document)
+    assert document["digest"] == document_digest(document)
+    others = [
+        json.dumps(document, indent=2),
+        json.dumps(document),
+        text.replace("\n", "\r\n"),
+        text.replace("-2.0", "-2"),
+    ]
+    for other in (text, *others, text.replace('"samples": [', '"samples": [ ')):
+        np.testing.assert_array_equal(ElicitedMetric.from_json(other).samples, draws)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("-0.5,", "-0.25,", "digest: does not fit"),
+        ("-0.5,", "-0.5", "is not JSON .*line 26, column 17"),
+        ("-0.5,", "NaN,", r"samples\[0\]\[1\] must be a finite number"),
+        ("-0.5,", '"-0.5",', r"samples\[0\]\[1\] must be a number"),
+        ("-0.5,", "[-0.5],", r"samples\[0\]\[1\] must be a number"),
+        ('"population": 1000', '"samples": []', "field samples stands twice"),
+        ('"consequences": [', '"consequences": [nothing', "is not JSON .*line 44"),
+    ],
+)
+def test_a_fault_among_or_after_the_draws_is_named(old, new, words):
+    text = full_metric(samples=np.tile([-1.0, -0.5, -1, -1, -1, -1], (2, 1))).to_json()
+    assert text.count(old)
+    with pytest.raises(MetricFileError, match=words):
+        ElicitedMetric.from_json(text.replace(old, new, 1))
 
 
 def test_times_are_written_in_utc(tmp_path):
