@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.classification.confusion import natural_frequencies
 from metrics.classification.costs import cost_sensitive_decisions
-from metrics.display.text import two_digits
+from metrics.display.text import series, two_digits
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, labelled_table, same_length
@@ -54,22 +54,6 @@ class ModelPolicies:
         """Return the policies, in the order of their decisions."""
         return of_model(self.name, self.calibration.labels_only, self.calibration.recalibration is not None)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return what to know about the model's probabilities."""
-        if self.calibration.labels_only:
-            return (
-                f"{self.name} gives labels without probabilities, so these costs cannot change what it decides: it is "
-                "judged as it decides now.",
-            )
-        if self.calibration.recalibration is None:
-            return ()
-        points = two_digits(100 * self.calibration.recalibration.distance)
-        return (
-            f"The probabilities of {self.name} are badly calibrated, {points} points off on average: deciding with "
-            "these costs relies on them. Recalibrated (cross-fitted) they are one more policy.",
-        )
-
     def decisions(self, y_proba: NDArray[Any], first_row: int = 0) -> NDArray[np.int64]:
         """Return what each policy decides, shape (policies, n), as indices of classes.
 
@@ -87,6 +71,23 @@ class ModelPolicies:
             right = self.calibration.recalibration.probabilities(y_proba, first_row)
             decided.append(cost_sensitive_decisions(right, self.cost_matrix))
         return np.array(decided, dtype=np.int64)
+
+
+def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
+    """Return what to know about the probabilities of models, in sentences."""
+    labels = [model.name for model in models if model.calibration.labels_only]
+    notes = []
+    if labels:
+        give, decide = ("gives", "it decides") if len(labels) == 1 else ("give", "they decide")
+        notes.append(f"{series(labels)} {give} labels without probabilities: these costs cannot change what {decide}.")
+    for model in models:
+        if model.calibration.recalibration is not None:
+            points = two_digits(100 * model.calibration.recalibration.distance)
+            notes.append(
+                f"The probabilities of {model.name} are badly calibrated, {points} points off on average: deciding "
+                "with these costs relies on them. Recalibrated (cross-fitted) they are one more policy."
+            )
+    return tuple(notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +296,7 @@ def judge(
         population=population,
         draws=draws,
         seed=seed,
-        notes=tuple(note for model in models for note in model.notes),
+        notes=notes_on(models),
     )
     return judge_.at(prevalence)
 
