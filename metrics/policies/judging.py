@@ -177,15 +177,7 @@ class Judge:
         """
         costs, draws = self.costs, len(self.costs.shares)
         own = costs.own_shares if prevalence is None else costs.shares_for(prevalence)
-        shares = costs.shares if prevalence is None else np.broadcast_to(own, (draws, len(own)))
-        answers = costs.drawn_from_answers(own)
-        drawn = Drawn(
-            estimate=self.population * (own @ costs.estimate),
-            both=self.population * costs.drawn_from_both(shares),
-            answers=None if answers is None else self.population * answers,
-            cases=self.population * costs.drawn_from_cases(shares),
-            worth=costs.worth,
-        )
+        drawn = self._drawn(own, costs.shares if prevalence is None else np.broadcast_to(own, (draws, len(own))))
         unit = costs.unit_costs.unit
         positive = unit[1] if len(self.metric.classes) == 2 else None
         threshold = None if positive is None else threshold_of(costs.unit_costs, positive)
@@ -214,6 +206,18 @@ class Judge:
             grouped=costs.grouped,
             notes=(*self.notes, *self._notes_at(own)),
             **compared(policies, drawn, n_cases, self.metric.provenance.questions),
+        )
+
+    def _drawn(self, own: Floats, shares: Floats) -> Drawn:
+        """Return costs per population at the shares `own`, (k,), and drawn ones at as many drawn `shares`."""
+        costs = self.costs
+        answers = costs.drawn_from_answers(own)
+        return Drawn(
+            estimate=self.population * (own @ costs.estimate),
+            both=self.population * costs.drawn_from_both(shares),
+            answers=None if answers is None else self.population * answers,
+            cases=self.population * costs.drawn_from_cases(shares),
+            worth=costs.worth,
         )
 
     def _notes_at(self, shares: Floats) -> tuple[str, ...]:
