@@ -120,7 +120,7 @@ def cards_of(study: Study) -> tuple[PileCard, ...]:
 def without_shared_words(names: Sequence[str]) -> list[str]:
     """Return names without the words that most of them have, as long as they still differ.
 
-    >>> without_shared_words(["mild retinopathy, left", "severe retinopathy, left", "severe retinopathy, right", "none"])
+    >>> without_shared_words(["mild reflux, left", "severe reflux, left", "severe reflux, right", "none"])
     ['mild … left', 'severe … left', 'severe … right', 'none']
     """
     words = [name.split() for name in names]
