@@ -19,11 +19,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from elicit_app.problem import Problem
 from elicit_app.study.folder import (
     Described,
+    StrictPart,
     Text,
     check_study,
     description_of,
@@ -47,11 +48,7 @@ _REMEDY = "Ask for the file to be sent again."
 Counts = list[Annotated[int, Field(ge=0, le=10**12)]]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class ModelCounts(_Part):
+class ModelCounts(StrictPart):
     """One model: every matrix is a list of k * k counts in row-major order."""
 
     name: Text
@@ -60,7 +57,7 @@ class ModelCounts(_Part):
     places: Counts
 
 
-class EarlierOpinions(_Part):
+class EarlierOpinions(StrictPart):
     """Where the experts of an earlier round stand about one mistake."""
 
     true: Text

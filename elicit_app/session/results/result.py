@@ -30,7 +30,7 @@ from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, family_of, linear_family
 from metrics.elicited.metric_parts import intervals_around
 from metrics.policies.cases import Practice, case_table
-from metrics.policies.judging import Judge, ModelPolicies
+from metrics.policies.judging import Judge, ModelPolicies, notes_on
 from metrics.policies.recalibration import Calibration, calibration
 
 
@@ -366,7 +366,7 @@ def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = N
         practice=practice,
         population=study.population,
         words=study.wording.of_cases,
-        notes=tuple(note for own in models for note in own.notes),
+        notes=notes_on(models),
     )
 
 
