@@ -26,6 +26,8 @@ from metrics.inputs.labels import label_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from metrics.elicited.exchange import ExchangeRate
+
 
 _LARGEST_POPULATION = 10**12
 
@@ -339,6 +341,13 @@ class ElicitedMetric(CostsOfCases):
         They are made anew each time: of fifty classes they are 19 MiB.
         """
         return None if self.samples is None else family_of(self.family).costs(self.samples)
+
+    @cached_property
+    def _exchange_rates(self) -> tuple[ExchangeRate, ...]:
+        """Return the exchange rates, which many parts of a report take: of fifty classes, quantiles of 2,450 ratios."""
+        from metrics.elicited.exchange import rates_of
+
+        return rates_of(self)
 
     @cached_property
     def stated_consequences(self) -> Mapping[tuple[str, str | None], Consequence]:

@@ -282,6 +282,8 @@ def test_the_result_is_ready_before_it_is_asked_for_and_of_the_answers_that_stan
         shown = window.next(ResultView)
         assert runner._ahead is ahead
         assert shown.metric is ahead.completed().metric
+        runner.state_practice([[90, 10], [5, 95]])
+        assert window.next(ResultView).practice == ((90, 10), (5, 95))
         runner.take_out(2)
         window.next(ReviewView)
         runner.finish()

@@ -178,6 +178,8 @@ def test_a_sitting_ends_and_more_begins_another(study, journal_path):
         session.answer("left")
         standing = seen(session)
         session.stop()
+        with pytest.raises(Problem, match="no question to answer"):
+            session.answer("left")
         session.finish()
         session.more()
         assert seen(session) == standing, "nothing is started over"
