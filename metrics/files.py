@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import re
 import secrets
 import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from metrics.errors import InputError
 
 _LONGEST_INTEGER = 400
+_BEGINNING = 1_000  # of a file: what it says about itself
 
 
 def json_text(value: Any) -> str:
@@ -64,6 +68,46 @@ def _is_row(value: Any) -> bool:
 
 def _plain(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def document_digest(document: Mapping[str, Any], texts: Mapping[str, Iterable[str]] = MappingProxyType({})) -> str:
+    """Return the SHA-256 of what a document holds, whatever the order of its fields and the way numbers are written.
+
+    Parameters
+    ----------
+    document : mapping
+        The file's JSON object; its field ``digest`` does not count.
+    texts : mapping of str to iterable of str
+        The canonical texts, in pieces, of fields in whose place the document has anything: long ones are written once.
+    """
+    found = hashlib.sha256(b"{")
+    for place, name in enumerate(sorted(document.keys() - {"digest"})):
+        found.update(f"{',' if place else ''}{canonical_text(name)}:".encode())
+        for piece in texts[name] if name in texts else [canonical_text(document[name])]:
+            found.update(piece.encode())
+    found.update(b"}")
+    return found.hexdigest()
+
+
+def canonical_text(value: Any) -> str:
+    """Return JSON in the one form that digests are of: sorted keys, no spaces, whole numbers without a point.
+
+    >>> canonical_text({"b": [1.0, 0.5], "a": "x"})
+    '{"a":"x","b":[1,0.5]}'
+    """
+    return json.dumps(_plain_numbers(value), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def _plain_numbers(value: Any) -> Any:
+    """Return JSON with 1.0 as 1, because not every program tells them apart."""
+    if isinstance(value, dict):
+        return {key: _plain_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        # Draws of fifty classes are millions of numbers, all of them fractions.
+        if set(map(type, value)) == {float} and not any(map(float.is_integer, value)):
+            return value
+        return [_plain_numbers(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def strict_json(text: str) -> Any:
@@ -171,15 +215,15 @@ def read_regular_file(path: str | os.PathLike[str], most_bytes: int) -> bytes:
     return data
 
 
-def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
+def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterable[str]) -> None:
     """Write a file in one step: to a temporary file beside it, synced, then put in its place.
 
     Parameters
     ----------
     path : path-like
         The file; one that exists is replaced and keeps its permissions. A device or a pipe is written to as it is.
-    content : str or bytes
-        Text is written as UTF-8 with line feeds as they are.
+    content : str, bytes or iterable of str
+        Text is written as UTF-8 with line feeds as they are; of a long one the pieces.
 
     Raises
     ------
@@ -188,10 +232,12 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
         in the file: what can never be made again is not replaced. The file is then as it was.
     """
     target = real_path(path)
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    pieces = (content,) if isinstance(content, str | bytes) else content
+    data = (piece if isinstance(piece, bytes) else piece.encode("utf-8") for piece in pieces)
     if Path(path).exists() and not (target.is_file() or target.is_dir()):
         # A device or a pipe has no content to lose, and must not be replaced by a file.
-        Path(path).write_bytes(data)
+        with Path(path).open("wb") as device:
+            device.writelines(data)
         return
     if Path(path).is_symlink():
         raise OSError(errno.ELOOP, "it is a link; name the file itself", os.fspath(path))
@@ -200,7 +246,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
     temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}.tmp")
     try:
         with temporary.open("xb") as file:
-            file.write(data)
+            file.writelines(data)
             file.flush()
             os.fsync(file.fileno())
         if target.is_file():
@@ -218,7 +264,16 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
 
 def _holds_answers(path: Path) -> bool:
     with path.open("rb") as file:
-        return b'"format":"elicit-session"' in file.read(1_000)
+        return is_session(file.read(_BEGINNING).decode(errors="replace"))
+
+
+def is_session(text: str) -> bool:
+    """Return whether a text begins as the file of a session does: an expert's answers, one event a line.
+
+    >>> is_session('{"format":"elicit-session","version":2}')
+    True
+    """
+    return '"format":"elicit-session"' in text[:_BEGINNING]
 
 
 def _sync_folder(folder: Path) -> None:

@@ -25,6 +25,7 @@ def register(app: typer.Typer) -> None:
 
 
 def ask(
+    context: typer.Context,
     study: Annotated[str, typer.Argument(metavar="STUDY", help="Bundled study, study folder or predictions file.")],
     procedure: Annotated[
         str | None,
@@ -80,21 +81,7 @@ def ask(
     from elicit_app.cli.asking import AskOptions, ask_in_terminal
     from elicit_app.problem import WrongOption
 
-    options = AskOptions(
-        study=study,
-        procedure=procedure,
-        family=family,
-        purpose=purpose,
-        questions=questions,
-        never_worse=tuple(never_worse or ()),
-        expert=expert,
-        session=session,
-        seed=seed,
-        simulate=simulate,
-        denominator=denominator,
-        out=out,
-        force=force,
-    )
+    options = AskOptions(**(context.params | {"never_worse": tuple(never_worse or ())}))
     try:
         ask_in_terminal(options)
     except WrongOption as wrong:

@@ -306,7 +306,7 @@ def ask_purpose(study: Study, questions: int | None, console: Console) -> Answer
         typed = prompt(console, f"1, 2 or 3 (Enter: {usual}) ").strip() or str(usual)
         if typed in ("1", "2", "3"):
             return purposes[int(typed) - 1].purpose
-        console.print(f"“{typed}” is none of them.")
+        console.print(f"“{typed}” is not one of them.")
 
 
 _MOST_GUESSES = 3  # before the first question; the window asks for more

@@ -221,7 +221,7 @@ def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
     try:
         shares = numbers_by_class(text, classes, "prevalence")
     except WrongOption as wrong:
-        raise typer.BadParameter(wrong.worded("--{}".format)) from wrong
+        raise typer.BadParameter(wrong.worded(output.flag)) from wrong
     for rate in shares.values():
         if rate > 1:
             raise typer.BadParameter(f"{rate:g} must lie between 0 and 1.", param_hint="--prevalence")
@@ -230,16 +230,19 @@ def _stated(text: str, classes: Sequence[str]) -> dict[str, float]:
 
 def _completed(shares: dict[str, float], cases: Sequence[int], classes: Sequence[str]) -> list[float]:
     """Return a share for every class: those left out divide the rest as they are in the predictions."""
-    rest = 1 - sum(shares.values())
-    left = {name: count for name, count in zip(classes, cases, strict=True) if name not in shares}
-    hint = "--prevalence"
-    if abs(rest) > 1e-6 and (not sum(left.values()) or rest < 0):
-        raise typer.BadParameter(f"the rates add up to {1 - rest:.4g}, not 1.", param_hint=hint)
-    empty = [name for name, count in zip(classes, cases, strict=True) if not count and shares.get(name, 0.0) > 0]
+    from elicit_app.problem import WrongOption
+    from elicit_app.study.measured.registry import completed_prevalence
+
+    counts = dict(zip(classes, cases, strict=True))
+    empty = [name for name, share in shares.items() if share > 0 and not counts[name]]
+    try:
+        completed = completed_prevalence(shares, counts)
+    except WrongOption as wrong:
+        raise typer.BadParameter(wrong.worded(output.flag)) from wrong
     if empty:
-        raise typer.BadParameter(f"there are no cases of {empty[0]!r}, so nothing is known of it.", param_hint=hint)
-    total = sum(left.values()) or 1
-    return [shares[name] if name in shares else max(rest, 0.0) * left[name] / total for name in classes]
+        message = f"there are no cases of {empty[0]!r}, so nothing is known of it."
+        raise typer.BadParameter(message, param_hint="--prevalence")
+    return completed
 
 
 def _named(judgement: Judgement, name: str) -> JudgedPolicy:
@@ -257,7 +260,7 @@ def _named(judgement: Judgement, name: str) -> JudgedPolicy:
         if wanted in {one_name.casefold() for one_name in spelt}:
             return one
     known = ", ".join(repr(one.name) for one in judgement.policies)
-    raise typer.BadParameter(f"{name!r} is none of the policies: {known}.", param_hint="--fail-if-worse-than")
+    raise typer.BadParameter(f"{name!r} is not one of the policies: {known}.", param_hint="--fail-if-worse-than")
 
 
 def _demand_better(judgement: Judgement, gate: JudgedPolicy) -> None:

@@ -286,7 +286,7 @@ class Terminal:
                 return key
             if not self._waits:
                 return ""
-            self._say(f"“{key[:20]}” is none of {', '.join(keys)} and Enter.")
+            self._say(f"“{key[:20]}” is not one of {', '.join(keys)} or Enter.")
         return None
 
     def _leave(self) -> bool:

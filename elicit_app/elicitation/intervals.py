@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from elicit_app.elicitation.belief import Posterior, at_a_time, by_columns
-from elicit_app.elicitation.prior import WeightPrior
+from elicit_app.elicitation.prior import SharedPart, WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import Evidence, Person, ResponseModel, point_lapse
 from elicit_app.problem import Problem
@@ -339,10 +340,23 @@ def _on_labels(projection: Matrix, prior: WeightPrior) -> list[Matrix]:
     """Return the sums of projections (n, m) over the weights that share each label, part by part."""
     found = []
     for part in prior.parts:
+        if _is_own(part):
+            found.append(projection)
+            continue
         sums = np.zeros((int(part.labels.max()) + 1, len(projection)))
         np.add.at(sums, part.labels, projection.T)
         found.append(sums.T)
     return found
+
+
+def _on_weights(values: Matrix, part: SharedPart) -> Matrix:
+    """Return what labels have, shape (n, labels), for each of the weights that share them."""
+    return values if _is_own(part) else values[:, part.labels]
+
+
+def _is_own(part: SharedPart) -> bool:
+    """Tell whether every weight has a label of its own."""
+    return np.array_equal(part.labels, np.arange(len(part.labels)))
 
 
 def _covariances(projection: Matrix, spreads: Matrix, prior: WeightPrior) -> Matrix:
@@ -468,25 +482,26 @@ def _conditional_draws(
     for place, part in enumerate(prior.parts):
         for some in at_a_time(len(chosen), prior.size):
             mine = chosen[some]
-            own = rng.standard_normal((len(mine), int(part.labels.max()) + 1))[:, part.labels]
+            own = rng.standard_normal((len(mine), int(part.labels.max()) + 1))
             own *= spreads[mine, place][:, None]
-            logs[some] += own
+            logs[some] += _on_weights(own, part)
     means = np.zeros((len(spreads), prior.size))
     n = len(projection)
     if not n:
         return logs, means
-    on_labels = _on_labels(projection, prior)
-    noise = rng.standard_normal((len(chosen), n))
     root = np.sqrt(sites.precision)
-    for h in range(len(spreads)):
-        mine = np.flatnonzero(chosen == h)
-        wanted = sites.weighted[h] / root[h]
-        off = wanted - root[h] * (logs[mine] @ projection.T) - noise[mine]
-        shifts = (np.vstack([off, wanted]) @ sites.inverse[h]) * root[h]
-        moved = sum(
-            spreads[h, place] ** 2 * (shifts @ sums)[:, part.labels]
-            for place, (sums, part) in enumerate(zip(on_labels, prior.parts, strict=True))
-        )
-        logs[mine] += moved[:-1]
-        means[h] = moved[-1]
+    wanted = sites.weighted / root
+    off = wanted[chosen] - root[chosen] * (logs @ projection.T) - rng.standard_normal((len(chosen), n))
+    # Draws of one set of hyperparameters stand beside each other.
+    ends = np.searchsorted(chosen, np.arange(len(spreads) + 1))
+    for h, (start, stop) in enumerate(pairwise(ends)):
+        both = np.vstack([off[start:stop], wanted[h]]) @ sites.inverse[h] * root[h]
+        off[start:stop], wanted[h] = both[:-1], both[-1]
+    on_labels = _on_labels(projection, prior)
+    for shifts, found, of in ((off, logs, chosen), (wanted, means, np.arange(len(spreads)))):
+        for some in at_a_time(len(shifts), prior.size):
+            for place, (sums, part) in enumerate(zip(on_labels, prior.parts, strict=True)):
+                moved = shifts[some] @ sums
+                moved *= spreads[of[some], place][:, None] ** 2
+                found[some] += _on_weights(moved, part)
     return logs, means

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from elicit_app.elicitation.belief import at_a_time
 from elicit_app.elicitation.cases import Cases, Decider, Tally
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
@@ -291,3 +292,14 @@ def _few_cells(
 def _stacked(pairs: list[tuple[Matrix, Matrix]], k: int) -> Tradeoffs:
     first, second = np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
     return Tradeoffs(first.reshape(-1, k, k), second.reshape(-1, k, k))
+
+
+def widest_rate(gains: Matrix) -> float:
+    """Return the largest exchange rate of pairs, gains (n, m), that trade two mistakes; 0 where none does."""
+    widest = 0.0
+    for some in at_a_time(*gains.shape):
+        amounts = np.abs(gains[some])
+        two = amounts[(amounts > SAME).sum(axis=1) == 2]
+        less, more = np.partition(two, -2, axis=1)[:, -2:].T
+        widest = max(widest, float((more / less).max(initial=0.0)))
+    return widest

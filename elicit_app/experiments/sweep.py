@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import platform
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +26,7 @@ from elicit_app.registry import setting_of
 from elicit_app.registry.entries import read_orders
 from elicit_app.study.model import Study
 from elicit_app.study.opening import open_study
-from elicit_app.study.writing import require_writable, write_problem, write_whole
+from elicit_app.study.writing import append_lines, require_writable, whole_lines, write_whole
 from metrics.display.drawing import line_look
 from metrics.errors import InputError
 from metrics.files import read_regular_file, real_path
@@ -138,9 +137,9 @@ def read_sweep(path: Path) -> Sweep:
     except OSError as error:
         raise Problem(f"{path} cannot be read ({error.strerror or error}): name a specification in TOML.") from error
     except RecursionError as error:
-        raise Problem(f"{path} is no TOML: lists are nested too deeply.") from error
+        raise Problem(f"{path} is not valid TOML: lists are nested too deeply.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, InputError) as error:
-        raise Problem(f"{path} is no TOML: {error}.") from error
+        raise Problem(f"{path} is not valid TOML: {error}.") from error
     tables = document.pop("sweep", [{}])
     if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
         raise Problem(f"{path}: sweep must be tables, each headed [[sweep]].")
@@ -268,9 +267,7 @@ class Runs:
             self._read()
 
     def _read(self) -> None:
-        content = self.path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        for number, line in enumerate(whole.splitlines(), 1):
+        for number, line in enumerate(whole_lines(self.path), 1):
             try:
                 entry = json.loads(line)
                 self.done[entry["combination"], entry["row"]["run"]] = entry["row"]
@@ -281,8 +278,6 @@ class Runs:
                 f"{self.path} holds runs of another specification, study or version: finish that one, delete the "
                 "file, or write to another one."
             )
-        if len(whole) < len(content):  # a line cut short by a kill: that run is done again
-            write_whole(self.path, whole)
 
     def missing(self) -> list[tuple[Combination, tuple[int, ...]]]:
         """Return the portions of runs that are not done."""
@@ -295,14 +290,7 @@ class Runs:
     def add(self, one: Combination, rows: Sequence[Row]) -> None:
         """Keep runs, on the disk before this returns."""
         key = self._keys[one]
-        lines = "".join(json.dumps({"combination": key, "row": row}) + "\n" for row in rows)
-        try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(lines)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise write_problem(self.path, error) from error
+        append_lines(self.path, ({"combination": key, "row": row} for row in rows))
         self.done.update({(key, row["run"]): row for row in rows})
 
     def rows(self) -> list[Row]:

@@ -261,6 +261,10 @@ class Script:
         self._until(lambda: pages.shown is pages.review)
         self._another_expert(self._scratch / "traffic-light")
         pages.review.finish.click()
+        yield from self._results()
+
+    def _results(self) -> Iterator[None]:
+        pages = self._pages
         self._until(lambda: pages.shown is pages.results)
         seen = pages.results.seen
         for tab in range(pages.results.tabs.count()):

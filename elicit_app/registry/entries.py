@@ -295,7 +295,7 @@ def for_person(setting: Setting) -> Setting:
     entry = entry_named(setting.procedure)
     if not entry.people:
         names = [entry.name for entry in entries() if entry.people]
-        why = "" if entry.costs else ": its metric is no cost matrix"
+        why = "" if entry.costs else ": no cost matrix stands for its metric"
         raise Problem(f"The procedure {entry.name} is for simulations{why}. Ask people with {series(names, 'or')}.")
     return setting.for_person()
 

@@ -80,7 +80,7 @@ class BayesSetting(Setting):
         if self.space == "sphere" and self.family != "lpm":
             raise WrongOption("The sphere is a space of errors: its `family` can only be lpm.")
         if self.space == "sphere" and self.person:
-            raise WrongOption("Points of the sphere are no whole cases: `space` can only be frontier for a person.")
+            raise WrongOption("Points of the sphere are not whole cases: `space` can only be frontier for a person.")
         if self.space == "sphere" and self.max_cells is not None:
             raise WrongOption("`max_cells` is about the frontier: two points of the sphere differ in every cell.")
         if self.space == "sphere" and (self.worst_error is not None or self.answers not in (None, "choice")):

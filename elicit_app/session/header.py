@@ -60,7 +60,7 @@ def fold_events(events: Sequence[Event], path: Path) -> SessionState:
         return fold(events)
     except OutOfPlaceError as error:
         raise Problem(
-            f"{path} was changed from outside and makes no sense any more ({error}). "
+            f"{path} was changed from outside and is no longer consistent ({error}). "
             "Recover it into a copy to go on with what does."
         ) from error
 

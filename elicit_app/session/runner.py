@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from elicit_app.elicitation.questions import Moved, Strength
 from elicit_app.problem import Problem
@@ -37,10 +37,14 @@ from elicit_app.session.views import (
     RecapView,
     Reply,
     ResultView,
+    ReviewView,
     SittingOverView,
     UnsavedView,
     View,
 )
+
+if TYPE_CHECKING:
+    from elicit_app.session.results.result import ResultInParts
 
 Listener = Callable[[View], None]
 Act = Callable[[], None]
@@ -95,6 +99,7 @@ class SessionRunner:
         self._break_at: int | None = None
         self._to_calibrate = list(session.study.models)
         self._looking_at: int | None = None
+        self._ahead: ResultInParts | None = None
         # Counts what the expert did; look-aheads of an earlier count are outdated. Read and written under the lock.
         self._turn = 0
         # The turn that the worker is at, known to the worker alone.
@@ -238,6 +243,8 @@ class SessionRunner:
     def _show(self, view: View) -> None:
         self._view = view
         self._looking_at = view.again if isinstance(view, QuestionView) else None
+        if isinstance(view, QuestionView):
+            self._ahead = None  # it takes room
         self._prepare()
         self._tell(view)
 
@@ -330,10 +337,9 @@ class SessionRunner:
         return review_view(self._session)
 
     def _result(self) -> View:
-        # Judging models pulls in more than the first question needs.
-        from elicit_app.session.results.result import result_view
-
-        view = result_view(self._session)
+        ahead = self._ahead_or_new()
+        view = ahead.completed()
+        self._ahead = ahead
         sessions = sessions_of(self._session.path.parent, self._session.study.digests)
         return replace(view, experts=max(len(finished_experts(sessions)), 1))
 
@@ -354,9 +360,27 @@ class SessionRunner:
         view = self._view
         if isinstance(view, SittingOverView):
             self._later(self._session.look_further)
+        if isinstance(view, SittingOverView | ReviewView) and self._session.state.informative:
+            self._later(self._prepare_result)
         if isinstance(view, RecapView) or (isinstance(view, QuestionView) and view.again is None):
             self._prepare_next()
         self._later(self._calibrate)
+
+    def _prepare_result(self) -> None:
+        """Make the result that will be asked for, one part a piece of work."""
+        ahead = self._ahead_or_new()
+        with suppress(Problem):  # is told when the result is asked for
+            if not ahead.go_on():
+                self._later(self._prepare_result)
+            self._ahead = ahead
+
+    def _ahead_or_new(self) -> ResultInParts:
+        """Return the result as far as it is made; one that cannot be made is not gone on with."""
+        # Judging models pulls in more than the first question needs.
+        from elicit_app.session.results.result import ResultInParts
+
+        ahead, self._ahead = self._ahead, None
+        return ahead if ahead is not None and ahead.is_of(self._session.state) else ResultInParts(self._session)
 
     def _prepare_next(self) -> None:
         asking = self._session.asking()

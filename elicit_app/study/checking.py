@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, file_problem, listed, shortened
-from elicit_app.study.tables import EMPTY, PROBABILITY, TRUTH, UNKNOWN
+from elicit_app.study.tables import EMPTY, LONGEST_CELL, OPEN_QUOTE, PROBABILITY, TRUTH, UNKNOWN
 from metrics.display.text import counted
 from metrics.inputs.class_index import ClassIndex
 from metrics.inputs.labels import ROW_SUM_TOLERANCE, label_text
@@ -39,7 +39,6 @@ Cells = NDArray[np.bool_]
 RowNumbers = range | NDArray[np.int64]
 
 SUM_RANGE = (0.99, 1.01)
-_LONGEST_LABEL = 1_000
 # a softmax in float32 may overshoot 0 and 1 by this much
 _ROUNDING = 1e-6
 # a little less than the measures accept: they add up in blocks of their own
@@ -241,9 +240,9 @@ class RowCheck:
         """Return class indices; negative where the label is empty or has no column."""
         import polars as pl
 
-        if column.dtype == pl.String and (column.str.len_bytes().max() or 0) > _LONGEST_LABEL:  # type: ignore[operator]
-            found = f"A true label is longer than {_LONGEST_LABEL:,} letters"
-            raise file_problem(self._table.path, Finding(found, "Look for a quotation mark that is not closed."))
+        if column.dtype == pl.String and (column.str.len_bytes().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
+            found = f"A true label is longer than {LONGEST_CELL:,} letters"
+            raise file_problem(self._table.path, Finding(found, OPEN_QUOTE))
         values = column.unique().drop_nulls()
         places = [EMPTY if not label_text(value) else self._index.place(value) for value in values]
         truth = column.replace_strict(values, places, default=EMPTY, return_dtype=pl.Int64).to_numpy()

@@ -59,11 +59,13 @@ Pair = tuple[Text, Text]
 _REMEDY = "Put a backup copy in its place, or make a new study with `elicit study new`."
 
 
-class _Part(BaseModel):
+class StrictPart(BaseModel):
+    """A part of a document: no unknown field, and no text for a number."""
+
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class ClassWords(_Part):
+class ClassWords(StrictPart):
     """How one case and several cases of a class are called, and what is done with one that is called so."""
 
     one: Text
@@ -84,7 +86,7 @@ def _complete(consequence: Consequence) -> Consequence:
     return consequence
 
 
-class Words(_Part):
+class Words(StrictPart):
     """The stated words; what is not stated gets generic words."""
 
     case: Text = "case"
@@ -93,14 +95,14 @@ class Words(_Part):
     mistakes: list[Annotated[Consequence, BeforeValidator(_with_predicted), AfterValidator(_complete)]] = []
 
 
-class ModelEntry(_Part):
+class ModelEntry(StrictPart):
     """A model's name and its predictions file in the study folder."""
 
     name: Text
     file: Annotated[str, Field(pattern=r"^[^/\\]+\.(parquet|csv|npz)$")]
 
 
-class MeantColumns(_Part):
+class MeantColumns(StrictPart):
     """What the columns of the files meant that the study was made from, where they had names of their own."""
 
     truth: Text
@@ -109,7 +111,7 @@ class MeantColumns(_Part):
     kind: Literal["probabilities", "logits", "labels"]
 
 
-class Described(_Part):
+class Described(StrictPart):
     """What a study and a pack of it have in common. Rows of every matrix are true classes, columns predicted ones.
 
     `digest` is that of the predictions the study was made from.
@@ -158,7 +160,7 @@ def parse_document(path: Path, content: bytes) -> StudyDocument:
         raise Problem(f'{path} is not a study file: its "format" must be "{FORMAT}".')
     version = found.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise Problem(f'{path} has no proper "version": a whole number from 1 to {CURRENT_VERSION} is expected.')
+        raise Problem(f'{path} has no valid "version": a whole number from 1 to {CURRENT_VERSION} is expected.')
     if version > CURRENT_VERSION:
         raise Problem(
             f"{path} was written by a newer elicit (version {version}, known up to {CURRENT_VERSION}): update elicit."

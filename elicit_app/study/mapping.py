@@ -262,7 +262,7 @@ def column_map(
     scores = [_numbers(name, look.filled.get(name, [])) for name in found.columns]
     known = [own for own in scores if own is not None]
     if found.kind == "logits" and len(scores) > 1 and len(known) == len(scores) and _kind(known) == "probabilities":
-        fault = "The columns are probabilities already, which add up to 1: they are no raw scores (logits)"
+        fault = "The columns are probabilities already, which add up to 1: they are not raw scores (logits)"
         raise file_problem(look.path, Finding(fault, "Take them as they are."))
     return found
 
@@ -345,7 +345,7 @@ class MappedTable:
         found = given.replace_strict(values, places, default=EMPTY, return_dtype=pl.Int64)
         if (found == UNKNOWN).any():
             at = int((found == UNKNOWN).arg_max() or 0)
-            what = f"Row {before + at + 1}: the predicted label “{shortened(str(given[at]))}” is none of the classes"
+            what = f"Row {before + at + 1}: the predicted label “{shortened(str(given[at]))}” is not one of the classes"
             raise file_problem(self.path, Finding(what, f"The classes are {listed(list(self._map.classes), 8)}."))
         there = pl.when(found != EMPTY)
         columns = [there.then((found == j).cast(pl.Float64)).alias(str(1 + j)) for j in range(len(self._map.classes))]

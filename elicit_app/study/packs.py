@@ -19,11 +19,12 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from elicit_app.problem import Problem
 from elicit_app.study.folder import (
     Described,
+    StrictPart,
     Text,
     check_study,
     description_of,
@@ -47,11 +48,7 @@ _REMEDY = "Ask for the file to be sent again."
 Counts = list[Annotated[int, Field(ge=0, le=10**12)]]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class ModelCounts(_Part):
+class ModelCounts(StrictPart):
     """One model: every matrix is a list of k * k counts in row-major order."""
 
     name: Text
@@ -60,7 +57,7 @@ class ModelCounts(_Part):
     places: Counts
 
 
-class EarlierOpinions(_Part):
+class EarlierOpinions(StrictPart):
     """Where the experts of an earlier round stand about one mistake."""
 
     true: Text
@@ -228,7 +225,8 @@ def _pack(path: Path, document: PackDocument) -> Pack:
     for opinions in document.others:
         if opinions.true not in index or (opinions.predicted is not None and opinions.predicted not in index):
             raise Problem(
-                f"{path} has answers about “{opinions.true}” called “{opinions.predicted}”, no mistake of this study."
+                f"{path} has answers about “{opinions.true}” called “{opinions.predicted}”, which is not a mistake "
+                "in this study."
             )
         mistake = index[opinions.true], None if opinions.predicted is None else index[opinions.predicted]
         others.append(Opinions(mistake, opinions.ratios, opinions.reasons))

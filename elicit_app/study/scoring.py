@@ -23,7 +23,7 @@ from metrics.elicited.release import ReleaseForm
 from metrics.policies.cases import CaseTally, Policy, Practice
 from metrics.policies.costs import DRAWS
 from metrics.policies.judgement import JudgedPolicy, Judgement
-from metrics.policies.judging import Judge, ModelPolicies
+from metrics.policies.judging import Judge, ModelPolicies, notes_on
 from metrics.policies.recalibration import UNKNOWN, Calibration, CalibrationSample
 from metrics.probabilistic.concern import TrueConcern
 
@@ -399,7 +399,7 @@ def scores_of(
         practice=practice,
         draws=draws,
         seed=seed,
-        notes=(*notes, *(note for model in tally.policies for note in model.notes)),
+        notes=(*notes, *notes_on(tally.policies)),
     )
     judgement = judge.at(shares)
     as_is = judgement.among(lambda policy: policy.decides == "as-is")

@@ -41,7 +41,9 @@ MOST_ARRAY_BYTES = 2 * 2**30
 _WHERE = "Choose a CSV, Parquet or NPZ file of predictions."
 _SEPARATORS = ",;\t|"
 _DECIMAL_COMMA = r"^(\s*[-+]?\d*),(\d+(?:[eE][-+]?\d+)?\s*)$"
-_LONGEST_HEADER = 1 << 20
+_LONGEST_HEADER, _LONGEST_LINE = 1 << 20, 10 << 20  # bytes: of 10,000 numbers as long as cells may be
+LONGEST_CELL = 1_000
+OPEN_QUOTE = "Look for a quotation mark that is not closed."
 _AS_UTF8 = 'Save it again as "CSV UTF-8" (comma separated).'
 _PROBABILITIES, _CLASSES = "y_proba", "classes"
 _SHAPE = f"Save it with numpy.savez(file, {TRUTH}=labels, {_PROBABILITIES}=probabilities, {_CLASSES}=names)."
@@ -112,7 +114,9 @@ def open_table(path: Path, *, own: bool = False) -> Table:
         require_regular_file(path)
         kind = kinds.get(path.suffix.lower())
         if kind is None:
-            raise file_problem(path, Finding(f"The ending “{path.suffix}” is none of .csv, .parquet and .npz", _WHERE))
+            raise file_problem(
+                path, Finding(f"The ending “{path.suffix}” is not one of .csv, .parquet and .npz", _WHERE)
+            )
         table = kind(path)
     except OSError as error:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
@@ -175,9 +179,19 @@ class CsvTable:
         if self._separator != ",":
             scan = scan.with_columns(pl.all().str.replace(_DECIMAL_COMMA, "${1}.${2}"))
         try:
-            yield from _batches(scan, [str(position) for position in wanted], start, stop)
+            for frame in _batches(scan, [str(position) for position in wanted], start, stop):
+                self._refuse_long_cells(frame)
+                yield frame
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise self._explained(str(error)) from error
+
+    def _refuse_long_cells(self, frame: pl.DataFrame) -> None:
+        """Refuse what can be no number before it is taken for one, which takes seconds; labels are looked at later."""
+        for position in map(int, frame.columns):
+            name = self.columns[position]
+            if name.strip() != TRUTH and (frame[str(position)].str.len_bytes().max() or 0) > LONGEST_CELL:  # type: ignore[operator]
+                found = f"A cell of column {name[:100]} is longer than {LONGEST_CELL:,} letters"
+                raise file_problem(self.path, Finding(found, OPEN_QUOTE))
 
     def why_empty(self, row: int) -> str | None:
         """Return what is wrong with the number of fields; see `Table`."""
@@ -186,12 +200,17 @@ class CsvTable:
 
     def _explained(self, reason: str) -> Problem:
         """Return in words why the file could not be read; `reason` is used only where nothing better is found."""
-        findings = [*islice(self._not_utf8(), 1)] or [*islice(self._ragged(), 3)]
+        findings = [*islice(self._long_lines(), 1)] or [*islice(self._not_utf8(), 1)] or [*islice(self._ragged(), 3)]
         if findings:
             return file_problem(self.path, *findings)
         first_line = reason.strip().splitlines()[0] if reason.strip() else "unknown reason"
-        remedy = "Look for a quotation mark that is not closed."
-        return file_problem(self.path, Finding(f"It cannot be read as CSV ({first_line})", remedy))
+        return file_problem(self.path, Finding(f"It cannot be read as CSV ({first_line})", OPEN_QUOTE))
+
+    def _long_lines(self) -> Iterator[Finding]:
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if len(line) > _LONGEST_LINE:
+                    yield Finding(f"Line {number} is longer than {_LONGEST_LINE >> 20} MiB", OPEN_QUOTE)
 
     def _not_utf8(self) -> Iterator[Finding]:
         with self.path.open("rb") as file:

@@ -89,7 +89,8 @@ def read_words(study: Study, path: Path) -> dict[Key, Mistake]:
     for number, row in enumerate(rows, start=2):
         key = _key(study, row.get("truth", ""), row.get("called", ""))
         if key is None:
-            what = f"line {number} is about “{row.get('truth')}” called “{row.get('called')}”, no mistake of this study"
+            mistake = f"“{row.get('truth')}” called “{row.get('called')}”"
+            what = f"line {number} is about {mistake}, which is not a mistake in this study"
             findings.append(Finding(what, "Write the classes as the predictions file does."))
             continue
         found[key] = _filled(study, key, row)

@@ -1,11 +1,13 @@
-"""Writing whole or not at all."""
+"""Writing whole or not at all, and line by line where work may be interrupted."""
 
 from __future__ import annotations
 
 import io
+import json
+import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +39,38 @@ def write_whole(path: Path, content: str | bytes) -> None:
         write_atomically(path, content)
     except OSError as error:
         raise write_problem(path, error) from error
+
+
+def json_lines(values: Iterable[object]) -> str:
+    """Return values as JSON, a line each."""
+    return "".join(json.dumps(value) + "\n" for value in values)
+
+
+def append_lines(path: Path, values: Iterable[object]) -> None:
+    """Append values as JSON, a line each, that are on the disk when this returns; `whole_lines` reads them.
+
+    Raises
+    ------
+    Problem
+        They cannot be written.
+    """
+    lines = json_lines(values)
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(lines)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise write_problem(path, error) from error
+
+
+def whole_lines(path: Path) -> list[bytes]:
+    """Return the lines of a file that lines are appended to; what a kill left of the last one is taken out of it."""
+    content = path.read_bytes()
+    whole = content[: content.rfind(b"\n") + 1]
+    if len(whole) < len(content):
+        write_whole(path, whole)
+    return whole.splitlines()
 
 
 PICTURES = (".png", ".svg", ".pdf")

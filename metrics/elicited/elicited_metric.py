@@ -26,6 +26,8 @@ from metrics.inputs.labels import label_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from metrics.elicited.exchange import ExchangeRate
+
 
 _LARGEST_POPULATION = 10**12
 
@@ -222,7 +224,7 @@ class ElicitedMetric(CostsOfCases):
         unknown = set(details) - MetricDetails.__optional_keys__
         if unknown:
             known = ", ".join(sorted(MetricDetails.__optional_keys__))
-            raise ArgumentTypeError(f"{min(unknown)}: is no detail of a metric; there are {known}")
+            raise ArgumentTypeError(f"{min(unknown)}: is not a detail of a metric; there are {known}")
         if yardstick is not None and (isinstance(yardstick, str) or len(yardstick) != 2):
             raise InputError(f"yardstick: a pair (true class, predicted class) was expected, found {yardstick!r}")
         return cls(
@@ -268,15 +270,16 @@ class ElicitedMetric(CostsOfCases):
         OSError
             Where the folder does not exist or cannot be written.
         """
+        from metrics.elicited.metric_file import metric_text
         from metrics.files import write_atomically
 
-        write_atomically(path, self.to_json())
+        write_atomically(path, metric_text(self))
 
     def to_json(self) -> str:
         """Return the text of the elicited metric file."""
         from metrics.elicited.metric_file import metric_text
 
-        return metric_text(self)
+        return "".join(metric_text(self))
 
     @classmethod
     def from_json(cls, text: str, source: str = "The text") -> Self:
@@ -338,6 +341,13 @@ class ElicitedMetric(CostsOfCases):
         They are made anew each time: of fifty classes they are 19 MiB.
         """
         return None if self.samples is None else family_of(self.family).costs(self.samples)
+
+    @cached_property
+    def _exchange_rates(self) -> tuple[ExchangeRate, ...]:
+        """Return the exchange rates, which many parts of a report take: of fifty classes, quantiles of 2,450 ratios."""
+        from metrics.elicited.exchange import rates_of
+
+        return rates_of(self)
 
     @cached_property
     def stated_consequences(self) -> Mapping[tuple[str, str | None], Consequence]:

@@ -230,6 +230,11 @@ def exchange_rates(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
     >>> [(rate.mistake.name, rate.in_words()) for rate in exchange_rates(metric)]
     [('healthy called ill', '1'), ('ill called healthy', '8')]
     """
+    return metric._exchange_rates
+
+
+def rates_of(metric: ElicitedMetric) -> tuple[ExchangeRate, ...]:
+    """Return `exchange_rates`, which the metric remembers, computed."""
     family = family_of(metric.family)
     mistakes = family.mistakes(len(metric.classes))
     unit = yardstick_of(metric)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -18,7 +17,7 @@ from metrics.elicited.family import error_cells
 from metrics.elicited.kinds import KindName
 from metrics.elicited.metric_parts import TOLERANCE, CaseWords, Consequence, MetricDetails, Provenance, Quality, frozen
 from metrics.errors import InputError
-from metrics.files import json_text, read_regular_file, strict_json
+from metrics.files import canonical_text, document_digest, is_session, json_text, read_regular_file, strict_json
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -117,6 +116,10 @@ STEPS: Mapping[int, Step] = {}
 MOST_BYTES = 128 << 20
 """Bytes of the largest metric file that is read: 50 classes with 1,000 draws take half of it."""
 
+# The field of the draws as it is written; no text inside JSON has a line end, so it stands nowhere else.
+_NO_DRAWS = '\n  "samples": null'
+_DRAWS, _DRAWS_END = '\n  "samples": [', "\n  ]"
+
 _FINDINGS = {
     "missing": "is missing",
     "extra_forbidden": "is unknown in this version",
@@ -146,14 +149,30 @@ class MetricFileError(InputError):
     """An elicited metric file that cannot be trusted: one sentence with the file, the field and what was expected."""
 
 
-def metric_text(metric: ElicitedMetric) -> str:
-    """Return the text of the elicited metric file of a metric.
+def metric_text(metric: ElicitedMetric) -> Iterator[str]:
+    """Return the text of the elicited metric file of a metric, in pieces: the draws of many classes are long.
 
     Parameters
     ----------
     metric : ElicitedMetric
         What is written.
     """
+    content = _content(metric)
+    if metric.samples is None:
+        yield json_text({**content, "digest": document_digest(content)})
+        return
+    # Most of the time goes into writing numbers: those of the draws are written once, for the file and its digest.
+    draws = [_plain(draw) for draw in metric.samples]
+    digest = document_digest(content, {"samples": _canonical_draws(draws, metric.samples)})
+    before, after = json_text({**content, "digest": digest}).split(_NO_DRAWS)
+    yield before + _DRAWS
+    for place, draw in enumerate(draws):
+        yield f"{',' if place else ''}\n    {draw}"
+    yield _DRAWS_END + after
+
+
+def _content(metric: ElicitedMetric) -> dict[str, Any]:
+    """Return the document of a metric without its draws, which are checked already, and without its digest."""
     details = {name: getattr(metric, name) for name in MetricDetails.__optional_keys__}
     k = len(metric.classes)
     releases, factor, error = metric.release_list()
@@ -170,52 +189,64 @@ def metric_text(metric: ElicitedMetric) -> str:
         "cost_matrix": metric.cost_matrix.tolist(),
         "class_weight": dict(zip(names, metric.class_weight.values(), strict=True)),
         "intervals": _with_null(details["intervals"]),
-        "samples": _lists(details["samples"]),
+        "samples": None,
         "release": {
             "factors": metric.release_factors().tolist(),
             "list": [[names[i] for i in entry] for entry in releases],
             "factor": factor,
             "error": error,
         },
-        "prevalence": _lists(details["prevalence"]),
+        "prevalence": None if metric.prevalence is None else metric.prevalence.tolist(),
         "consequences": list(details["consequences"]),
         "yardstick": None if details["yardstick"] is None else list(details["yardstick"]),
         "worked_example": {"counts": counts.tolist(), "mean_cost": mean_cost(counts, metric.cost_matrix)},
     }
     # Without `kind`, which older versions do not know, they can still read confusion metrics.
     left_out = {"digest", "kind"} if metric.kind == "confusion" else {"digest"}
-    content = MetricDocument.model_validate(fields).model_dump(mode="json", by_alias=True, exclude=left_out)
-    return json_text({**content, "digest": document_digest(content)})
+    return MetricDocument.model_validate(fields).model_dump(mode="json", by_alias=True, exclude=left_out)
+
+
+def _plain(draw: NDArray[np.float64]) -> str:
+    return json.dumps(draw.tolist())
+
+
+def _canonical_draws(draws: Sequence[str], samples: NDArray[np.float64]) -> Iterator[str]:
+    """Return the canonical text of draws, in pieces, by the texts of each."""
+    for place, (text, draw) in enumerate(zip(draws, samples, strict=True)):
+        whole = (draw == np.trunc(draw)).any()
+        yield ("," if place else "[") + (canonical_text(draw.tolist()) if whole else text.replace(", ", ","))
+    yield "]"
 
 
 def has_digest(path: str | os.PathLike[str]) -> bool:
     """Tell whether a readable metric file carries a digest; without one a change of it is not noticed."""
-    return strict_json(read_text(path)).get("digest") is not None
+    text = read_text(path)
+    return strict_json(_without(text, _draws_in(text))).get("digest") is not None
 
 
-def document_digest(document: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of what a document holds, whatever the order of its fields and the way numbers are written.
-
-    Parameters
-    ----------
-    document : mapping
-        The file's JSON object; its field ``digest`` does not count.
-    """
-    content = {name: _plain_numbers(value) for name, value in document.items() if name != "digest"}
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+def _draws_in(text: str) -> slice:
+    """Return where the draws stand in the text of a file as this program writes it; nothing in any other."""
+    start = text.find(_DRAWS)
+    end = text.find(_DRAWS_END, start)
+    if min(start, end) < 0 or text.find('"', start + len(_DRAWS), end) >= 0:  # an empty list, and more after it
+        return slice(0, 0)
+    return slice(start + len(_DRAWS) - 1, end + len(_DRAWS_END))
 
 
-def _plain_numbers(value: Any) -> Any:
-    """Return JSON with 1.0 as 1, because not every program tells them apart."""
-    if isinstance(value, dict):
-        return {key: _plain_numbers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        # Draws of fifty classes are millions of numbers, all of them fractions.
-        if set(map(type, value)) == {float} and not any(map(float.is_integer, value)):
-            return value
-        return [_plain_numbers(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def _without(text: str, draws: slice) -> str:
+    """Return the text of a file with null in place of its draws, and all that follows on the same lines."""
+    lines = "\n" * text.count("\n", draws.start, draws.stop)
+    return f"{text[: draws.start]}null{lines}{text[draws.stop :]}" if draws.stop else text
+
+
+def _digest_fits(digest: str, bare: dict[str, Any], text: str, draws: slice) -> bool:
+    """Tell whether a digest is that of a file; `bare` is its document without the draws that stand in its text."""
+    if draws.stop:
+        # As they were written they are in canonical form but for spaces: then no number has to be written again.
+        if digest == document_digest(bare, {"samples": [text[draws].replace(" ", "").replace("\n", "")]}):
+            return True
+        bare = strict_json(text)
+    return digest == document_digest(bare)
 
 
 def read_text(path: str | os.PathLike[str]) -> str:
@@ -260,15 +291,18 @@ def metric_from_text(text: str, source: str, make: type[Metric]) -> Metric:
         In one sentence.
     """
     try:
-        raw = strict_json(text)
+        if is_session(text):
+            raise InputError("is a session, with an expert's answers; the metric file made from it was expected")
+        draws = _draws_in(text)
+        raw = strict_json(_without(text, draws))
         document = _checked_document(raw, text)
         metric = make(**_fields(document))
         _check_what_follows(document, metric)
         _check_intervals(metric)
-        if document.digest is not None and document.digest != document_digest(raw):
+        if document.digest is not None and not _digest_fits(document.digest, raw, text, draws):
             raise InputError("digest: does not fit the rest of the file; the file was changed, export it again")
     except ValidationError as error:
-        raise MetricFileError(f"{source}: {_in_words(error)}.") from None
+        raise MetricFileError(f"{source}: {_in_words(error, text)}.") from None
     except ValueError as error:
         raise MetricFileError(f"{source}: {str(error).removesuffix('.')}.") from None
     return metric
@@ -390,7 +424,7 @@ def _check_release_list(release: Release, metric: ElicitedMetric) -> None:
     two_level = np.ones_like(metric.cost_matrix)
     for names in release.releases:
         if len(names) < 2 or not set(names) <= set(metric.classes):
-            raise InputError(f"release.list: {names} is no true class followed by released classes of the metric")
+            raise InputError(f"release.list: {names} is not a true class followed by released classes of the metric")
         true, *released = (metric.classes.index(name) for name in names)
         two_level[true, released] = release.factor
     errors = error_cells(len(two_level))
@@ -399,10 +433,14 @@ def _check_release_list(release: Release, metric: ElicitedMetric) -> None:
         raise InputError(f"release.list: is off by {distance:.6g}, the file says {release.error:.6g}; export it again")
 
 
-def _in_words(error: ValidationError) -> str:
+def _in_words(error: ValidationError, text: str) -> str:
     """Return the first finding of pydantic as words: which field, what was expected, what is there."""
     finding = error.errors(include_url=False)[0]
     if finding["type"] == "json_invalid":
+        try:
+            strict_json(text)
+        except InputError as found:  # among the draws
+            return str(found)
         return f"holds a text that is not Unicode, or lists nested too deeply ({finding['ctx']['error']})"
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in finding["loc"]).lstrip(".")
     context = finding.get("ctx", {})
@@ -416,10 +454,6 @@ def _in_words(error: ValidationError) -> str:
 def _shown(value: object) -> str:
     """Return what was found, where it is short enough to say."""
     return f", not {value!r}" if isinstance(value, str | float | int | None) and len(repr(value)) < 60 else ""
-
-
-def _lists(values: NDArray[np.float64] | None) -> list[Any] | None:
-    return None if values is None else values.tolist()
 
 
 def _with_null(intervals: NDArray[np.float64] | None) -> list[Any] | None:

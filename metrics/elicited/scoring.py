@@ -341,7 +341,7 @@ class Referral:
         if costs.shape not in ((), (k,)) or (costs < 0).any():
             raise InputError(f"cost: a number >= 0 was expected, or {k} of them, one per class; found {cost!r}.")
         if metric.class_index.place(label) >= 0:
-            raise InputError(f"label: {label!r} is a class; a label that is none was expected.")
+            raise InputError(f"label: {label!r} is a class; a label that is not a class was expected.")
         return cls(metric, np.broadcast_to(costs, (k,)), label)
 
     @property

@@ -298,6 +298,9 @@ def _drawn_rates(
     decided = decided if price is None else decided @ price
     units, n_policies, m = decided.shape
     flat = decided.reshape(units, n_policies * m)
+    # Of fifty classes the cases of one are called few others.
+    used = np.flatnonzero(flat.any(axis=0))
+    few = None if 2 * len(used) > n_policies * m else flat[:, used]
     of_cases, of_practice = _generator(seed, _CASES, true), _generator(seed, _PRACTICE, true)
     # A scalar shape is drawn faster than an array of equal ones.
     shape = weights[0] if units and (weights == weights[0]).all() else weights
@@ -310,7 +313,11 @@ def _drawn_rates(
             part[:, 0] = rates if price is None else rates @ price
         if units:
             drawn = of_cases.standard_gamma(shape, (size, units))
-            part[:, -n_policies:] = (drawn @ flat / (drawn @ totals)[:, None]).reshape(size, n_policies, m)
+            weighed = (drawn @ totals)[:, None]
+            if few is None:
+                part[:, -n_policies:] = (drawn @ flat / weighed).reshape(size, n_policies, m)
+            else:
+                part.reshape(size, -1)[:, used - n_policies * m] = drawn @ few / weighed
         yield part
 
 

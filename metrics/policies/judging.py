@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.classification.confusion import natural_frequencies
 from metrics.classification.costs import cost_sensitive_decisions
-from metrics.display.text import two_digits
+from metrics.display.text import series, two_digits
 from metrics.elicited.metric_parts import CaseWords, range_of_draws
 from metrics.errors import InputError
 from metrics.inputs.arguments import Floats, labelled_table, same_length
@@ -54,22 +54,6 @@ class ModelPolicies:
         """Return the policies, in the order of their decisions."""
         return of_model(self.name, self.calibration.labels_only, self.calibration.recalibration is not None)
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return what to know about the model's probabilities."""
-        if self.calibration.labels_only:
-            return (
-                f"{self.name} gives labels without probabilities, so these costs cannot change what it decides: it is "
-                "judged as it decides now.",
-            )
-        if self.calibration.recalibration is None:
-            return ()
-        points = two_digits(100 * self.calibration.recalibration.distance)
-        return (
-            f"The probabilities of {self.name} are badly calibrated, {points} points off on average: deciding with "
-            "these costs relies on them. Recalibrated (cross-fitted) they are one more policy.",
-        )
-
     def decisions(self, y_proba: NDArray[Any], first_row: int = 0) -> NDArray[np.int64]:
         """Return what each policy decides, shape (policies, n), as indices of classes.
 
@@ -87,6 +71,23 @@ class ModelPolicies:
             right = self.calibration.recalibration.probabilities(y_proba, first_row)
             decided.append(cost_sensitive_decisions(right, self.cost_matrix))
         return np.array(decided, dtype=np.int64)
+
+
+def notes_on(models: Sequence[ModelPolicies]) -> tuple[str, ...]:
+    """Return what to know about the probabilities of models, in sentences."""
+    labels = [model.name for model in models if model.calibration.labels_only]
+    notes = []
+    if labels:
+        give, decide = ("gives", "it decides") if len(labels) == 1 else ("give", "they decide")
+        notes.append(f"{series(labels)} {give} labels without probabilities: these costs cannot change what {decide}.")
+    for model in models:
+        if model.calibration.recalibration is not None:
+            points = two_digits(100 * model.calibration.recalibration.distance)
+            notes.append(
+                f"The probabilities of {model.name} are badly calibrated, {points} points off on average: deciding "
+                "with these costs relies on them. Recalibrated (cross-fitted) they are one more policy."
+            )
+    return tuple(notes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,15 +177,7 @@ class Judge:
         """
         costs, draws = self.costs, len(self.costs.shares)
         own = costs.own_shares if prevalence is None else costs.shares_for(prevalence)
-        shares = costs.shares if prevalence is None else np.broadcast_to(own, (draws, len(own)))
-        answers = costs.drawn_from_answers(own)
-        drawn = Drawn(
-            estimate=self.population * (own @ costs.estimate),
-            both=self.population * costs.drawn_from_both(shares),
-            answers=None if answers is None else self.population * answers,
-            cases=self.population * costs.drawn_from_cases(shares),
-            worth=costs.worth,
-        )
+        drawn = self._drawn(own, costs.shares if prevalence is None else np.broadcast_to(own, (draws, len(own))))
         unit = costs.unit_costs.unit
         positive = unit[1] if len(self.metric.classes) == 2 else None
         threshold = None if positive is None else threshold_of(costs.unit_costs, positive)
@@ -215,11 +208,24 @@ class Judge:
             **compared(policies, drawn, n_cases, self.metric.provenance.questions),
         )
 
+    def _drawn(self, own: Floats, shares: Floats) -> Drawn:
+        """Return costs per population at the shares `own`, (k,), and drawn ones at as many drawn `shares`."""
+        costs = self.costs
+        answers = costs.drawn_from_answers(own)
+        return Drawn(
+            estimate=self.population * (own @ costs.estimate),
+            both=self.population * costs.drawn_from_both(shares),
+            answers=None if answers is None else self.population * answers,
+            cases=self.population * costs.drawn_from_cases(shares),
+            worth=costs.worth,
+        )
+
     def _notes_at(self, shares: Floats) -> tuple[str, ...]:
         """Return what to know where the classes are more or less common than in the cases."""
         own = self.costs.own_shares
         at = int(np.abs(shares - own).argmax())
-        if abs(shares[at] - own[at]) < _OTHER_PREVALENCE:
+        used = any(policy.decides == "least-cost" for policy in self.costs.policies)
+        if not used or abs(shares[at] - own[at]) < _OTHER_PREVALENCE:
             return ()
         return (
             f"The models' probabilities are for {two_digits(100 * own[at])} % “{self.metric.classes[at]}”, as in the "
@@ -295,7 +301,7 @@ def judge(
         population=population,
         draws=draws,
         seed=seed,
-        notes=tuple(note for model in models for note in model.notes),
+        notes=notes_on(models),
     )
     return judge_.at(prevalence)
 

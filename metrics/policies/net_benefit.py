@@ -166,7 +166,7 @@ class DecisionCurve:
 
     def _place(self, name: str) -> int:
         if name not in self.models:
-            raise InputError(f"{name!r} is none of {', '.join((*self.models, TREAT_ALL, TREAT_NONE))}.")
+            raise InputError(f"{name!r} is not one of {', '.join((*self.models, TREAT_ALL, TREAT_NONE))}.")
         return self.models.index(name)
 
     def _drawn(self, name: str) -> Floats:

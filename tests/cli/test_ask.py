@@ -210,7 +210,7 @@ def test_which_of_two_answers_was_meant_is_asked_until_it_is_said(tmp_path):
 
     terminal = Terminal(session, console, read, waits=True)
     assert terminal._key("1", "2", "0", "k") == "1"
-    assert "“nonsense” is none of 1, 2, 0, k and Enter." in console.file.getvalue()
+    assert "“nonsense” is not one of 1, 2, 0, k or Enter." in console.file.getvalue()
     assert terminal._key("1") is None
     terminal._runner.close()
 

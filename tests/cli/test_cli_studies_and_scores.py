@@ -258,14 +258,14 @@ def test_present_practice_is_read_from_a_file(elicit, breast_metric, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("--prevalence", "cancer=0.1"), 2, "'cancer' is none of the classes malignant, benign"),
+        (("--prevalence", "cancer=0.1"), 2, "'cancer' is not one of the classes malignant, benign"),
         (("--prevalence", "malignant=0.1,benign=0.1"), 2, "the rates add up to 0.2, not 1"),
         (("--prevalence", "malignant"), 2, "'malignant' says no number; write CLASS=NUMBER,..."),
         (("--prevalence", "malignant=x"), 2, "'x' is not a number"),
         (("--prevalence", "malignant=0.5,malignant=0.6"), 2, "'malignant' is named twice"),
         (("--prevalence", "malignant=1.5"), 2, "1.5 must lie between 0 and 1"),
         (("--top-k", "3"), 2, "the metric has 2 classes"),
-        (("--fail-if-worse-than", "nothing"), 2, "'nothing' is none of the policies"),
+        (("--fail-if-worse-than", "nothing"), 2, "'nothing' is not one of the policies"),
         (("--fail-if-worse-than", "always malignant"), 0, ""),
         (("--fail-if-worse-than", "Size-and-Texture"), 3, "worse than size-and-texture, as it decides now"),
         (("--fail-if-worse-than", "size-and-texture least-cost"), 0, ""),

@@ -54,6 +54,9 @@ def test_a_sound_session_and_the_metric_made_from_it(answered, tmp_path):
     assert code == 0
     assert "is sound: 7 answers in 9 lines. Every line carries a running digest." in said
     assert "was made from these answers." in said
+    code, said = elicit("session", "check", path, path)
+    assert code == 1
+    assert said.startswith(f"{path}: is a session, with an expert's answers; the metric file")
     with Session.open(path) as session:
         session.more()
         session.answer("left")

@@ -106,7 +106,7 @@ def test_a_killed_sweep_goes_on_in_two_processes_and_loses_none(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("study = ", "is no TOML"),
+        ("study = ", "is not valid TOML"),
         ("runs = 3", "names no study"),
         ('study = "wine"\nruns = 0', "runs is 0; a whole number of at least 1"),
         ('study = "wine"\njudge = 1', "judge is 1; true or false"),

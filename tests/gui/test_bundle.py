@@ -20,6 +20,7 @@ pytestmark = pytest.mark.skipif(
     reason="needs ELICIT_BUNDLE, Xvfb and xdotool",
 )
 _PATIENCE = 120
+KINDS = (("sklearn", ()), ("csv", ()), ("markdown", ("m.csv",)), ("html", ("m.csv",)), ("pdf", ("m.csv",)))
 
 
 class Screen:
@@ -110,6 +111,22 @@ def test_from_a_file_to_a_metric_file(screen, tmp_path):
     finally:
         program.terminate()
         program.wait()
+
+
+def test_what_is_imported_late_is_in_the_folder(tmp_path):
+    rows = [f"{('sick', 'well')[i % 2]},{0.2 + 0.5 * (i % 2):.1f},{0.8 - 0.5 * (i % 2):.1f}" for i in range(40)]
+    (tmp_path / "m.csv").write_text("\n".join(["y_true,proba_well,proba_sick", *rows]) + "\n")
+    ElicitedMetric.from_cost_matrix(["sick", "well"], [[0, 5], [1, 0]]).save(tmp_path / "m.metric.json")
+    exports = [
+        ("metric", "export", "m.metric.json", *of, "--format", kind, "--out", f"out.{kind}") for kind, of in KINDS
+    ]
+    plots = [("measure", "auc", "m.csv", "--plot", f"auc.{ending}") for ending in ("png", "svg", "pdf")]
+    asked = ("ask", "digits", "--simulate", "random", "--seed", "1", "--questions", "5", "--out", "d.metric.json")
+    for command in (*exports, *plots, asked, ("score", "m.metric.json", "m.csv")):
+        done = subprocess.run(
+            [Path(BUNDLE).resolve() / "elicit", *command], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert done.returncode == 0, done.stderr
 
 
 def _answer(screen: Screen) -> None:

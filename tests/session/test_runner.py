@@ -266,3 +266,30 @@ def test_a_session_that_stopped_goes_on_at_its_review_and_a_finished_one_at_its_
         assert session.state.phase == "asking"
         with pytest.raises(Problem, match="open in another window"):
             Session.open(journal_path, study)
+
+
+def test_the_result_is_ready_before_it_is_asked_for_and_of_the_answers_that_stand(study, journal_path):
+    window = Window(Session.create(study, BayesSetting(seed=3, questions=6), journal_path))
+    runner = window.runner
+    try:
+        answered(window, ["left", "right"])
+        runner.stop()
+        window.next(ReviewView)
+        while not runner._worker.submit(lambda: runner._ahead is not None and runner._ahead.go_on()).result(PATIENCE):
+            pass
+        ahead = runner._ahead
+        runner.finish()
+        shown = window.next(ResultView)
+        assert runner._ahead is ahead
+        assert shown.metric is ahead.completed().metric
+        runner.state_practice([[90, 10], [5, 95]])
+        assert window.next(ResultView).practice == ((90, 10), (5, 95))
+        runner.take_out(2)
+        window.next(ReviewView)
+        runner.finish()
+        assert window.next(ResultView).metric.provenance.questions == 1
+        runner.more()
+        window.next()
+        assert runner._ahead is None
+    finally:
+        runner.close()

@@ -101,6 +101,21 @@ def test_limits_are_said_in_words(tmp_path):
         read_predictions(file)
 
 
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("a,0.5," + "x" * 1_001, "A cell of column proba_b is longer than 1,000 letters"),
+        ("a,0.5,0." + "5" * 999, "A cell of column proba_b is longer than 1,000 letters"),
+        ("a,0.5," + "," * (11 << 20), "Line 3 is longer than 10 MiB"),
+    ],
+)
+def test_cells_and_lines_that_are_too_long_are_refused_before_they_are_looked_into(tmp_path, row, words):
+    file = tmp_path / "p.csv"
+    file.write_text(f"y_true,proba_a,proba_b\na,0.5,0.5\n{row}\nb,0.5,0.{'5' * 998}\n")
+    with pytest.raises(Problem, match=words):
+        read_predictions(file)
+
+
 @pytest.mark.parametrize("k", [51, 100, 3000])
 def test_more_classes_than_can_be_asked_about(tmp_path, k):
     file = tmp_path / "p.csv"

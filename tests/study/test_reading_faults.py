@@ -73,8 +73,8 @@ BINARY_FAULTS = {
     "junk named npz": ("p.npz", bytes(range(256)) * 20, "It is not an NPZ file"),
     "empty npz": ("p.npz", b"", "It is not an NPZ file"),
     "zip of nothing": ("p.npz", b"PK\x03\x04junk", "It is not an NPZ file"),
-    "another ending": ("p.xlsx", b"PK\x03\x04junk", "The ending “.xlsx” is none of"),
-    "no ending": ("p", b"", "The ending “” is none of"),
+    "another ending": ("p.xlsx", b"PK\x03\x04junk", "The ending “.xlsx” is not one of"),
+    "no ending": ("p", b"", "The ending “” is not one of"),
 }
 
 

@@ -229,7 +229,7 @@ def test_what_is_no_json_is_refused_in_words(tmp_path, files, content, expected)
     ("change", "expected"),
     [
         ({"version": 2}, "was written by a newer elicit .version 2, known up to 1.: update elicit"),
-        ({"version": "1"}, 'has no proper "version"'),
+        ({"version": "1"}, 'has no valid "version"'),
         ({"format": "elicited-metric"}, "is not a study file"),
         ({"popluation": 1}, "field “popluation”"),
         ({"population": "1000"}, "field “population”"),

@@ -4,6 +4,10 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 data=${XDG_DATA_HOME:-$HOME/.local/share}
 place=$data/elicit-program
+if [ "$here" = "$place" ]; then
+    echo "elicit is installed already, in this folder. To replace it, run install.sh of the newer folder." >&2
+    exit 1
+fi
 rm -rf "$place"
 mkdir -p "$place" "$data/applications" "$data/mime/packages" "$data/icons/hicolor/256x256/apps" "$HOME/.local/bin"
 cp -a "$here/." "$place/"

@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Generic, Literal, TypeVar
 
@@ -29,7 +30,7 @@ from elicit_app.elicitation.agenda import (
     still_to_settle,
 )
 from elicit_app.elicitation.asking import Answers, Asker
-from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, at_a_time, builds_on, open_ends
+from elicit_app.elicitation.belief import KEPT, ParticlePosterior, Posterior, builds_on, open_ends
 from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.foretelling import AgainstChance, Foretold, against_chance, foretold
@@ -38,7 +39,7 @@ from elicit_app.elicitation.intervals import IntervalPosterior, draws_while_aski
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
-from elicit_app.elicitation.pool import SAME, as_they_are
+from elicit_app.elicitation.pool import SAME, as_they_are, widest_rate
 from elicit_app.elicitation.prior import NeverWorse, Structure, WeightPrior, pile_labels, positive
 from elicit_app.elicitation.questions import (
     AnswersFor,
@@ -295,13 +296,18 @@ class Bayes:
 
     def _widest(self, history: Sequence[Asked]) -> float:
         """Return the largest exchange rate, so many of one mistake for one of another, that could be asked about."""
+        asked = [self.prior.gain(*question.rates)[None] for question, _ in history]
+        return max(self._widest_offered, *map(widest_rate, asked), 0.0) or float("inf")
+
+    @cached_property
+    def _widest_offered(self) -> float:
+        """Return the largest exchange rate among pairs that questions are chosen from."""
         rng = _of_the_study(_WIDEST)
         if self._by_particles:
             weights = positive(self.prior.log_weights(rng.standard_normal((50, self.prior.size))))
         else:
             weights = positive(self.belief([]).log_weights[:50])  # without the covariance of thousands of weights
-        asked = [self.prior.gain(*question.rates)[None] for question, _ in history]
-        return max(map(_widest_rate, (self.source.candidates(weights, rng).gains, *asked))) or float("inf")
+        return widest_rate(self.source.candidates(weights, rng).gains)
 
     def _reason_to_stop(self, history: Sequence[Asked]) -> StopReason | None:
         return None if self._item(history) is not None else self._enough(history) or "budget"
@@ -442,17 +448,6 @@ class Bayes:
 def _of_the_study(stream: int) -> np.random.Generator:
     """Return chance that is the same in every session: what is believed beforehand must not depend on the seed."""
     return np.random.default_rng([_STUDY_SEED, stream])
-
-
-def _widest_rate(gains: Matrix) -> float:
-    """Return the largest exchange rate of pairs, gains (n, m), that trade two mistakes; 0 where none does."""
-    widest = 0.0
-    for some in at_a_time(*gains.shape):
-        amounts = np.abs(gains[some])
-        two = amounts[(amounts > SAME).sum(axis=1) == 2]
-        less, more = np.partition(two, -2, axis=1)[:, -2:].T
-        widest = max(widest, float((more / less).max(initial=0.0)))
-    return widest
 
 
 class LRUCache(Generic[Value]):

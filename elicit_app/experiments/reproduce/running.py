@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from elicit_app.experiments.reproduce import (
 )
 from elicit_app.experiments.reproduce.shape import NOT_PUBLISHED, Experiment, Findings, Options, Panel, Part, Row, draw
 from elicit_app.problem import Problem, WrongOption
-from elicit_app.study.writing import write_whole
+from elicit_app.study.writing import append_lines, json_lines, whole_lines, write_whole
 from metrics.errors import InputError
 from metrics.files import json_text, strict_json
 
@@ -214,33 +215,18 @@ class _Kept:
         return ({"key": key, "result": result} for key, result in self.results.items())
 
     def _lines(self) -> list[Any]:
-        try:
-            texts = self._path.read_text(encoding="utf-8").split("\n")
-        except (OSError, UnicodeDecodeError):
-            return []
-        lines = []
-        for text in texts[:-1]:  # what stands after the last line feed was cut off
-            try:
-                lines.append(json.loads(text))
-            except ValueError:
-                break
+        lines: list[Any] = []
+        with suppress(OSError, ValueError):  # from a damaged line on, parts are computed again
+            lines.extend(map(json.loads, whole_lines(self._path)))
         return lines
 
     def add(self, key: str, result: Any) -> None:
         """Keep a result; it is taken as it will be read again."""
         if not self._begun:
-            write_whole(self._path, "".join(_line(line) for line in (self._whose, *self._parts())))
+            write_whole(self._path, json_lines((self._whose, *self._parts())))
             self._begun = True
-        line = _line({"key": key, "result": result})
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-        self.results[key] = json.loads(line)["result"]
-
-
-def _line(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, allow_nan=False) + "\n"
+        append_lines(self._path, [{"key": key, "result": result}])
+        self.results[key] = json.loads(json.dumps(result))
 
 
 HEADINGS = ("quantity", "published", "ours", "difference", "cause")

@@ -371,7 +371,7 @@ def _protocol(results: Mapping[str, Any]) -> Findings:
         (
             f"The protocol of section 4 on generated data: {_ROWS} rows, {_PRESETS} presets, {_TRAINED:.0%} to learn "
             f"from, {len(chosen)} shuffles, six rule-like models. Frequencies come from the whole data set, and the "
-            "feature that only adds randomness is no part of the context.",
+            "feature that only adds randomness is not part of the context.",
         ),
     )
 

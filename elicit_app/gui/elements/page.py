@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, QTimer, SignalInstance
 from PySide6.QtGui import QDropEvent, QKeySequence, QPainter, QPaintEvent, QPalette, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QAbstractScrollArea,
     QFrame,
     QLayout,
@@ -243,12 +244,12 @@ ENTER, CTRL_ENTER = ("Return", "Enter"), ("Ctrl+Return", "Ctrl+Enter")
 """The keys of both halves of a keyboard, to be bound together."""
 
 
-def go_on_by_enter(page: Page, button: Button) -> None:
-    """Let Enter press `button`, or another one of the page where that has the focus."""
+def go_on_by_enter(page: Page, go_on: Callable[[], object]) -> None:
+    """Let Enter press the button that has the focus; where none has, `go_on` is done."""
 
     def press() -> None:
         focused = page.focusWidget()
-        (focused if isinstance(focused, Button) and focused.hasFocus() else button).click()
+        (focused.click if isinstance(focused, QAbstractButton) and focused.hasFocus() else go_on)()
 
     bind(page, press, *ENTER)
 

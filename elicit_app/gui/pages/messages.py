@@ -85,7 +85,7 @@ class RecapPage(ScrolledPage):
     def _connect(self) -> None:
         self.go_on.clicked.connect(self.go_on_requested)
         self.back.clicked.connect(self.start_requested)
-        go_on_by_enter(self, self.go_on)
+        go_on_by_enter(self, self.go_on.click)
 
 
 def _part(name: str, label: Label) -> QWidget:
@@ -138,7 +138,7 @@ class SittingOverPage(ScrolledPage):
         self.head.addWidget(self.notice)
         fill(self.body, 1, card, (self.back, 0, Qt.AlignmentFlag.AlignLeft), 2)
         self.stop.clicked.connect(self.stop_requested)
-        go_on_by_enter(self, self.stop)
+        go_on_by_enter(self, self.stop.click)
         self.more.clicked.connect(self.more_requested)
         self.undo.clicked.connect(self.undo_requested)
         self.notice.pressed.connect(self.retry_requested)

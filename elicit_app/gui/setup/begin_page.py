@@ -381,7 +381,8 @@ class BeginPage(HeadedPage):
         has_cases = study.n_cases and study.wording.priced is None
         rows = f"{study.n_cases:,} {study.wording.cases}, " if has_cases else ""
         time = f"About {self.asking.minutes} minutes; e" if questions else "E"
-        self.header.say(study.title, f"{rows}{models}. {time}very answer is kept.")
+        where = "" if study.answered_elsewhere else ", on this computer only"
+        self.header.say(study.title, f"{rows}{models}. {time}very answer is kept{where}.")
         self.briefing.show_study(study, self._folder, piles=self._beginning_piles())
 
     def _beginning_piles(self) -> bool:

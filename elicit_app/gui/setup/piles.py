@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from PySide6.QtCore import QMimeData, QModelIndex, QPersistentModelIndex, QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -19,6 +20,7 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
+    QResizeEvent,
     QStandardItem,
     QStandardItemModel,
 )
@@ -79,18 +81,21 @@ class PileCard:
         Of how many cases of the truth, and what they are called.
     consequence : str
         What follows; may be empty.
+    short : str
+        The title without words that most classes share, for where it has no room.
     """
 
     mistakes: tuple[Mistake, ...]
     title: str
     detail: str
     consequence: str
+    short: str
 
 
 def cards_of(study: Study) -> tuple[PileCard, ...]:
     """Return the cards of a study, in study order."""
     wording, k = study.wording, study.n_classes
-    shown = cases_of_each(study)
+    shown, brief = cases_of_each(study), without_shared_words(wording.class_one)
     cards = []
     for true in range(k):
         groups: dict[str, list[Mistake]] = {}
@@ -102,8 +107,27 @@ def cards_of(study: Study) -> tuple[PileCard, ...]:
             called = wording.class_one[own[0][1]] if len(own) == 1 else _listed(study, own)
             title = first.name if len(own) == 1 else f"{wording.class_one[true]} called {called}"
             detail = f"of {shown[true]:,} {wording.class_many[true]} → called {called}"
-            cards.append(PileCard(tuple(own), capitalised(title), detail, first.consequence))
+            shown_as = title
+            for at in sorted({true, *(predicted for _, predicted in own)}):
+                if brief[at] != wording.class_one[at]:
+                    whole, part = re.escape(wording.class_one[at]), brief[at].replace("\\", r"\\")
+                    shown_as = re.sub(rf"(?<!\w){whole}(?!\w)", part, shown_as, flags=re.IGNORECASE)
+            texts = capitalised(title), detail, first.consequence, capitalised(shown_as)
+            cards.append(PileCard(tuple(own), *texts))
     return tuple(cards)
+
+
+def without_shared_words(names: Sequence[str]) -> list[str]:
+    """Return names without the words that most of them have, as long as they still differ.
+
+    >>> without_shared_words(["mild reflux, left", "severe reflux, left", "severe reflux, right", "none"])
+    ['mild … left', 'severe … left', 'severe … right', 'none']
+    """
+    words = [name.split() for name in names]
+    most = {word for one in words for word in one if 2 * sum(word in other for other in words) > len(names)}
+    kept = [[word if word not in most else "…" for word in one] for one in words]
+    brief = [" ".join(word for word, _ in groupby(one)) for one in kept]
+    return brief if len({*brief}) == len(names) and "…" not in brief else list(names)
 
 
 def _listed(study: Study, own: list[Mistake]) -> str:
@@ -251,10 +275,11 @@ class Piles:
 
 
 _MIME = "application/x-elicit-card"
-_CARD, _PROPOSED = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+_CARD, _PROPOSED, _SHORT = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1, Qt.ItemDataRole.UserRole + 2
 CHIP, NARROW_CHIP = 36, 46
 _TWO_LINES = 1.7  # widths that two lines hold, as words break where they do
 _CALLED = " called "
+_BESIDE = 18  # pixels to both sides of the text of a card
 _WRAPPED = LEFT | Qt.TextFlag.TextWordWrap
 
 
@@ -301,8 +326,10 @@ class _Chip(QStyledItemDelegate):
         box(painter, room, 6, fill=fill, border=border, width=2 if current else 1, dashed=proposed and not current)
         painter.setFont(theme.font(theme.Role.CAPTION if self.narrow else theme.Role.NOTE))
         painter.setPen(colours.ink2 if proposed else colours.ink)
-        text = room.adjusted(10, 0, -8, 0)
+        text = room.adjusted(_BESIDE - 8, 0, -8, 0)
         metrics, name = QFontMetricsF(painter.font()), str(index.data())
+        if metrics.horizontalAdvance(name) > text.width():
+            name = str(index.data(_SHORT))
         wrapped = elided_title(name, metrics, _TWO_LINES * text.width())
         if self.narrow and metrics.boundingRect(text, _WRAPPED, wrapped).height() <= text.height():
             painter.drawText(text, _WRAPPED, wrapped)
@@ -330,10 +357,22 @@ class _Chips(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTabKeyNavigation(False)
         self._pressed: QPoint | None = None
+        self._compact = False
 
     def set_narrow(self, narrow: bool) -> None:
         """Write each card in two small lines, for a column that has no room for one."""
-        self._chip.narrow = narrow
+        self._compact = narrow
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Write cards in two small lines where the page is compact or one of them has no room."""
+        metrics, room = QFontMetricsF(theme.font(theme.Role.NOTE)), self.viewport().width() - _BESIDE
+        texts = (str(self.cards.index(row, 0).data(_SHORT)) for row in range(self.cards.rowCount()))
+        self._chip.narrow = self._compact or any(metrics.horizontalAdvance(text) > room for text in texts)
         self.scheduleDelayedItemsLayout()
 
     def show_cards(self, own: Sequence[tuple[int, PileCard, bool]]) -> None:
@@ -344,9 +383,11 @@ class _Chips(QListView):
             item = QStandardItem(card.title)
             item.setData(number, _CARD)
             item.setData(proposed, _PROPOSED)
+            item.setData(card.short, _SHORT)
             item.setToolTip(tooltip_text(f"{card.title}\n{card.detail}\n{card.consequence}"))
             item.setAccessibleText(f"{card.title}, proposed" if proposed else card.title)
             self.cards.appendRow(item)
+        self._fit()
         rows = [number for number, _, _ in own]
         if rows:
             self.setCurrentIndex(self.cards.index(rows.index(kept) if kept in rows else 0, 0))

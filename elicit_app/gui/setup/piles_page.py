@@ -30,7 +30,7 @@ from elicit_app.gui.elements import (
     ProgressBar,
     Surface,
 )
-from elicit_app.gui.elements.page import CTRL_ENTER, ENTER, HeadedPage, bind, follow_the_eye
+from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind, follow_the_eye, go_on_by_enter
 from elicit_app.gui.elements.surfaces import fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.setup.begin_page import Beginning
@@ -185,7 +185,7 @@ class PilesPage(HeadedPage):
             column.chips.left.connect(lambda step, at=at: self._go_beside(at, step))
         bind(self, self._later, "L")
         bind(self, self._undo, "Ctrl+Z")
-        bind(self, self._enter, *ENTER)
+        go_on_by_enter(self, self._accept)
         bind(self, self._go_on, *CTRL_ENTER)
         for n in range(MOST):
             bind(self, partial(self._digit, n), str(n + 1))
@@ -271,14 +271,6 @@ class PilesPage(HeadedPage):
         pile = self._piles.proposals().get(self._left[0])
         if pile is not None:
             self._put(self._piles.alike(self._left[0]), pile)
-
-    def _enter(self) -> None:
-        """Press what has the focus; where that is no button, take the proposal."""
-        focused = self.focusWidget()
-        if focused is not None and hasattr(focused, "click"):
-            focused.click()
-        else:
-            self._accept()
 
     def _later(self) -> None:
         if self._piles is not None and self._left:

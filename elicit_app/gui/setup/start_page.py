@@ -25,7 +25,7 @@ from elicit_app.gui.elements import (
     focus_ring,
     paint_glyph,
 )
-from elicit_app.gui.elements.page import ENTER, ScrolledPage, bind, dropped_files
+from elicit_app.gui.elements.page import ScrolledPage, dropped_files, go_on_by_enter
 from elicit_app.gui.elements.surfaces import Block, Notice, fill, in_column, in_row, turn
 from elicit_app.gui.elements.texts import elided, tell
 from elicit_app.gui.theme import LEFT, RIGHT
@@ -404,17 +404,13 @@ class StartPage(ScrolledPage):
         self.settings.clicked.connect(self.settings_requested)
         self.laboratory.clicked.connect(self.laboratory_requested)
         self.all_recent.clicked.connect(self._show_all)
-        bind(self, self._enter, *ENTER)
+        go_on_by_enter(self, self._go_on)
 
     def _open_recent(self, row: RowView) -> None:
         (self.compare_requested if row.compares else self.session_requested).emit(row.ref)
 
-    def _enter(self) -> None:
-        """Press what has the focus; where nothing has, go on."""
-        focused = self.focusWidget()
-        if focused is not None and focused.hasFocus() and hasattr(focused, "click"):
-            focused.click()
-        elif not self.current.isHidden():
+    def _go_on(self) -> None:
+        if not self.current.isHidden():
             self.current.button.click()
 
     def _show_all(self) -> None:

@@ -85,7 +85,7 @@ def check_session(path: Path) -> SessionCheck:
             try:
                 builder.add(event)
             except OutOfPlaceError as error:
-                damage = f"makes no sense from line {number} on ({error})"
+                damage = f"is inconsistent from line {number} on ({error})"
                 events = events[: number - 1]
                 break
     answers = sum(isinstance(event, Answered) for event in events)

@@ -6,7 +6,7 @@ Nothing is erased, so undo goes back any number of times.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -197,6 +197,11 @@ class SessionState:
         answer = self.entries[index].answer
         already = is_merged_repeat(self.entries, index + 1, self.joined)
         return Answer(Choice.UNSURE, None, answer.seconds) if already else answer
+
+    def same_as(self, other: SessionState) -> bool:
+        """Return whether everything but what `undo` and `redo` go through is the same; entries by identity."""
+        names = (each.name for each in fields(self) if each.name not in ("done", "undone"))
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     @property
     def full_picture(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -30,8 +30,45 @@ from metrics.elicited.exchange import headline_of
 from metrics.elicited.family import MistakeKey, family_of, linear_family
 from metrics.elicited.metric_parts import intervals_around
 from metrics.policies.cases import Practice, case_table
-from metrics.policies.judging import Judge, ModelPolicies
+from metrics.policies.judging import Judge, ModelPolicies, notes_on
 from metrics.policies.recalibration import Calibration, calibration
+
+
+class ResultInParts:
+    """A result on its way: each part takes a fraction of a second, between which something else can be done.
+
+    Parameters
+    ----------
+    session : Session
+        Whose answers of now the result is made from.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._state, self._parts = session.state, _parts_of_result(session)
+        self._view: ResultView | None = None
+
+    def is_of(self, state: SessionState) -> bool:
+        """Return whether it is the result of a state too: the same answers, looked back at or finished since."""
+        return replace(self._state, phase=state.phase).same_as(state)
+
+    def go_on(self) -> bool:
+        """Make the next part, and return whether it was the last.
+
+        Raises
+        ------
+        Problem
+            Where there is no answer yet.
+        """
+        if self._view is None:
+            self._view = next(self._parts)
+        return self._view is not None
+
+    def completed(self) -> ResultView:
+        """Return everything the result pages show, after all parts that are still to be made; raises as `go_on`."""
+        while not self.go_on():
+            pass
+        assert self._view is not None
+        return self._view
 
 
 def result_view(session: Session) -> ResultView:
@@ -42,18 +79,27 @@ def result_view(session: Session) -> ResultView:
     Problem
         Where there is no answer yet.
     """
+    return ResultInParts(session).completed()
+
+
+def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
+    """Yield None after each part, the result after the last."""
     if not session.state.informative:
         raise Problem("There is no result yet: answer at least one question first.")
     outcome = session.outcome()
+    yield None
     study, state = session.study, session.state
     metric = metric_of(session, outcome)
     ratios = exchange_rates(metric)
+    yield None
     trust = trust_of(session, outcome, ratios)
+    yield None
     metric = replace(metric, quality=trust.quality)
     practice = state.practice
     scenarios = scenarios_of(study, metric, None if practice is None else Practice.of(practice, study.classes))
+    yield None
     judgement = None if scenarios is None else scenarios.judgement()
-    return ResultView(
+    yield ResultView(
         metric=metric,
         ratios=ratios,
         headline=headline_of(ratios, metric.quality.provisional),
@@ -320,7 +366,7 @@ def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = N
         practice=practice,
         population=study.population,
         words=study.wording.of_cases,
-        notes=tuple(note for own in models for note in own.notes),
+        notes=notes_on(models),
     )
 
 

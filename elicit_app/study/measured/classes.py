@@ -10,7 +10,16 @@ from numpy.typing import NDArray
 
 import metrics
 from elicit_app.problem import Problem, WrongOption
-from elicit_app.study.measured.registry import CaseColumns, Draw, Measure, Measurement, Options, Take, numbers_by_class
+from elicit_app.study.measured.registry import (
+    CaseColumns,
+    Draw,
+    Measure,
+    Measurement,
+    Options,
+    Take,
+    completed_prevalence,
+    numbers_by_class,
+)
 from elicit_app.study.typed_tables import read_class_table
 from metrics.elicited.family import family_of
 from metrics.inputs.arguments import Floats
@@ -36,13 +45,9 @@ def _shift(cases: CaseColumns, options: Options, proba: Floats) -> tuple[Floats,
     """Return the weights and the corrected probabilities at a stated prevalence; classes left out share the rest."""
     assert options.prevalence is not None
     stated = numbers_by_class(options.prevalence, cases.classes, "prevalence")
-    rest = 1 - sum(stated.values())
-    left = {name: cases.y_true.count(name) for name in cases.classes if name not in stated}
-    if rest < -1e-6 or (abs(rest) > 1e-6 and not sum(left.values())):
-        raise WrongOption(f"`prevalence`: the rates add up to {1 - rest:.4g}, not 1.")
-    total = sum(left.values()) or 1
-    shares = {name: stated.get(name, max(rest, 0.0) * left.get(name, 0) / total) for name in cases.classes}
-    return metrics.prevalence_shift(cases.y_true, proba, shares, labels=cases.classes)
+    shares = completed_prevalence(stated, {name: cases.y_true.count(name) for name in cases.classes})
+    by_name = dict(zip(cases.classes, shares, strict=True))
+    return metrics.prevalence_shift(cases.y_true, proba, by_name, labels=cases.classes)
 
 
 def _table(cases: CaseColumns, options: Options) -> tuple[list[str], Floats, Floats | None]:
@@ -93,7 +98,7 @@ def _positive(cases: CaseColumns, options: Options) -> str:
     """Return the positive class: the one that is named, else the second one of two."""
     if options.positive is not None:
         if options.positive not in cases.classes:
-            raise WrongOption(f"`positive`: {options.positive!r} is none of {', '.join(cases.classes)}.")
+            raise WrongOption(f"`positive`: {options.positive!r} is not one of {', '.join(cases.classes)}.")
         return options.positive
     if len(cases.classes) != 2:
         raise WrongOption(f"There are {len(cases.classes)} classes: name the positive one by `positive`.")

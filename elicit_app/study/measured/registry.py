@@ -11,7 +11,7 @@ a multi-label score with two penalties [ML]; Kota Gopalakrishna et al., "Relevan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -39,6 +39,7 @@ PREDICTED, CONTEXT = "y_pred", "context"
 TRUE_LABEL, PREDICTED_LABEL = "true_", "pred_"
 _CONTEXT_FEATURE = "context_"
 _GIVEN_FROM = 0.5  # probability from which a label is given
+_ROUNDING = 1e-6  # that shares may be off 1 by
 
 Bits = NDArray[np.bool_]
 
@@ -199,8 +200,6 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
     WrongOption
         A class that is none or named twice, or no number >= 0.
     """
-    from elicit_app.problem import WrongOption
-
     found: dict[str, float] = {}
     for part in text.split(","):
         name, stated, number = part.rpartition("=")
@@ -208,7 +207,7 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
         if not stated:
             raise WrongOption(f"`{option}`: {part!r} says no number; write CLASS=NUMBER,...")
         if name not in classes:
-            raise WrongOption(f"`{option}`: {name!r} is none of the classes {', '.join(classes)}.")
+            raise WrongOption(f"`{option}`: {name!r} is not one of the classes {', '.join(classes)}.")
         if name in found:
             raise WrongOption(f"`{option}`: {name!r} is named twice.")
         try:
@@ -218,6 +217,28 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
         if not 0 <= found[name] < float("inf"):
             raise WrongOption(f"`{option}`: {number} must be at least 0.")
     return found
+
+
+def completed_prevalence(stated: Mapping[str, float], counts: Mapping[str, int]) -> list[float]:
+    """Return a share for every class: those that are not stated divide the rest as their cases do.
+
+    Parameters
+    ----------
+    stated : mapping of str to float
+        Shares of some classes, >= 0.
+    counts : mapping of str to int
+        Cases of every class.
+
+    Raises
+    ------
+    WrongOption
+        The shares do not add up to 1.
+    """
+    rest = 1 - sum(stated.values())
+    left = sum(count for name, count in counts.items() if name not in stated)
+    if abs(rest) > _ROUNDING and (rest < 0 or not left):
+        raise WrongOption(f"`prevalence`: the rates add up to {1 - rest:.4g}, not 1.")
+    return [stated.get(name, max(rest, 0.0) * count / (left or 1)) for name, count in counts.items()]
 
 
 Needs = Literal["decisions", "probabilities", "numbers", "numbers with std", "intervals", "several labels", "contexts"]

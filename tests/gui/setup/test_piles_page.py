@@ -151,6 +151,7 @@ def test_every_mistake_is_on_one_card_and_many_go_as_groups(many_classes, k):
     on_cards = [mistake for card in cards for mistake in card.mistakes]
     assert sorted(on_cards) == sorted(study.wording.mistakes)
     assert len(cards) == (k * (k - 1) if k <= 10 else k)
+    assert cards[0].short == cards[0].title.replace("Kind", "…").replace("kind", "…")
 
 
 def test_fifty_classes_are_shown_and_stated(shown, qtbot, many_classes, tmp_path):

@@ -165,7 +165,7 @@ def test_a_population_is_a_whole_number():
 @pytest.mark.parametrize(
     ("details", "kind", "words"),
     [
-        ({"intervalls": None}, TypeError, "intervalls: is no detail of a metric; there are consequences, created, "),
+        ({"intervalls": None}, TypeError, "intervalls: is not a detail of a metric; there are consequences, created, "),
         ({"name": 3}, TypeError, "name: a text was expected, found 3"),
         ({"created": "today"}, ValueError, "created: a time with a time zone"),
         ({"yardstick": "ab"}, ValueError, "yardstick: a pair .* found 'ab'"),

@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import arrays
 import metrics
 from metrics import CaseWords, Consequence, ElicitedMetric, MetricFileError, Provenance, Quality, Tally
 from metrics.elicited.metric_file import CURRENT_VERSION, MetricDocument, metric_schema, migrate
-from metrics.files import write_atomically
+from metrics.files import document_digest, json_text, write_atomically
 from metrics.inputs.labels import label_text
 
 CREATED = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -105,6 +105,42 @@ def test_the_fields_are_those_of_the_specification():
     assert len(set(counts[~np.eye(3, dtype=bool)])) == 6
 
 
+def test_draws_are_written_once_and_read_however_they_are_laid_out(tmp_path):
+    draws = -np.random.default_rng(1).gamma(1, size=(3, 6))
+    draws[0, :2], draws[1, 0] = (-0.0, -2.0), -1e-300
+    text = full_metric(samples=draws).to_json()
+    document = json.loads(text)
+    assert text == json_text(document)
+    assert document["digest"] == document_digest(document)
+    others = [
+        json.dumps(document, indent=2),
+        json.dumps(document),
+        text.replace("\n", "\r\n"),
+        text.replace("-2.0", "-2"),
+    ]
+    for other in (text, *others, text.replace('"samples": [', '"samples": [ ')):
+        np.testing.assert_array_equal(ElicitedMetric.from_json(other).samples, draws)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("-0.5,", "-0.25,", "digest: does not fit"),
+        ("-0.5,", "-0.5", "is not JSON .*line 26, column 17"),
+        ("-0.5,", "NaN,", r"samples\[0\]\[1\] must be a finite number"),
+        ("-0.5,", '"-0.5",', r"samples\[0\]\[1\] must be a number"),
+        ("-0.5,", "[-0.5],", r"samples\[0\]\[1\] must be a number"),
+        ('"population": 1000', '"samples": []', "field samples stands twice"),
+        ('"consequences": [', '"consequences": [nothing', "is not JSON .*line 44"),
+    ],
+)
+def test_a_fault_among_or_after_the_draws_is_named(old, new, words):
+    text = full_metric(samples=np.tile([-1.0, -0.5, -1, -1, -1, -1], (2, 1))).to_json()
+    assert text.count(old)
+    with pytest.raises(MetricFileError, match=words):
+        ElicitedMetric.from_json(text.replace(old, new, 1))
+
+
 def test_times_are_written_in_utc(tmp_path):
     local = datetime(2026, 1, 1, 1, tzinfo=timezone(timedelta(hours=2)))
     assert json.loads(full_metric(created=local).to_json())["created"] == "2025-12-31T23:00:00Z"
@@ -124,6 +160,7 @@ CORRUPTIONS = {
     "newer version": (lambda d: d.update(version=2), "version 2, this program reads versions up to 1; update"),
     "no version": (lambda d: d.pop("version"), "field version holds None"),
     "version as text": (lambda d: d.update(version="1"), "field version holds '1'"),
+    "version as truth": (lambda d: d.update(version=True), "field version holds True"),
     "version zero": (lambda d: d.update(version=0), "field version holds 0"),
     "other format": (lambda d: d.update(format="session"), "field format holds 'session'"),
     "missing field": (lambda d: d.pop("cost_matrix"), "field cost_matrix is missing"),
@@ -161,19 +198,31 @@ CORRUPTIONS = {
         "worked example does not come out",
     ),
     "worked shape": (lambda d: d["worked_example"]["counts"].pop(), r"worked_example\.counts: 3 x 3"),
+    "fewer than no worked cases": (
+        lambda d: d["worked_example"]["counts"][0].__setitem__(1, -1),
+        r"worked_example\.counts: counts >= 0",
+    ),
     "no worked cases": (lambda d: d["worked_example"].update(counts=[[0] * 3] * 3), "not all 0"),
     "class weight": (lambda d: d["class_weight"].update(naevus=2.0), "class_weight: does not follow"),
     "class weight of another": (lambda d: d["class_weight"].update(wart=2.0), "one number for each class"),
     "release factor": (lambda d: d["release"]["factors"][0].__setitem__(2, 0.1), "release.factors: does not follow"),
     "release list": (lambda d: d["release"]["list"].pop(), "release.list: is off by"),
-    "release of a stranger": (lambda d: d["release"]["list"][0].append("wart"), "release.list: .* is no true class"),
-    "crossed interval": (lambda d: d["intervals"][1].__setitem__(0, [0.3, 0.2]), r"row 1, column 0 holds \[0.3, 0.2\]"),
+    "release of nothing": (
+        lambda d: d["release"]["list"].append(["naevus"]),
+        r"release.list: \['naevus'\] is not a true class",
+    ),
+    "release of a stranger": (lambda d: d["release"]["list"][0].append("wart"), "release.list: .* is not a true class"),
+    "crossed interval": (
+        lambda d: d["intervals"][1].__setitem__(0, [0.3, 0.2]),
+        r"holds \[0.3, 0.2\]; 0 <= low <= high was",
+    ),
     "interval without low": (lambda d: d["intervals"][1].__setitem__(0, [None, 0.2]), "intervals: holds NaN"),
     "interval of three": (lambda d: d["intervals"][1][0].append(1), r"intervals\[1\]\[0\] takes at most 2"),
     "sample too short": (lambda d: d["samples"][3].pop(), "samples: any number x 6"),
     "sample sign": (lambda d: d["samples"][3].__setitem__(0, 0.5), "samples: weights: 0.5 has the wrong sign"),
     "no samples": (lambda d: d.update(samples=[]), "samples"),
     "prevalence": (lambda d: d.update(prevalence=[0.5, 0.4, 0.2]), "prevalence: shares"),
+    "negative prevalence": (lambda d: d.update(prevalence=[-0.1, 0.7, 0.4]), "prevalence: shares"),
     "population": (lambda d: d.update(population=0), "field population must be at least 1, not 0"),
     "half a case": (lambda d: d.update(population=0.5), "field population must be a whole number"),
     "no time zone": (lambda d: d.update(created="2026-01-01T00:00:00"), "field created must have a time zone"),
@@ -183,6 +232,10 @@ CORRUPTIONS = {
     "cost outside its interval": (
         lambda d: d["intervals"][1].__setitem__(0, [0.2, 0.3]),
         r"row 1, column 0 holds \[0.2, 0.3\], but the cost there is",
+    ),
+    "cost above its interval": (
+        lambda d: d["intervals"][1].__setitem__(0, [0.05, 0.1]),
+        r"row 1, column 0 holds \[0.05, 0.1\], but the cost there is",
     ),
     "another population": (lambda d: d.update(population=123), "digest: does not fit the rest of the file"),
     "another prevalence": (lambda d: d.update(prevalence=[0.2, 0.3, 0.5]), "digest: does not fit"),
@@ -214,6 +267,10 @@ def test_a_changed_file_is_refused_in_one_sentence(tmp_path, change, words):
         ('{"format": 1, "format": 2}', "field format stands twice"),
         ('{"format": elicited}', "is not JSON .*line 1, column 12"),
         ("[" * 100_000, "nested too deeply"),
+        (
+            json.dumps(json.loads(full_metric().to_json()) | {"samples": []}, indent=2, sort_keys=True),
+            "samples: any number x 6",
+        ),
         (full_metric().to_json().replace("0.91", "1e999", 1), "finite number"),
         (full_metric().to_json().replace("0.91", "9" * 5000, 1), "cost_matrix|digits"),
         (full_metric().to_json().replace("0.91", "9" * 400, 1), "cost_matrix"),

@@ -200,5 +200,5 @@ def test_a_curve_that_makes_no_sense_is_refused():
         decision_curve([0, 1], {})
     with pytest.raises(InputError, match="made without draws"):
         decision_curve([0, 1], [0.2, 0.7], draws=0).band("model")
-    with pytest.raises(InputError, match="is none of model, treat all, treat none"):
+    with pytest.raises(InputError, match="is not one of model, treat all, treat none"):
         decision_curve([0, 1], [0.2, 0.7], draws=0).of("other")

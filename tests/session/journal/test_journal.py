@@ -295,18 +295,29 @@ def test_a_cut_at_the_end_of_a_line_is_noticed(journal_path, a_session):
     assert list(read(journal_path).events) == a_session
 
 
-def test_backups_are_never_kept_through_a_link_nor_is_anything_there_removed(journal_path, a_session):
-    others = journal_path.parent.parent / "others"
-    others.mkdir()
+@pytest.mark.parametrize("up", [False, True])
+def test_backups_are_never_kept_through_a_link_nor_is_anything_there_removed(journal_path, a_session, up):
+    others = journal_path.parent.parent / "others" / backup_folder(journal_path).name
+    others.mkdir(parents=True)
     kept = [others / f"2025-01-0{day}-120000-00000{day}.session.jsonl" for day in range(1, 9)]
     for one in kept:
         one.write_bytes(to_lines(a_session))
     with create(journal_path, a_session):
         pass
     folder = backup_folder(journal_path)
-    shutil.rmtree(folder)
-    folder.symlink_to(others)
+    linked, there = (folder.parent, others.parent) if up else (folder, others)
+    shutil.rmtree(linked)
+    linked.symlink_to(there)
     for _ in range(2):
         with Journal.open(journal_path)[0] as journal:
             journal.append(EXTRA)
     assert sorted(others.iterdir()) == kept
+
+
+@pytest.mark.parametrize(
+    "mark", ['[0, "x", 0]', '[true, "x", 0]', "[1, 2, 3]", '["1", "x", 0]', '[1, "x"]', "{}", "\xff"]
+)
+def test_a_damaged_mark_says_nothing_about_a_sound_session(journal_path, a_session, mark):
+    create(journal_path, a_session).close()
+    (backup_folder(journal_path) / "written.json").write_text(mark, encoding="latin-1")
+    assert list(read(journal_path).events) == a_session
