@@ -95,6 +95,8 @@ class Posterior(ABC):
 
     def thinned(self, step: int) -> Self:
         """Return the belief by every `step`-th draw."""
+        if step == 1:
+            return self
         return self.only(np.arange(0, len(self.log_weights), step), self.effective_draws / step)
 
     def condensed(self, most: int) -> Self:

@@ -31,7 +31,8 @@ MOST_ANSWERS = 500
 _WEIGHED_FULLY = 120  # answers: time grows with the cube of their number, so beyond it fewer sets are looked at
 _FEWEST_SETS = 45  # of hyperparameters: as many numbers as a quadratic of four spreads, two errors, power and lapse has
 _MOST_NUMBERS = 3_000_000  # of matrices between the answers, one for each set of hyperparameters
-_DRAWS, _DRAWS_TO_SHOW = 400, 2_400
+_DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (2_400, 12_000)  # fewest, and most: with fifty classes a draw is 20 kB
+_MOST_OF_WEIGHTS = 90  # the mistakes among ten classes
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
 _PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from none
 _DAMPING = 0.8
@@ -118,8 +119,8 @@ class IntervalPosterior(Posterior):
     site: Matrix
 
     @classmethod
-    def from_prior(cls, prior: WeightPrior, rng: np.random.Generator, n: int = _DRAWS) -> Self:
-        """Draw from the prior."""
+    def from_prior(cls, prior: WeightPrior, rng: np.random.Generator, n: int) -> Self:
+        """Draw n times from the prior."""
         h = _POPULATION
         hyper = rng.standard_normal((h, len(prior.parts) + len(_CENTRES)))
         nothing = _Sites(np.zeros((h, 0)), np.zeros((h, 0)), np.zeros(h), np.zeros((h, 0, 0)))
@@ -142,15 +143,16 @@ class IntervalPosterior(Posterior):
 
     def updated(self, answers: Evidence, newest: Evidence, rng: np.random.Generator) -> Self:
         """Fit all answers again, from where the fit stood before the newest."""
-        return self._fitted(answers, rng, _POPULATION, _DRAWS, self._start(answers, newest))
+        n = draws_while_asking(self.prior.size)
+        return self._fitted(answers, rng, _POPULATION, n, self._start(answers, newest))
 
     def refined(self, answers: Evidence, rng: np.random.Generator) -> Self:
         """Fit with more hyperparameters, and draw more."""
-        return self._fitted(answers, rng, _POPULATION_TO_SHOW, _DRAWS_TO_SHOW, self.site)
+        return self._fitted(answers, rng, _POPULATION_TO_SHOW, _so_many(*_DRAWS_TO_SHOW, self.prior.size), self.site)
 
     def refitted(self, answers: Evidence, rng: np.random.Generator) -> Self:
         """Fit some of the answers from scratch."""
-        return self._fitted(answers, rng, _POPULATION // 2, _DRAWS // 2, None)
+        return self._fitted(answers, rng, _POPULATION // 2, _DRAWS[0] // 2, None)
 
     def only(self, rows: NDArray[np.intp], effective: float) -> Self:
         """Return the belief by some of the draws, which are worth `effective`."""
@@ -224,6 +226,15 @@ class IntervalPosterior(Posterior):
         return cls(
             prior, response, logs, _people(hyper[chosen, len(prior.parts) :]), effective, hyper, sites.evidence, site
         )
+
+
+def draws_while_asking(size: int) -> int:
+    """Return by how many draws so many weights are followed."""
+    return _so_many(*_DRAWS, size)
+
+
+def _so_many(fewest: int, most: int, size: int) -> int:
+    return max(fewest, most * _MOST_OF_WEIGHTS // max(size, _MOST_OF_WEIGHTS))
 
 
 def _quadratic_fit(hyper: Matrix, evidence: Matrix) -> tuple[Matrix, Matrix]:

@@ -233,7 +233,7 @@ def _review_sentence(session: Session, answers: tuple[AnsweredView, ...], double
         more = "one more answer" if missing == 1 else f"{missing} more answers"
         found += f" A metric file needs at least {FEWEST_TO_EXPORT}: {more}."
     elif not parts:
-        found = " Nothing contradicts."
+        found = " No two of them contradict each other."
     return total + found
 
 

@@ -224,7 +224,8 @@ class Judge:
         """Return what to know where the classes are more or less common than in the cases."""
         own = self.costs.own_shares
         at = int(np.abs(shares - own).argmax())
-        if abs(shares[at] - own[at]) < _OTHER_PREVALENCE:
+        used = any(policy.decides == "least-cost" for policy in self.costs.policies)
+        if not used or abs(shares[at] - own[at]) < _OTHER_PREVALENCE:
             return ()
         return (
             f"The models' probabilities are for {two_digits(100 * own[at])} % “{self.metric.classes[at]}”, as in the "

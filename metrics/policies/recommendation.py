@@ -303,6 +303,8 @@ def _other_cases(judgement: Judgement) -> str:
     at = judgement.positive if judgement.positive is not None else int(np.argmax(judgement.prevalence))
     share, name, cases = percent(float(judgement.prevalence[at])), judgement.words.classes[at], judgement.words.cases
     first = f"It holds for {share} {name}, as stated" if judgement.stated else f"Of these {cases} {share} were {name}"
+    if not any(one.policy.decides == "least-cost" for one in judgement.policies):
+        return f"{first}. Where that is otherwise, or {cases} are of another kind, the best choice may be another one."
     return (
         f"{first}. Where that is otherwise, or {cases} are of another kind, the models’ probabilities must be "
         "corrected first."

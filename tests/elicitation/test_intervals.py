@@ -50,7 +50,7 @@ def answered(logs: np.ndarray, n: int, seed: int, error: float = 0.4) -> list[As
 
 def beliefs(history: list[Asked], prior: WeightPrior = PRIOR, seed: int = 1) -> Iterator[IntervalPosterior]:
     """Yields what is believed before any answer and after each."""
-    belief = IntervalPosterior.from_prior(prior, np.random.default_rng(seed))
+    belief = IntervalPosterior.from_prior(prior, np.random.default_rng(seed), 400)
     yield belief
     for n in range(len(history)):
         answers, newest = evidence(history[: n + 1], prior), evidence(history[n : n + 1], prior)
@@ -127,7 +127,7 @@ class TestAnswers:
         history = answered(truth(4), 20, 7)
         answers = evidence(history, PRIOR)
         step_by_step = after(history)
-        at_once = IntervalPosterior.from_prior(PRIOR, np.random.default_rng(1)).refitted(
+        at_once = IntervalPosterior.from_prior(PRIOR, np.random.default_rng(1), 400).refitted(
             answers, np.random.default_rng(2)
         )
         apart = centred(step_by_step.log_weights).mean(axis=0) - centred(at_once.log_weights).mean(axis=0)

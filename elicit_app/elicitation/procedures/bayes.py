@@ -35,7 +35,7 @@ from elicit_app.elicitation.cases import Decider, Tally
 from elicit_app.elicitation.choosing import Goal
 from elicit_app.elicitation.foretelling import AgainstChance, Foretold, against_chance, foretold
 from elicit_app.elicitation.fractions import FractionPairs, FractionPosterior, FractionPrior
-from elicit_app.elicitation.intervals import IntervalPosterior
+from elicit_app.elicitation.intervals import IntervalPosterior, draws_while_asking
 from elicit_app.elicitation.linearity import Linearity, check_linearity
 from elicit_app.elicitation.pairs import FrontierPairs, SpherePairs
 from elicit_app.elicitation.plausible import PlausiblePairs, pairs_of_study
@@ -58,7 +58,7 @@ from elicit_app.elicitation.response import ResponseModel, evidence
 from elicit_app.problem import Problem
 from metrics.elicited.family import is_fraction, linear_family
 
-FEWEST_PARTICLES, PARTICLES_A_WEIGHT = 400, 60  # more weights have wider ranges, which take more draws to know as well
+PARTICLES, _WEIGHTS_OF_THEM = 400, 7  # more weights have wider ranges, which take more draws to know as well
 SWEEPS = 4  # moves of every particle, before it is looked whether more are needed
 MOST_WEIGHTS_OF_PARTICLES = 20  # the mistakes among five classes; on the sphere there is no other way
 
@@ -150,9 +150,9 @@ class Bayes:
             self.source, self.prior, self._models, self._goal, self._targets, answers, strength, piles=labels
         )
         self.response = self._response(space)
-        followed = min(linear.size, MOST_WEIGHTS_OF_PARTICLES)
-        self._particles = max(FEWEST_PARTICLES, PARTICLES_A_WEIGHT * followed)
-        beliefs, results = (_REMEMBERED_NUMBERS // (draws * self.prior.size) for draws in (self._particles, KEPT))
+        particles = PARTICLES * -(-min(linear.size, MOST_WEIGHTS_OF_PARTICLES) // _WEIGHTS_OF_THEM)
+        self._draws = particles if self._by_particles else draws_while_asking(linear.size)
+        beliefs, results = (_REMEMBERED_NUMBERS // (draws * self.prior.size) for draws in (self._draws, KEPT))
         self._beliefs: LRUCache[Posterior] = LRUCache(int(np.clip(beliefs, _FEWEST_REMEMBERED, _REMEMBERED)))
         self._newest: Posterior | None = None
         self._shown: LRUCache[Posterior] = LRUCache(int(np.clip(results, 1, _RESULTS_REMEMBERED)))
@@ -273,10 +273,10 @@ class Bayes:
     def _from_prior(self) -> Posterior:
         rng = self._rng(0, _BELIEF)
         if isinstance(self.prior, FractionPrior):
-            return FractionPosterior.from_prior(self.prior, self.response, self._particles, rng, SWEEPS)
+            return FractionPosterior.from_prior(self.prior, self.response, self._draws, rng, SWEEPS)
         if self._by_particles:
-            return ParticlePosterior.from_prior(self.prior, self.response, self._particles, rng, SWEEPS)
-        return IntervalPosterior.from_prior(self.prior, rng)
+            return ParticlePosterior.from_prior(self.prior, self.response, self._draws, rng, SWEEPS)
+        return IntervalPosterior.from_prior(self.prior, rng, self._draws)
 
     def _response(self, space: str) -> ResponseModel:
         if not self._by_particles:
@@ -393,9 +393,8 @@ class Bayes:
 
     def _step(self, history: Sequence[Asked]) -> Step:
         belief = self.belief(history)
-        question = self._asker_now(history).question(
-            self._item(history), history, belief, self._rng(len(history), _PAIR)
-        )
+        some = belief.thinned(max(1, self._draws // PARTICLES))  # enough to choose by, and a person waits for it
+        question = self._asker_now(history).question(self._item(history), history, some, self._rng(len(history), _PAIR))
         return Step(question, self._progress(history, belief), belief.summary(self._targets))
 
     def _asker_now(self, history: Sequence[Asked]) -> Asker:

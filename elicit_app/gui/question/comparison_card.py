@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QPoint, QRectF, Qt
 from PySide6.QtGui import QBrush, QFocusEvent, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGroupBox, QLabel, QWidget
@@ -16,7 +18,14 @@ from elicit_app.gui.question.measures import Plan, Scale, ScaleMemory, plan
 from elicit_app.gui.question.row import FIELD_BEYOND, ComparisonRow, CountBar, digits_width
 from elicit_app.gui.theme import Breakpoint, Role, em, font
 from elicit_app.session.words.comparison import PairComparison, Row, letter_of
-from elicit_app.study.model import Wording
+from elicit_app.study.model import Study, Wording
+
+
+def largest_count(study: Study) -> int:
+    """Return the largest count that plausible questions show: half of the study's largest class."""
+    if not study.n_cases and study.distribution is None:
+        return 0
+    return math.ceil(float(study.prevalence.max()) * study.population / 2)
 
 
 class CardHead(QWidget):
@@ -198,10 +207,10 @@ class ComparisonCard(QGroupBox):
         """Return the largest count shown so far."""
         return self._memory.largest
 
-    def begin(self, largest: int = 0) -> None:
-        """Forget the scale of an earlier session; `largest` is the largest count that is likely to be shown."""
+    def begin(self, study: Study) -> None:
+        """Forget the scale of an earlier session; the new one holds the largest count that `study` may show."""
         self._memory = ScaleMemory()
-        self._memory.see([largest])
+        self._memory.see([largest_count(study)])
 
     def offer(self, proposal: Proposal | None, others: int = 0) -> None:
         """Make room for moving a number: the squares of its far end fit, and with a large font a slider below them."""

@@ -18,7 +18,7 @@ from elicit_app.gui.elements.surfaces import Notice, in_column, in_row
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import GivenAnswer, Pressed
 from elicit_app.gui.question.bands import TopBar
-from elicit_app.gui.question.pair_page import Pair, PairPage, largest_count
+from elicit_app.gui.question.pair_page import Pair, PairPage
 from elicit_app.gui.theme import Breakpoint, em
 from elicit_app.session.journal.events import LONGEST_REASON
 from elicit_app.session.views import QuestionView, Reply, UnsavedView
@@ -177,7 +177,7 @@ class QuestionPage(PairPage):
         """Start a session over `study`: the words of its domain, and which kinds of mistake are told apart."""
         self._study, self._family, self._question = study, family, None
         self._fresh = True
-        self.card.begin(largest_count(study))
+        self.card.begin(study)
         self.take_words(study)
 
     def set_animated(self, animated: bool) -> None:

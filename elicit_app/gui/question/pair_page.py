@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -37,13 +36,6 @@ _ANSWERS_AT_MOST = 0.4
 
 _AROUND_AT_LEAST = 2
 """Free pixels above and below a comparison that hardly fits."""
-
-
-def largest_count(study: Study) -> int:
-    """Return the largest count that plausible questions show: half of the study's largest class."""
-    if not study.n_cases and study.distribution is None:
-        return 0
-    return math.ceil(float(study.prevalence.max()) * study.population / 2)
 
 
 class Pair(NamedTuple):

@@ -13,7 +13,7 @@ from elicit_app.gui.elements.surfaces import in_column, in_row
 from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.question.answers import Pressed
 from elicit_app.gui.question.bands import TopBar
-from elicit_app.gui.question.pair_page import Pair, PairPage, largest_count
+from elicit_app.gui.question.pair_page import Pair, PairPage
 from elicit_app.gui.theme import Breakpoint
 from elicit_app.session.views import Reply
 from elicit_app.session.warm_up import (
@@ -119,7 +119,7 @@ class PracticePage(PairPage):
         self._study, self._family = study, family
         self._better, self._trade = practice_pairs(study)[0], practice_trade(study)
         self._number = 0
-        self.card.begin(largest_count(study))
+        self.card.begin(study)
         self.take_words(study)
         self._show_step()
 

@@ -79,7 +79,7 @@ class Preview(Section):
     """How the row under the cursor will look in a question, and in its sentence."""
 
     def __init__(self) -> None:
-        super().__init__("So it will read")
+        super().__init__("How it will read")
         middle = Qt.AlignmentFlag.AlignHCenter
         self._name = Label(role=theme.Role.TITLE, align=middle)
         self._flow = Label(role=theme.Role.FLOW, align=middle, ink=theme.INK2)

@@ -283,7 +283,7 @@ def test_a_class_without_cases_has_no_share():
 
 def test_what_the_models_were_made_for_is_said_from_two_points_of_difference_on():
     judged = Judge.of(
-        breast_metric(2.0, 0.4), case_table([0, 1] * 50, [[0, 1] * 50], 2), [Policy("m", "as-is", "m")], draws=300
+        breast_metric(2.0, 0.4), case_table([0, 1] * 50, [[0, 1] * 50], 2), [Policy("m", "least-cost", "m")], draws=300
     )
     said = {share: judged.at([share, 1 - share]).notes for share in (0.485, 0.5, 0.515, 0.525)}
     assert [len(notes) for notes in said.values()] == [0, 0, 0, 1]

@@ -128,6 +128,8 @@ def test_labels_have_one_policy_and_one_share_of_being_best(n):
     assert [one.name for one in judgement.policies if one.policy.model == "reader"] == ["reader, as it decides now"]
     assert [note for note in judgement.notes if note.startswith("reader gives labels")]
     assert sum(one.policy.model == "m" for one in judgement.policies) >= 2
+    alone = judge(metric, np.array(["a", "b", "c"])[true], {"reader": said}, prevalence=[0.1, 0.1, 0.8])
+    assert not [note for note in alone.notes if "probabilities are for" in note]
 
 
 def test_one_probability_between_makes_no_labels_wherever_it_is_read():

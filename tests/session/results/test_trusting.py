@@ -140,7 +140,7 @@ def test_who_takes_the_worse_side_is_asked_whether_it_was_meant(sitting):
         assert session.state.entries[one.question - 1].event.pair.purpose is Purpose.CHECK
     review = review_view(session)
     assert {review.answers[one.question - 1].fit for one in failed} <= {"worse side", "does not fit"}
-    assert "Nothing contradicts" not in review.sentence
+    assert "No two of them" not in review.sentence
     linked = [finding.question for finding in view.trust if finding.question is not None]
     assert len(linked) == len(set(linked)), "one finding a question"
 
