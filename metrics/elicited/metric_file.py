@@ -121,7 +121,6 @@ Step = Callable[[dict[str, Any]], dict[str, Any]]
 
 STEPS: Mapping[int, Step] = {}
 
-# What pydantic finds, in our words; {x} are values of the finding's context.
 MOST_BYTES = 128 << 20
 """Bytes of the largest metric file that is read: 50 classes with 1,000 draws take half of it."""
 
@@ -129,6 +128,7 @@ MOST_BYTES = 128 << 20
 _NO_DRAWS = '\n  "samples": null'
 _DRAWS, _DRAWS_END = '\n  "samples": [', "\n  ]"
 
+# What pydantic finds, in our words; {x} are values of the finding's context.
 _FINDINGS = {
     "missing": "is missing",
     "extra_forbidden": "is unknown in this version",
@@ -252,7 +252,7 @@ def _draws_in(text: str) -> slice:
 
 
 def _without(text: str, draws: slice) -> str:
-    """Return the text of a file with null in place of its draws, and all that follows on the same lines."""
+    """Return the text of a file with null in place of its draws; what follows stays on its lines, which errors name."""
     lines = "\n" * text.count("\n", draws.start, draws.stop)
     return f"{text[: draws.start]}null{lines}{text[draws.stop :]}" if draws.stop else text
 
