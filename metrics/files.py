@@ -13,7 +13,7 @@ import os
 import re
 import secrets
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -78,15 +78,28 @@ def document_digest(document: Mapping[str, Any], texts: Mapping[str, Iterable[st
     document : mapping
         The file's JSON object; its field ``digest`` does not count.
     texts : mapping of str to iterable of str
+        As in `canonical_pieces`.
+    """
+    found = hashlib.sha256()
+    for piece in canonical_pieces(document, texts):
+        found.update(piece.encode())
+    return found.hexdigest()
+
+
+def canonical_pieces(document: Mapping[str, Any], texts: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """Yield what the digest of a document is of, in pieces.
+
+    Parameters
+    ----------
+    document : mapping
+        As in `document_digest`.
+    texts : mapping of str to iterable of str
         The canonical texts, in pieces, of fields in whose place the document has anything: long ones are written once.
     """
-    found = hashlib.sha256(b"{")
     for place, name in enumerate(sorted(document.keys() - {"digest"})):
-        found.update(f"{',' if place else ''}{canonical_text(name)}:".encode())
-        for piece in texts[name] if name in texts else [canonical_text(document[name])]:
-            found.update(piece.encode())
-    found.update(b"}")
-    return found.hexdigest()
+        yield f"{',' if place else '{'}{canonical_text(name)}:"
+        yield from texts[name] if name in texts else [canonical_text(document[name])]
+    yield "}"
 
 
 def canonical_text(value: Any) -> str:

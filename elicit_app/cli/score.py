@@ -182,7 +182,7 @@ def _here(
     from elicit_app.study.reading import open_predictions
     from elicit_app.study.scoring import ModelRows, Piece, tally_models
 
-    known = [open_predictions(path).table.rows for path in predictions]
+    known = [open_predictions(path, classes=metric.classes).table.rows for path in predictions]
     models = [ModelRows(name, (Piece(path),)) for name, path in zip(names, predictions, strict=True)]
     with progress("Scoring", None if None in known else sum(rows or 0 for rows in known)) as advance:
         return tally_models(models, metric, advance, concern)
@@ -198,7 +198,7 @@ def _on_dask(
     from elicit_app.cli.output import progress
     from elicit_app.study.cluster import parts_of, tally_on_cluster
 
-    parts = parts_of([*zip(names, predictions, strict=True)])
+    parts = parts_of([*zip(names, predictions, strict=True)], classes=metric.classes)
     with progress("Scoring", len(parts)) as advance:
         return tally_on_cluster(metric, parts, scheduler=scheduler, advance=advance, concern=concern)
 

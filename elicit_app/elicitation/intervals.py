@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from elicit_app.elicitation.belief import Posterior, at_a_time, by_columns
-from elicit_app.elicitation.prior import SharedPart, WeightPrior
+from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import Evidence, Person, ResponseModel, point_lapse
 from elicit_app.problem import Problem
@@ -338,25 +338,7 @@ def _as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matr
 
 def _on_labels(projection: Matrix, prior: WeightPrior) -> list[Matrix]:
     """Return the sums of projections (n, m) over the weights that share each label, part by part."""
-    found = []
-    for part in prior.parts:
-        if _is_own(part):
-            found.append(projection)
-            continue
-        sums = np.zeros((int(part.labels.max()) + 1, len(projection)))
-        np.add.at(sums, part.labels, projection.T)
-        found.append(sums.T)
-    return found
-
-
-def _on_weights(values: Matrix, part: SharedPart) -> Matrix:
-    """Return what labels have, shape (n, labels), for each of the weights that share them."""
-    return values if _is_own(part) else values[:, part.labels]
-
-
-def _is_own(part: SharedPart) -> bool:
-    """Tell whether every weight has a label of its own."""
-    return np.array_equal(part.labels, np.arange(len(part.labels)))
+    return [part.sums(projection) for part in prior.parts]
 
 
 def _covariances(projection: Matrix, spreads: Matrix, prior: WeightPrior) -> Matrix:
@@ -484,7 +466,7 @@ def _conditional_draws(
             mine = chosen[some]
             own = rng.standard_normal((len(mine), int(part.labels.max()) + 1))
             own *= spreads[mine, place][:, None]
-            logs[some] += _on_weights(own, part)
+            logs[some] += part.on_weights(own)
     means = np.zeros((len(spreads), prior.size))
     n = len(projection)
     if not n:
@@ -503,5 +485,5 @@ def _conditional_draws(
             for place, (sums, part) in enumerate(zip(on_labels, prior.parts, strict=True)):
                 moved = shifts[some] @ sums
                 moved *= spreads[of[some], place][:, None] ** 2
-                found[some] += _on_weights(moved, part)
+                found[some] += part.on_weights(moved)
     return logs, means

@@ -68,6 +68,22 @@ class SharedPart(NamedTuple):
     labels: NDArray[np.intp]
     spread: float
 
+    def on_weights(self, values: Matrix) -> Matrix:
+        """Return values of the labels, shape (n, labels), for each of the weights that share them, (n, m)."""
+        return values if self._is_own() else values[:, self.labels]
+
+    def sums(self, values: Matrix) -> Matrix:
+        """Return the sums of values of the weights, shape (n, m), over those that share each label, (n, labels)."""
+        if self._is_own():
+            return values
+        sums = np.zeros((int(self.labels.max()) + 1, len(values)))
+        np.add.at(sums, self.labels, values.T)
+        return sums.T
+
+    def _is_own(self) -> bool:
+        """Tell whether every weight has a label of its own, in order."""
+        return np.array_equal(self.labels, np.arange(len(self.labels)))
+
 
 @dataclass(frozen=True, eq=False)
 class WeightPrior:

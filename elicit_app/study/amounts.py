@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elicit_app.problem import Problem
-from elicit_app.study.measured.registry import CONTEXT, PREDICTED, TRUE_LABEL, CaseColumns
+from elicit_app.study.measured.registry import CONTEXT, TRUE_LABEL, CaseColumns
 from elicit_app.study.model import Mistake, Pack, Study, TalliedModel, Wording
 from elicit_app.study.packs import pack_bytes, pack_name, parse_pack
-from elicit_app.study.tables import PROBABILITY, TRUTH
+from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH
 from metrics import ElicitedMetric
 from metrics.classification.relevance import OutcomeFrequencies
 from metrics.display.text import capitalised, counted

@@ -73,7 +73,7 @@ def files_of_model(path: Path) -> list[Path]:
     return files
 
 
-def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS) -> list[Part]:
+def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS, classes: Sequence[str] = ()) -> list[Part]:
     """Return the work to share out: all rows of all models, cut at the same rows.
 
     Parameters
@@ -84,6 +84,8 @@ def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS) -> list[
     rows : int
         Most rows of a part. How many rows a CSV file has is not known before it is read, so beside one of those
         everything is one part.
+    classes : sequence of str, optional
+        Those of the metric; see `open_predictions`.
 
     Raises
     ------
@@ -91,7 +93,8 @@ def parts_of(models: Sequence[tuple[str, Path]], rows: int = PART_ROWS) -> list[
         A file or folder cannot be used, or the models have different numbers of rows.
     """
     known = [
-        [(real_path(file), open_predictions(file).table.rows) for file in files_of_model(path)] for _, path in models
+        [(real_path(file), open_predictions(file, classes=classes).table.rows) for file in files_of_model(path)]
+        for _, path in models
     ]
     if any(found is None for files in known for _, found in files):
         whole = [

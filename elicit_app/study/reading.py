@@ -20,7 +20,7 @@ from elicit_app.problem import Finding, Problem, file_problem, listed, shortened
 from elicit_app.study.checking import SUM_RANGE, Batch, RowCheck, require_comparable
 from elicit_app.study.mapping import MappedTable
 from elicit_app.study.model import MOST_CLASSES, ColumnMap, Distribution, Predictions
-from elicit_app.study.tables import PROBABILITY, TRUTH, Table, class_of_column, open_table
+from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, Table, class_of_column, open_table
 from metrics.display.text import counted
 from metrics.elicited.family import error_cells
 from metrics.inputs.labels import has_line_end
@@ -107,7 +107,9 @@ class PredictionsFile:
         return replace(self, classes=tuple(classes), positions=(self.positions[0], *(columns[n] for n in classes)))
 
 
-def open_predictions(path: str | Path, *, own: bool = False, columns: ColumnMap | None = None) -> PredictionsFile:
+def open_predictions(
+    path: str | Path, *, own: bool = False, columns: ColumnMap | None = None, classes: Sequence[str] = ()
+) -> PredictionsFile:
     """Open a predictions file and find its columns.
 
     Parameters
@@ -119,6 +121,8 @@ def open_predictions(path: str | Path, *, own: bool = False, columns: ColumnMap 
         The file came with the program, so that it needs no trial.
     columns : ColumnMap, optional
         What its columns are, where they have other names.
+    classes : sequence of str, optional
+        Where they are known, a file may have a column `y_pred` of labels among them in place of probabilities.
 
     Raises
     ------
@@ -126,13 +130,16 @@ def open_predictions(path: str | Path, *, own: bool = False, columns: ColumnMap 
         What is wrong with the file or its header, and what to do.
     """
     table = open_table(Path(path), own=own)
+    named = {name.strip() for name in table.columns}
+    if classes and {TRUTH, PREDICTED} <= named and not any(name.startswith(PROBABILITY) for name in named):
+        columns = ColumnMap(TRUTH, tuple(classes), (PREDICTED,), "labels")
     table = table if columns is None else MappedTable(table, columns)
     names = [name.strip() for name in table.columns]
-    classes = {position: found for position, name in enumerate(names) if (found := class_of_column(name)) is not None}
-    findings = [*_column_findings(names, list(classes.values()))]
+    found = {position: known for position, name in enumerate(names) if (known := class_of_column(name)) is not None}
+    findings = [*_column_findings(names, list(found.values()))]
     if findings:
         raise file_problem(table.path, *findings)
-    return PredictionsFile(table, tuple(classes.values()), (names.index(TRUTH), *classes))
+    return PredictionsFile(table, tuple(found.values()), (names.index(TRUTH), *found))
 
 
 def read_predictions(

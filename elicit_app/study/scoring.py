@@ -257,7 +257,7 @@ def tally_models(
 def _batches(rows: ModelRows, metric: ElicitedMetric, tally: ModelTally, advance: Advance | None) -> Iterator[Batch]:
     """Yield the checked rows of a model, and note in its tally what a person should know."""
     for piece in rows.pieces:
-        file = replace(open_predictions(piece.path), start=piece.start, stop=piece.stop)
+        file = replace(open_predictions(piece.path, classes=metric.classes), start=piece.start, stop=piece.stop)
         numbered = file.has_numbers_for(metric.classes) and not set(file.classes) & set(metric.classes)
         file = file.by_number() if numbered else file.ordered(metric.classes)
         check = file.check()

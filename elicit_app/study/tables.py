@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 TRUTH = "y_true"
 EMPTY, UNKNOWN = -2, -1  # the place of a label that is empty, or that no class has
 PROBABILITY = "proba_"
+PREDICTED = "y_pred"
 
 PARQUET = (".parquet", ".pq")
 MOST_COLUMNS = 10_000

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
@@ -17,7 +18,15 @@ from metrics.elicited.family import error_cells
 from metrics.elicited.kinds import KindName
 from metrics.elicited.metric_parts import TOLERANCE, CaseWords, Consequence, MetricDetails, Provenance, Quality, frozen
 from metrics.errors import InputError
-from metrics.files import canonical_text, document_digest, is_session, json_text, read_regular_file, strict_json
+from metrics.files import (
+    canonical_pieces,
+    canonical_text,
+    document_digest,
+    is_session,
+    json_text,
+    read_regular_file,
+    strict_json,
+)
 
 if TYPE_CHECKING:
     from metrics.elicited.elicited_metric import ElicitedMetric
@@ -161,14 +170,16 @@ def metric_text(metric: ElicitedMetric) -> Iterator[str]:
     if metric.samples is None:
         yield json_text({**content, "digest": document_digest(content)})
         return
-    # Most of the time goes into writing numbers: those of the draws are written once, for the file and its digest.
-    draws = [_plain(draw) for draw in metric.samples]
-    digest = document_digest(content, {"samples": _canonical_draws(draws, metric.samples)})
-    before, after = json_text({**content, "digest": digest}).split(_NO_DRAWS)
+    before, after = json_text(content).removesuffix("\n}\n").split(_NO_DRAWS)
     yield before + _DRAWS
-    for place, draw in enumerate(draws):
-        yield f"{',' if place else ''}\n    {draw}"
-    yield _DRAWS_END + after
+    # Most of the time goes into writing numbers: those of the draws are written once, for the file and its digest.
+    found, mark = hashlib.sha256(), ""
+    for piece in canonical_pieces(content, {"samples": _canonical_draws(metric.samples)}):
+        found.update(piece.encode())
+        if isinstance(piece, _Draw):
+            yield f"{mark}\n    {piece.written}"
+            mark = ","
+    yield f'{_DRAWS_END}{after},\n  "digest": "{found.hexdigest()}"\n}}\n'
 
 
 def _content(metric: ElicitedMetric) -> dict[str, Any]:
@@ -206,15 +217,22 @@ def _content(metric: ElicitedMetric) -> dict[str, Any]:
     return MetricDocument.model_validate(fields).model_dump(mode="json", by_alias=True, exclude=left_out)
 
 
-def _plain(draw: NDArray[np.float64]) -> str:
-    return json.dumps(draw.tolist())
+class _Draw(str):
+    """The canonical text of a draw, with that which stands in a file."""
+
+    __slots__ = ("written",)
+    written: str
 
 
-def _canonical_draws(draws: Sequence[str], samples: NDArray[np.float64]) -> Iterator[str]:
-    """Return the canonical text of draws, in pieces, by the texts of each."""
-    for place, (text, draw) in enumerate(zip(draws, samples, strict=True)):
+def _canonical_draws(samples: NDArray[np.float64]) -> Iterator[str]:
+    """Yield the canonical text of draws, in pieces, every draw one."""
+    for place, draw in enumerate(samples):
+        yield "," if place else "["
+        text = json.dumps(draw.tolist())
         whole = (draw == np.trunc(draw)).any()
-        yield ("," if place else "[") + (canonical_text(draw.tolist()) if whole else text.replace(", ", ","))
+        piece = _Draw(canonical_text(draw.tolist()) if whole else text.replace(", ", ","))
+        piece.written = text
+        yield piece
     yield "]"
 
 

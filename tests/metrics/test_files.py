@@ -1,4 +1,4 @@
-"""CSV that no spreadsheet runs."""
+"""CSV that no spreadsheet runs, and files that are no larger than they may be."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrics import ElicitedMetric
+from metrics import ElicitedMetric, InputError
 from metrics.exports import export
-from metrics.files import cell_text, csv_cell
+from metrics.files import cell_text, csv_cell, read_regular_file
 
 ROOT = Path(__file__).parents[2]
 FORMULAS = ("=cmd|' /C calc'!A0", "@SUM(1)", "+1", "-2", "\t=1", "'=1")
@@ -39,3 +39,10 @@ def test_no_cell_of_an_export_is_a_formula(name: str) -> None:
     rows = list(csv.DictReader(io.StringIO(str(export(metric, "csv")))))
     assert [cell_text(row["true_class"]) for row in rows] == [name.strip(), name.strip(), "b", "b"]
     assert not any(cell.startswith(("=", "+", "@", "\t")) for row in rows for cell in row.values())
+
+
+def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(bytes(1 << 20))
+    assert len(read_regular_file(tmp_path / "a", 1 << 20)) == 1 << 20
+    with pytest.raises(InputError, match="is larger than 0 MiB"):
+        read_regular_file(tmp_path / "a", (1 << 20) - 1)

@@ -165,7 +165,7 @@ def test_looking_ahead_changes_nothing_and_what_follows_is_what_was_computed(ses
     assert len(session._steps._steps) == ready, "nothing had to be computed after the click"
 
 
-def test_a_sitting_ends_and_more_begins_another(study, journal_path):
+def test_a_sitting_ends_and_more_begins_another(study, journal_path, monkeypatch):
     with Session.create(study, BayesSetting(seed=1, questions=6), journal_path) as session:
         while isinstance(session.next(), Step):
             session.answer("equal")
@@ -173,6 +173,14 @@ def test_a_sitting_ends_and_more_begins_another(study, journal_path):
         assert len(session.state.informative) == 6
         with pytest.raises(Problem, match="no question to answer"):
             session.answer("left")
+        with monkeypatch.context() as patched:
+            patched.setattr("elicit_app.session.session.MOST_QUESTIONS", 6 + SITTING - 1)
+            assert session.continuation() is None
+            patched.setattr("elicit_app.session.session.MOST_QUESTIONS", 6 + SITTING)
+            assert session.continuation().early_stop
+            settled = replace(session.next(), stopped="best-model")
+            patched.setattr(session, "next", lambda: settled)
+            assert not session.continuation().early_stop, "only the expert ends what the answers had ended"
         session.more()
         assert isinstance(session.next(), Step)
         session.answer("left")

@@ -242,13 +242,13 @@ def test_rows_have_the_same_numbers_in_one_file_and_in_many_pieces(tmp_path):
     np.testing.assert_array_equal(one.slope, other.slope)
 
 
-def test_labels_have_no_second_policy(tmp_path):
+def test_labels_are_read_and_have_no_second_policy(tmp_path):
     truth, proba = predictions(4, 60)
-    files = {"reader": np.eye(3)[proba.argmax(axis=1)], "m": proba}
-    for name, table in files.items():
-        columns = {f"proba_{c}": table[:, j] for j, c in enumerate(CLASSES)}
-        pl.DataFrame({"y_true": np.array(CLASSES)[truth]} | columns).write_csv(tmp_path / f"{name}.csv")
-    models = [ModelRows(name, (Piece(tmp_path / f"{name}.csv"),)) for name in files]
+    names, said = np.array(CLASSES)[truth], np.array(CLASSES)[proba.argmax(axis=1)]
+    pl.DataFrame({"y_true": names, "y_pred": said}).write_csv(tmp_path / "reader.csv")
+    table = {f"proba_{c}": proba[:, j] for j, c in enumerate(CLASSES)}
+    pl.DataFrame({"y_true": names} | table).write_csv(tmp_path / "m.csv")
+    models = [ModelRows(name, (Piece(tmp_path / f"{name}.csv"),)) for name in ("reader", "m")]
     scores = scores_of(tally_models(models, metric()), metric(), draws=50)
     named = [one.name for one in scores.judgement.policies if one.policy.model == "reader"]
     assert named == ["reader, as it decides now"]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from elicit_app.problem import Finding, WrongOption, file_problem, listed
 from elicit_app.study.reading import ReadPredictions, read_predictions
-from elicit_app.study.tables import PROBABILITY, TRUTH, open_table
+from elicit_app.study.tables import PREDICTED, PROBABILITY, TRUTH, open_table
 from metrics.elicited.elicited_metric import ElicitedMetric
 from metrics.elicited.release import ReleaseForm
 from metrics.errors import InputError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-PREDICTED, CONTEXT = "y_pred", "context"
+CONTEXT = "context"
 TRUE_LABEL, PREDICTED_LABEL = "true_", "pred_"
 _CONTEXT_FEATURE = "context_"
 _GIVEN_FROM = 0.5  # probability from which a label is given

@@ -151,6 +151,20 @@ def test_a_damaged_session_says_what_can_be_read(journal_path, kept):
         Journal.open(journal_path)
 
 
+def test_what_is_sound_but_out_of_place_and_a_line_without_an_end_are_told(journal_path, sitting, write):
+    journal_path.parent.mkdir()
+    repeat = write.answered("first", write.pair(30, purpose="repeat", repeat_of=9))
+    journal_path.write_bytes(to_lines([*sitting[:3], repeat, *sitting[3:4]]))
+    check = check_session(journal_path)
+    assert check.damage.startswith("is inconsistent from line 4 on")
+    assert (check.lines, check.answers, check.all_answers, check.unfinished) == (3, 1, 3, False)
+    whole = to_lines(sitting[:4])
+    for cut, lines in ((whole, 4), (whole[:-1], 4), (whole[:-2], 3)):
+        journal_path.write_bytes(cut)
+        check = check_session(journal_path)
+        assert (check.damage, check.lines, check.unfinished) == ("", lines, cut != whole)
+
+
 def test_a_recovered_session_is_sound_and_the_damaged_one_as_it_was(journal_path, kept, tmp_path):
     damaged = kept.replace(b'"unsure"', b'"equal"')
     journal_path.write_bytes(damaged)

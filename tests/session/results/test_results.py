@@ -9,7 +9,7 @@ import pytest
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.results.result import answers_digest, export, result_view, scenarios_of
+from elicit_app.session.results.result import answers_behind, answers_digest, export, result_view, scenarios_of
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import answers_csv, export_answers
 from elicit_app.study import open_study
@@ -64,6 +64,18 @@ def test_a_result_says_where_it_comes_from(answered, result, study, tmp_path):
     assert np.array_equal(again.cost_matrix, metric.cost_matrix)
     assert again.provenance == metric.provenance
     assert again.quality == metric.quality
+
+
+def test_the_lines_behind_a_metric_are_the_last_whose_answers_fit(session):
+    answer_many(session, 1)
+    session.stop()
+    session.finish()
+    digest, lines = answers_digest(session.state), len(session.events)
+    session.more()
+    session.answer("left")
+    assert answers_behind(digest, session.events) == lines, "finished, not stopped one line before"
+    assert answers_behind(digest, session.events[:lines]) == lines
+    assert answers_behind("another", session.events) is None
 
 
 def test_the_same_answers_give_the_same_file(answered, result, tmp_path, study):

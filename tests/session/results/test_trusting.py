@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from elicit_app.elicitation import trust
+from elicit_app.elicitation.agenda import FEWEST_ANSWERS
 from elicit_app.elicitation.questions import Outcome, Purpose
 from elicit_app.registry.procedures import BayesSetting, DlpmSetting
 from elicit_app.session.results.result import result_view
@@ -208,5 +209,5 @@ def test_costs_are_provisional_where_the_questions_ended_before_they_were_known(
     known = ExchangeRate(0, 1, 1.0, 1.0, 1.0, True, Consequence("a", "b", "a called b"))
     other = ExchangeRate(1, 0, 8.0, 2.0 if wide else 5.0, 20.0, False, Consequence("b", "a", "b called a"))
     outcome = Outcome("lpm", np.array([-1.0, -8.0]), (None, None), stopped, 12)
-    assert why_provisional(outcome, (known, other), 12, untrusted=False) == reason
+    assert why_provisional(outcome, (known, other), FEWEST_ANSWERS, untrusted=False) == reason
     assert why_provisional(outcome, (known, other), 12, untrusted=True) == "the answers do not hang together"
