@@ -19,8 +19,8 @@ from metrics.elicited.family import family_of
 
 LEVEL = 0.9  # of all intervals
 ENDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)  # levels of the quantiles at which they end
-ENOUGH_WHILE_ASKING = 0.625  # effective draws of each that is kept
-ENOUGH_TO_SHOW = 5_400.0  # effective draws; ends of ranges take more than means
+ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 0.625, 9.0  # effective draws of each that is kept while asking
+FEWEST_TO_SHOW = 5_400.0  # effective draws; ends of ranges take more than means
 KEPT = 1_000  # draws behind a shown result: what is on screen, in a file and in its ranges are the same ones
 _GOES_A_STAGE = 2  # between the draws that a shown result keeps
 _ONE_BY_ONE = 100
@@ -268,7 +268,8 @@ class ParticlePosterior(Posterior):
         """Move the draws on and keep every stage."""
         density = self._log_likelihood(answers)
         sweeps = _GOES_A_STAGE * self.sweeps
-        mixed = gathered(self.draws, self.effective, density, self._observed, rng, sweeps, ENOUGH_TO_SHOW)
+        enough = max(FEWEST_TO_SHOW, ENOUGH_TO_SHOW * len(self.draws))
+        mixed = gathered(self.draws, self.effective, density, self._observed, rng, sweeps, enough)
         return self._with(mixed.particles, mixed.effective)
 
     def refitted(self, answers: Evidence, rng: np.random.Generator) -> Self:
