@@ -19,8 +19,8 @@ from metrics.elicited.family import family_of
 
 LEVEL = 0.9  # of all intervals
 ENDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)  # levels of the quantiles at which they end
-ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = 0.625, 9.0  # effective draws of each that is kept while asking
-FEWEST_TO_SHOW = 5_400.0  # effective draws; ends of ranges take more than means
+# Effective draws, at least, and of each draw that is kept while asking; ends of ranges take more than means.
+ENOUGH_WHILE_ASKING, ENOUGH_TO_SHOW = (250.0, 0.3), (5_400.0, 9.0)
 KEPT = 1_000  # draws behind a shown result: what is on screen, in a file and in its ranges are the same ones
 _GOES_A_STAGE = 2  # between the draws that a shown result keeps
 _ONE_BY_ONE = 100
@@ -254,7 +254,7 @@ class ParticlePosterior(Posterior):
             self._observed,
             rng,
             self.sweeps,
-            ENOUGH_WHILE_ASKING * len(self.draws),
+            self._enough(*ENOUGH_WHILE_ASKING),
         )
         return self._with(mixed.particles, mixed.effective)
 
@@ -268,7 +268,7 @@ class ParticlePosterior(Posterior):
         """Move the draws on and keep every stage."""
         density = self._log_likelihood(answers)
         sweeps = _GOES_A_STAGE * self.sweeps
-        enough = max(FEWEST_TO_SHOW, ENOUGH_TO_SHOW * len(self.draws))
+        enough = self._enough(*ENOUGH_TO_SHOW)
         mixed = gathered(self.draws, self.effective, density, self._observed, rng, sweeps, enough)
         return self._with(mixed.particles, mixed.effective)
 
@@ -285,6 +285,9 @@ class ParticlePosterior(Posterior):
     def only(self, rows: NDArray[np.intp], effective: float) -> Self:
         """Return the belief by some of the draws, which are worth `effective`."""
         return self._with(self.draws[rows], effective)
+
+    def _enough(self, fewest: float, of_each: float) -> float:
+        return max(fewest, of_each * len(self.draws))
 
     def _with(self, draws: Matrix, effective: float) -> Self:
         return type(self)(self.prior, self.response, draws, effective, self.sweeps)
