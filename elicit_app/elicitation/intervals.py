@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from elicit_app.elicitation.belief import Posterior, at_a_time, by_columns
+from elicit_app.elicitation.belief import KEPT, Posterior, at_a_time, by_columns
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import Evidence, Person, ResponseModel, point_lapse
@@ -34,6 +34,7 @@ _MOST_NUMBERS = 3_000_000  # of matrices between the answers, one for each set o
 _DRAWS, _DRAWS_TO_SHOW = (400, 1_200), (2_400, 12_000)  # fewest, and most: with fifty classes a draw is 20 kB
 _MOST_OF_WEIGHTS = 90  # the mistakes among ten classes
 _POPULATION, _POPULATION_TO_SHOW = 160, 800
+_FITS_TO_SHOW = 3  # at most, .4 s each with ten classes
 _PASSES, _FIRST_PASSES = 3, 12  # of expectation propagation, from sites that nearly fit, and from none
 _DAMPING = 0.8
 _GENTLE_PASSES, _GENTLE_DAMPING = 12, 0.4
@@ -147,8 +148,13 @@ class IntervalPosterior(Posterior):
         return self._fitted(answers, rng, _POPULATION, n, self._start(answers, newest))
 
     def refined(self, answers: Evidence, rng: np.random.Generator) -> Self:
-        """Fit with more hyperparameters, and draw more."""
-        return self._fitted(answers, rng, _POPULATION_TO_SHOW, _so_many(*_DRAWS_TO_SHOW, self.prior.size), self.site)
+        """Fit with more hyperparameters, and draw more; where few of them explain the answers, from there again."""
+        n, fits = _so_many(*_DRAWS_TO_SHOW, self.prior.size), [self]
+        for _ in range(_FITS_TO_SHOW if self.prior.size <= _MOST_OF_WEIGHTS else 1):
+            fits.append(fits[-1]._fitted(answers, rng, _POPULATION_TO_SHOW, n, fits[-1].site))
+            if fits[-1].effective >= KEPT:
+                break
+        return max(fits[1:], key=lambda one: one.effective)
 
     def refitted(self, answers: Evidence, rng: np.random.Generator) -> Self:
         """Fit some of the answers from scratch."""
