@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from elicitation import opened
 
-from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.belief import ENDS, Posterior
 from elicit_app.elicitation.oracles import Matching
 from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.elicitation.pooling import pooled
@@ -123,7 +123,7 @@ def _to_best_known(run: SimulatedRun) -> float:
     assert run.outcome.samples is not None
     logs = np.log(np.abs(run.outcome.samples))
     known = np.argmin([np.median((logs - logs[:, [place]]).std(axis=0)) for place in range(logs.shape[1])])
-    low, high = np.quantile(np.delete(logs - logs[:, [known]], known, axis=1), [0.05, 0.95], axis=0)
+    low, high = np.quantile(np.delete(logs - logs[:, [known]], known, axis=1), ENDS, axis=0)
     return float(np.exp(np.median(high - low) / 2))
 
 
@@ -155,7 +155,7 @@ def extremes(open_: Callable[[str], Study | None], options: argparse.Namespace) 
                 assert run.outcome.samples is not None
                 large = int(np.argmax(np.abs(run.true_weights)))
                 sizes = np.abs(run.outcome.samples)
-                low, high = np.quantile(sizes[:, large] / sizes[:, 1 - large], [0.05, 0.95])
+                low, high = np.quantile(sizes[:, large] / sizes[:, 1 - large], ENDS)
                 ends = run.outcome.bounded[1 - large]
                 is_open = ends is not None and ends[0] == 0.0
                 inside.append(float(low <= ratio and (ratio <= high or is_open)))
@@ -205,7 +205,7 @@ def seeds(open_: Callable[[str], Study | None], options: argparse.Namespace) -> 
 def _within(one: Posterior, other: Posterior, factor: float) -> float:
     place = one.yardstick
     ends = [
-        np.quantile(np.delete(belief.log_weights - belief.log_weights[:, [place]], place, axis=1), [0.05, 0.95], axis=0)
+        np.quantile(np.delete(belief.log_weights - belief.log_weights[:, [place]], place, axis=1), ENDS, axis=0)
         for belief in (one, other)
     ]
     return float((np.abs(ends[0] - ends[1]) <= np.log(factor)).mean())

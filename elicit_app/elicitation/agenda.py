@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from elicit_app.elicitation.belief import Posterior
+from elicit_app.elicitation.belief import ENDS, Posterior
 from elicit_app.elicitation.linearity import Linearity
 from elicit_app.elicitation.questions import (
     PREFERENCES,
@@ -349,7 +349,7 @@ def ratio_factors(belief: Posterior) -> Matrix:
 
     The factor spans half of the 90 % range: 2 says "between half and twice as much".
     """
-    low, high = np.quantile(belief.log_ratios, [0.05, 0.95], axis=0)
+    low, high = np.quantile(belief.log_ratios, ENDS, axis=0)
     return np.asarray(np.exp((high - low) / 2))
 
 

@@ -254,7 +254,7 @@ class ParticlePosterior(Posterior):
             self._observed,
             rng,
             self.sweeps,
-            self._enough(*ENOUGH_WHILE_ASKING),
+            min(self._enough(*ENOUGH_WHILE_ASKING), 0.7 * len(self.draws)),  # few draws cannot be worth more
         )
         return self._with(mixed.particles, mixed.effective)
 

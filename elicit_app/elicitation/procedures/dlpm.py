@@ -358,20 +358,10 @@ class Binary(Published):
     ) -> None:
         if cases.n_classes != 2:
             raise Problem(f"The procedure binary is for two classes, not for {cases.n_classes}: use dlpm.")
-        super().__init__("dlpm", questions, None)
+        super().__init__("dlpm", questions, None, name="binary")
         self.rules = Rules(epsilon, ask, repair)
         self.frontier = RestrictedFrontier(cases, 0, 1)
         self.line = Line(lambda theta: self.frontier(share_of_first(theta)), last=_RIGHT)
-
-    @property
-    def name(self) -> str:
-        """Return the procedure's name."""
-        return "binary"
-
-    @property
-    def family(self) -> Family:
-        """Return the family of the metric that is elicited."""
-        return "dlpm"
 
     def run(self) -> Run:
         """Return a fresh run of algorithm 1."""

@@ -338,7 +338,7 @@ class QuadraticSearch(Published):
         questions: int | None = None,
         small: float = SMALL,
     ) -> None:
-        super().__init__("lpm", questions, None, hypothetical=True)
+        super().__init__("lpm", questions, None, hypothetical=True, name="quadratic")
         self.sphere, self.away = sphere, (1 - small) * sphere.radius
         axes = np.eye(sphere.n_classes * (sphere.n_classes - 1)) * (1 - small)
         centres = [sphere.centre, *(sphere.point(sign * axis) for axis in axes for sign in (1, -1))]
@@ -346,16 +346,6 @@ class QuadraticSearch(Published):
             Lpm(Sphere(centre, small * sphere.radius), epsilon=epsilon, ask=ask, cycles=cycles, repair=repair)
             for centre in centres
         )
-
-    @property
-    def name(self) -> str:
-        """Return the procedure's name."""
-        return "quadratic"
-
-    @property
-    def family(self) -> Family:
-        """Return the family of the slope that is elicited."""
-        return "lpm"
 
     def run(self) -> Run:
         """Return a fresh run: the slope in the middle, then at both ends of every axis."""

@@ -148,20 +148,29 @@ class Published(Procedure):
 
     Parameters
     ----------
-    name : str
-        dlpm, lpm, dlfpm or lfpm; also the family.
+    family : str
+        dlpm, lpm, dlfpm or lfpm.
     questions : int or None
         Most questions to ask.
     population : int or None
         For people: matrices are shown as whole cases out of this many.
     hypothetical : bool
         The matrices are feasible, but not what one of the study's models does.
+    name : str or None
+        The procedure's name; None where it is that of the family.
     """
 
     def __init__(
-        self, name: Family, questions: int | None, population: int | None, *, hypothetical: bool = False
+        self,
+        family: Family,
+        questions: int | None,
+        population: int | None,
+        *,
+        hypothetical: bool = False,
+        name: str | None = None,
     ) -> None:
-        self._name: Family = name
+        self._family: Family = family
+        self._name = name or family
         self.questions, self.population, self.hypothetical = questions, population, hypothetical
 
     @property
@@ -172,7 +181,7 @@ class Published(Procedure):
     @property
     def family(self) -> Family:
         """Return the family of the metric that is elicited."""
-        return self._name
+        return self._family
 
     @abstractmethod
     def run(self) -> Run:

@@ -29,6 +29,7 @@ from elicit_app.experiments.simulation import Experts, Laboratory
 from elicit_app.experiments.truths import Metric, Values
 from elicit_app.registry import setting_of
 from elicit_app.study.opening import open_study
+from metrics.elicited.metric_parts import range_of_draws
 
 _PAPER = "Ali et al. 2022"
 _A0 = (0.125, 0.141, 0.125, 0.141, 0.328, 0.031, 0.031, 0.359, 0.125, 0.141)
@@ -140,7 +141,7 @@ def _agreement_rows(who: str, people: list[dict[str, Any]], published: float) ->
     """Return how often ten people and their elicited metrics agree on 15 pairs, and the true metric on many."""
     singles = [100 * value for one in people for value in one["judged"]]
     error = mean_and_error([100 * float(np.mean(one["judged"])) for one in people])[1]
-    low, high = np.quantile(singles, [0.05, 0.95])
+    low, high = range_of_draws(singles)
     many, many_error = mean_and_error([100 * value for one in people for value in one["agreement"]])
     why = (
         f"People err on the 15 pairs too, and how often is not known; 90 % of ours lie in {low:.0f} to {high:.0f}, the "
