@@ -289,12 +289,7 @@ class OnePass(Mapping[str, ProbabilityAccumulator]):
         return len(self._parts)
 
     def update(
-        self,
-        y_true: ArrayLike,
-        y_proba: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        check_input: bool = True,
+        self, y_true: ArrayLike, y_proba: ArrayLike, *, sample_weight: ArrayLike | None = None, check_input: bool = True
     ) -> Self:
         """Add a batch of cases to all; see `ProbabilityAccumulator.update`.
 

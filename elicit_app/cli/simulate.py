@@ -323,12 +323,7 @@ def sweep(
 
         try:
             rows = run_sweep(
-                stated,
-                out,
-                jobs=jobs or os.cpu_count() or 1,
-                engine=engine,
-                scheduler=scheduler,
-                advance=count,
+                stated, out, jobs=jobs or os.cpu_count() or 1, engine=engine, scheduler=scheduler, advance=count
             )
         except KeyboardInterrupt:
             print(f"Stopped after {done:,} of {stated.n_runs:,} runs; the same command goes on.", file=sys.stderr)

@@ -43,11 +43,7 @@ LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold r
 
 def register(app: typer.Typer) -> None:
     """Add `study` with its commands."""
-    group = typer.Typer(
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        help="Make, list, send and collect studies.",
-    )
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, list, send and collect studies.")
     group.command("new", short_help="Make a study from predictions files.")(new)
     group.command("list")(show_list)
     group.command("change", short_help="Add, rename or take out models.")(change)

@@ -455,12 +455,7 @@ def _evidence(
 
 
 def _conditional_draws(
-    prior: WeightPrior,
-    projection: Matrix,
-    spreads: Matrix,
-    sites: _Sites,
-    chosen: np.ndarray,
-    rng: np.random.Generator,
+    prior: WeightPrior, projection: Matrix, spreads: Matrix, sites: _Sites, chosen: np.ndarray, rng: np.random.Generator
 ) -> tuple[Matrix, Matrix]:
     """Return draws of the log-weights, shape (n, m), under the chosen hyperparameters, and all means (h, m).
 

@@ -13,15 +13,7 @@ from typing import Any
 
 from elicit_app.elicitation.agenda import MOST_QUESTIONS, SITTING, informative
 from elicit_app.elicitation.choosing import likely_counts
-from elicit_app.elicitation.questions import (
-    Moved,
-    Outcome,
-    Procedure,
-    Progress,
-    Side,
-    Step,
-    Strength,
-)
+from elicit_app.elicitation.questions import Moved, Outcome, Procedure, Progress, Side, Step, Strength
 from elicit_app.problem import Problem
 from elicit_app.registry import Setting, for_person
 from elicit_app.registry.entries import as_packed

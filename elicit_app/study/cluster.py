@@ -199,12 +199,7 @@ def _whole(parts: Sequence[Part]) -> list[ModelRows]:
     ]
 
 
-def _merged(
-    finished: Finished,
-    parts: Sequence[Part],
-    how: How,
-    advance: Advance | None,
-) -> RowsTally:
+def _merged(finished: Finished, parts: Sequence[Part], how: How, advance: Advance | None) -> RowsTally:
     """Return the tally of all parts, merged in their order, so that it does not matter which was done first."""
     done: dict[int, RowsTally] = {}
     for position, tally in finished(tally_part, [(part, *how) for part in parts]):

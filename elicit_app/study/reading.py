@@ -143,11 +143,7 @@ def open_predictions(
 
 
 def read_predictions(
-    path: str | Path,
-    *,
-    labels: Sequence[str] | None = None,
-    own: bool = False,
-    columns: ColumnMap | None = None,
+    path: str | Path, *, labels: Sequence[str] | None = None, own: bool = False, columns: ColumnMap | None = None
 ) -> ReadPredictions:
     """Read and check all predictions of one file.
 
@@ -182,9 +178,7 @@ def read_predictions(
     y_true = np.concatenate([batch.y_true for batch in batches] or [np.zeros(0, dtype=np.int64)])
     require_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
     predictions = Predictions(
-        file.name,
-        y_true,
-        np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64),
+        file.name, y_true, np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64)
     )
     notes = rescaling_notes(file.table.path, check.rescaled)
     if columns is not None and columns.kind == "labels":

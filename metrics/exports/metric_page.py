@@ -81,10 +81,7 @@ def _about_costs(metric: ElicitedMetric) -> tuple[Section, ...]:
         ),
         Section(
             "Class weights",
-            (
-                Paragraph("They weigh the truths against each other. Their mean is 1.", "quiet"),
-                _class_weights(metric),
-            ),
+            (Paragraph("They weigh the truths against each other. Their mean is 1.", "quiet"), _class_weights(metric)),
             half=True,
         ),
     )

@@ -115,11 +115,7 @@ class Label(QLabel):
 class StressedLabel(Label):
     """A text with some parts stressed; the words of a study are shown as they are."""
 
-    def __init__(
-        self,
-        role: theme.Role = theme.Role.BODY,
-        ink: QPalette.ColorRole = theme.INK,
-    ) -> None:
+    def __init__(self, role: theme.Role = theme.Role.BODY, ink: QPalette.ColorRole = theme.INK) -> None:
         super().__init__(role=role, ink=ink)
         self.setTextFormat(Qt.TextFormat.RichText)
 

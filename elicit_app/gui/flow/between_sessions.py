@@ -210,9 +210,7 @@ class Flow(QObject):
 
     def _read(self, files: Sequence[Path]) -> None:
         self.files.open(
-            files,
-            lambda study: self._opened(study, files[0]),
-            lambda problem: self._trouble(problem, files[0]),
+            files, lambda study: self._opened(study, files[0]), lambda problem: self._trouble(problem, files[0])
         )
 
     def choose_files(self) -> None:

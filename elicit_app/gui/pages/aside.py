@@ -123,11 +123,7 @@ def _code(text: str) -> QLabel:
     return label
 
 
-_APPEARANCES: tuple[tuple[Appearance, str], ...] = (
-    ("system", "Like the system"),
-    ("light", "Light"),
-    ("dark", "Dark"),
-)
+_APPEARANCES: tuple[tuple[Appearance, str], ...] = (("system", "Like the system"), ("light", "Light"), ("dark", "Dark"))
 
 
 class SettingsPage(HeadedPage):

@@ -118,10 +118,8 @@ class SittingOverPage(ScrolledPage):
         self.notice = Notice()
         self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.stop = PrimaryButton("Look back and finish", keys=("Enter",))
-        self.more, self.undo = (
-            Button("Answer more questions"),
-            FlatButton("Undo", keys=("Ctrl+Z",), glyph=Glyph.UNDO),
-        )
+        self.more = Button("Answer more questions")
+        self.undo = FlatButton("Undo", keys=("Ctrl+Z",), glyph=Glyph.UNDO)
         card = Card(Surface.IMPORTANT)
         self._row = in_row(self.stop, self.more, 1, self.undo, spacing=12)
         in_column(

@@ -366,10 +366,7 @@ class Bar:
         column, above = divmod(number, scale.rows)
         start = self._x + self._outwards * column * scale.pitch
         return QRectF(
-            start if self._outwards > 0 else start - side,
-            self._y + (scale.rows - 1 - above) * scale.pitch,
-            side,
-            side,
+            start if self._outwards > 0 else start - side, self._y + (scale.rows - 1 - above) * scale.pitch, side, side
         )
 
     def _stretch(self, first: int, last: int) -> QRectF:

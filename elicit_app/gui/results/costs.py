@@ -53,11 +53,7 @@ ROWS = (
     FileRow(
         "Report",
         "to read, sign and keep",
-        (
-            REPORT,
-            FileFormat("html", "HTML…", ".html"),
-            FileFormat("markdown", "Markdown…", ".md"),
-        ),
+        (REPORT, FileFormat("html", "HTML…", ".html"), FileFormat("markdown", "Markdown…", ".md")),
     ),
     FileRow("Costs as a table", "CSV, for a spreadsheet", (FileFormat("csv", "Save…", ".csv"),)),
     FileRow("All answers", "CSV, every question as it was shown", (ANSWERS,)),

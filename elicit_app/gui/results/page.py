@@ -16,15 +16,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShortcut,
 )
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QHBoxLayout,
-    QScrollArea,
-    QSizePolicy,
-    QTabBar,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QTabBar, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton, focus_ring

@@ -157,16 +157,12 @@ class RatioPlot(LogPlot):
         painter.drawText(text.adjusted(0, used.height(), 0, 0), _WRAP, row.flow)
         half = room.height() / 2
         painter.drawText(
-            QRectF(columns.right, room.top() + half, columns.width - columns.right, half),
-            _TOP_RIGHT,
-            row.below,
+            QRectF(columns.right, room.top() + half, columns.width - columns.right, half), _TOP_RIGHT, row.below
         )
         painter.setFont(lead)
         painter.setPen(colours.ink)
         painter.drawText(
-            QRectF(columns.right, room.top(), columns.width - columns.right, half),
-            _BOTTOM_RIGHT,
-            row.ratio.in_words(),
+            QRectF(columns.right, room.top(), columns.width - columns.right, half), _BOTTOM_RIGHT, row.ratio.in_words()
         )
 
     def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:

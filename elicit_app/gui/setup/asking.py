@@ -181,11 +181,7 @@ class AskingSection(Part):
         entry = self.entry
         if self.as_fraction:
             family = cast("Family", fraction_family(family))
-        options = {
-            "stop": self.early.box.isChecked(),
-            "checks": True,
-            "epsilon": float(self.tolerance.currentData()),
-        }
+        options = {"stop": self.early.box.isChecked(), "checks": True, "epsilon": float(self.tolerance.currentData())}
         return setting_of(
             entry.name,
             family=family if family in entry.families else entry.families[0],

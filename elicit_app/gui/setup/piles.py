@@ -36,15 +36,7 @@ from PySide6.QtWidgets import (
 
 from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.gui import theme
-from elicit_app.gui.elements import (
-    Card,
-    Divider,
-    KeyCap,
-    Label,
-    Surface,
-    box,
-    elided,
-)
+from elicit_app.gui.elements import Card, Divider, KeyCap, Label, Surface, box, elided
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import QuietScrollBar
 from elicit_app.gui.elements.surfaces import in_column, in_row
@@ -435,15 +427,7 @@ class PileColumn(Card):
         self._head, self._under = in_row((self.name, 1), spacing=theme.S), in_row((self._count, 1), spacing=theme.S)
         tell(self.name, name=f"Name of pile {number}")
         tell(self.chips, name=f"Pile {number}")
-        in_column(
-            self._head,
-            self._under,
-            Divider(),
-            (self.chips, 1),
-            on=self,
-            margins=(10, 10, 10, 10),
-            spacing=6,
-        )
+        in_column(self._head, self._under, Divider(), (self.chips, 1), on=self, margins=(10, 10, 10, 10), spacing=6)
         self.name.textEdited.connect(self.renamed)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

@@ -136,11 +136,7 @@ def wording_of(metric: ElicitedMetric) -> Wording:
 def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wording) -> tuple[MistakeRates, ...]:
     each = [exchange_rates(source.metric) for source in sources]
     return tuple(
-        MistakeRates(
-            mistake=wording.mistake(of_all.key),
-            rates=tuple(rates[index] for rates in each),
-            pooled=of_all,
-        )
+        MistakeRates(mistake=wording.mistake(of_all.key), rates=tuple(rates[index] for rates in each), pooled=of_all)
         for index, of_all in enumerate(exchange_rates(pooled))
     )
 

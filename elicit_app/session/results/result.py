@@ -175,12 +175,7 @@ def metric_of(session: Session, outcome: Outcome) -> ElicitedMetric:
 
 
 def elicited(
-    study: Study,
-    outcome: Outcome,
-    name: str,
-    provenance: Provenance,
-    quality: Quality,
-    created: datetime | None = None,
+    study: Study, outcome: Outcome, name: str, provenance: Provenance, quality: Quality, created: datetime | None = None
 ) -> ElicitedMetric:
     """Return what a procedure learned, from a person or a simulated expert, as a metric in the words of its study.
 
@@ -214,9 +209,7 @@ def elicited(
         words=study.wording.of_cases,
         yardstick=(study.classes[true], study.classes[predicted]),
         provenance=replace(
-            provenance,
-            version=elicit_app.__version__,
-            study_digest=study.digest.removeprefix("sha256:") or None,
+            provenance, version=elicit_app.__version__, study_digest=study.digest.removeprefix("sha256:") or None
         ),
         quality=quality,
         kind=study.wording.priced or "confusion",

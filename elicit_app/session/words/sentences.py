@@ -84,10 +84,7 @@ def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[
             count,
         ),
         PurposeWords(
-            "costs",
-            "To write down what mistakes cost",
-            f"For training and judging models later.{known}",
-            at_most,
+            "costs", "To write down what mistakes cost", f"For training and judging models later.{known}", at_most
         ),
         PurposeWords("both", "For both", "", at_most),
     )
