@@ -27,21 +27,11 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class FeasibleSphere:
-    """The largest sphere of a study's matrices.
+    """The largest sphere of a study's matrices."""
 
-    Parameters
-    ----------
-    study : Study
-        Whose matrices.
-    model : str or None
-        The model whose probabilities decide; None for a distribution.
-    sphere : MeasuredSphere
-        Centre, radius lambda, and the classifiers on it.
-    """
-
-    study: Study
-    model: str | None
-    sphere: MeasuredSphere
+    study: Study  # whose matrices
+    model: str | None  # the model whose probabilities decide; None for a distribution
+    sphere: MeasuredSphere  # centre, radius lambda, and the classifiers on it
 
     def as_json(self) -> dict[str, object]:
         """Return what `elicit study radius --json` prints; matrices are rates, rows are true classes."""

@@ -24,19 +24,12 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class JudgedPairs:
-    """Random pairs of achievable matrices that the true metric tells apart.
+    """Random pairs of achievable matrices that the true metric tells apart."""
 
-    Parameters
-    ----------
-    first, second : ndarray of shape (n, k, k)
-        Rates.
-    differences : ndarray of shape (n,)
-        True u(first) - u(second), never 0.
-    """
-
+    # shape (n, k, k): rates
     first: Matrix
     second: Matrix
-    differences: Matrix
+    differences: Matrix  # shape (n,): true u(first) - u(second), never 0
 
     @classmethod
     def draw(cls, truth: Values, achievable: Achievable, rng: np.random.Generator, n: int = N_PAIRS) -> JudgedPairs:
@@ -229,25 +222,16 @@ class Stretches:
 
     The same matrices as those of `least_costs`, up to rounding: a stretch is settled as a whole only where its answer
     is the cheapest for every point of the box around its rows. On the paper's about ten times as fast.
-
-    Parameters
-    ----------
-    middle, reach : ndarray of shape (b, k)
-        The box around the probabilities of each stretch: its middle, and half its width.
-    gain : ndarray of shape (b, k)
-        What the rows of each stretch add together.
-    eta, gain_by_row : ndarray of shape (b, rows, k)
-        The rows; the last stretch is filled up with rows that add nothing.
-    total : float
-        As in `Cases`.
     """
 
+    # shape (b, k): the box around the probabilities of each stretch: its middle, and half its width
     middle: Matrix
     reach: Matrix
-    gain: Matrix
+    gain: Matrix  # shape (b, k): what the rows of each stretch add together
+    # shape (b, rows, k): the rows; the last stretch is filled up with rows that add nothing
     eta: Matrix
     gain_by_row: Matrix
-    total: float
+    total: float  # as in `Cases`
 
     @classmethod
     def of(cls, cases: Cases) -> Stretches | None:

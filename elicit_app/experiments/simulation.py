@@ -37,41 +37,18 @@ _TRUTH, _PAIRS, _ORACLE, _PROCEDURE = range(4)
 
 @dataclass(frozen=True)
 class Experts:
-    """Who is simulated.
+    """Who is simulated."""
 
-    Parameters
-    ----------
-    weights : tuple of float or None
-        The same true weights in every run; None draws them.
-    truth : str
-        iid or structured random weights.
-    noise : Noise
-        How the experts err.
-    votes : int
-        Each question is asked this often, and the majority counts.
-    strength : bool
-        Answers say slightly or clearly.
-    person : Person
-        In which way results are valued, given the weights.
-    matching : Matching
-        How equal points are found.
-    ratio : float or None
-        The largest weight in units of the smallest, where random weights are stretched to it.
-    voters : Voters or None
-        Several experts who answer together, in place of one with `noise`.
-    denominator : tuple of float, "random" or None
-        They value results by a fraction with this denominator; see `true_metric`.
-    """
-
-    weights: tuple[float, ...] | None = None
+    weights: tuple[float, ...] | None = None  # the same true weights in every run; None draws them
     truth: Kind = "iid"
-    noise: Noise = NO_NOISE
-    votes: int = 1
-    strength: bool = False
-    person: Person = LINEAR
-    matching: Matching = EXACT_MATCHING
-    ratio: float | None = None
-    voters: Voters | None = None
+    noise: Noise = NO_NOISE  # how the experts err
+    votes: int = 1  # each question is asked this often, and the majority counts
+    strength: bool = False  # answers say slightly or clearly
+    person: Person = LINEAR  # in which way results are valued, given the weights
+    matching: Matching = EXACT_MATCHING  # how equal points are found
+    ratio: float | None = None  # the largest weight in units of the smallest, where random weights are stretched to it
+    voters: Voters | None = None  # several experts who answer together, in place of one with `noise`
+    # they value results by a fraction with this denominator; see `true_metric`
     denominator: tuple[float, ...] | Literal["random"] | None = None
 
     def __post_init__(self) -> None:

@@ -44,27 +44,14 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Combination:
-    """One study with one setting and one kind of expert.
+    """One study with one setting and one kind of expert."""
 
-    Parameters
-    ----------
-    study : str
-        Bundled or synthetic name, study folder or predictions file.
-    procedure : str
-        Its registered name.
-    options : tuple of (str, value)
-        What `elicit simulate` calls its options, without the dashes and with underscores.
-    runs : int
-        How many simulated experts.
-    judged : bool
-        Compute agreement and regret too.
-    """
-
-    study: str
-    procedure: str
+    study: str  # bundled or synthetic name, study folder or predictions file
+    procedure: str  # its registered name
+    # what `elicit simulate` calls its options, without the dashes and with underscores
     options: tuple[tuple[str, Any], ...]
-    runs: int
-    judged: bool
+    runs: int  # how many simulated experts
+    judged: bool  # compute agreement and regret too
 
     def laboratory(self) -> Laboratory:
         """Return what runs its simulated experts.
@@ -98,18 +85,10 @@ class Combination:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is run: combinations in order, with what identifies each.
+    """What is run: combinations in order, with what identifies each."""
 
-    Parameters
-    ----------
-    combinations : tuple of Combination
-        In the order of the specification.
-    keys : tuple of str
-        A digest of all settings, versions and the data of each.
-    """
-
-    combinations: tuple[Combination, ...]
-    keys: tuple[str, ...]
+    combinations: tuple[Combination, ...]  # in the order of the specification
+    keys: tuple[str, ...]  # a digest of all settings, versions and the data of each
 
     @property
     def n_runs(self) -> int:
@@ -397,23 +376,12 @@ _QUESTIONS = "questions"
 
 @dataclass(frozen=True)
 class Found:
-    """What the runs of one combination came to.
+    """What the runs of one combination came to."""
 
-    Parameters
-    ----------
-    label : str
-        What tells the combination from the others of the sweep; everything where it is alone.
-    line : str
-        The same without the number of questions: what is one line in the picture.
-    runs : int
-        How many.
-    means, errors : dict of str to float
-        Mean over the runs and its standard error, by column; a column without values is left out.
-    """
-
-    label: str
-    line: str
+    label: str  # what tells the combination from the others of the sweep; everything where it is alone
+    line: str  # the same without the number of questions: what is one line in the picture
     runs: int
+    # mean over the runs and its standard error, by column; a column without values is left out
     means: dict[str, float]
     errors: dict[str, float]
 

@@ -56,20 +56,11 @@ class Values(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A metric that can be computed for many matrices at once.
-
-    Parameters
-    ----------
-    family : str
-        dlpm, lpm, dlfpm or lfpm.
-    weights : ndarray
-        In the family's normalisation; for the linear-fractional families the numerator p.
-    numerator, denominator : ndarray of shape (k, k)
-        u(C) = (sum(numerator * C) + numerator_offset) / (sum(denominator * C) + denominator_offset).
-    """
+    """A metric that can be computed for many matrices at once."""
 
     family: Family
-    weights: Matrix
+    weights: Matrix  # in the family's normalisation; for the linear-fractional families the numerator p
+    # shape (k, k): u(C) = (sum(numerator * C) + numerator_offset) / (sum(denominator * C) + denominator_offset)
     numerator: Matrix
     numerator_offset: float
     denominator: Matrix

@@ -102,36 +102,17 @@ S = TypeVar("S", bound=Setting)
 
 @dataclass(frozen=True)
 class Entry(Generic[S]):
-    """One procedure.
+    """One procedure."""
 
-    Parameters
-    ----------
-    setting : type of Setting
-        Its settings; `procedure` names it, `family` and `space` say what it can do.
-    label : str
-        What it is, in a few words for people who choose.
-    build : callable
-        Returns the procedure for a study and a setting.
-    people : bool
-        People may be asked with it: its metric is a cost matrix, its matrices are whole cases.
-    pools_models : bool
-        It asks about all models of a study at once; the others about the first, or the one that is named.
-    draws_chance : bool
-        Other seeds ask other questions.
-    narrows : bool
-        It halves intervals: it asks many questions, and the late ones look alike.
-    costs : bool
-        A cost matrix stands for what it elicits.
-    """
-
-    setting: type[S]
-    label: str
-    build: Callable[[Study, S], Procedure]
-    people: bool = False
+    setting: type[S]  # its settings; `procedure` names it, `family` and `space` say what it can do
+    label: str  # what it is, in a few words for people who choose
+    build: Callable[[Study, S], Procedure]  # returns the procedure for a study and a setting
+    people: bool = False  # people may be asked with it: its metric is a cost matrix, its matrices are whole cases
+    # it asks about all models of a study at once; the others about the first, or the one that is named
     pools_models: bool = False
-    draws_chance: bool = False
-    narrows: bool = False
-    costs: bool = True
+    draws_chance: bool = False  # other seeds ask other questions
+    narrows: bool = False  # it halves intervals: it asks many questions, and the late ones look alike
+    costs: bool = True  # a cost matrix stands for what it elicits
 
     @property
     def name(self) -> str:

@@ -67,35 +67,19 @@ _FITS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What a session adds to a metric and a judgement; everything in words.
-
-    Parameters
-    ----------
-    title : str
-        The study.
-    about : str
-        "569 patients, 2 models".
-    day : str
-        Of the last answer.
-    trust_sentence, findings
-        How far the answers can be trusted, every reservation of it.
-    guesses : mapping
-        First guesses of ratios, by mistake.
-    how, shown : str
-        How it was asked, and what was shown.
-    answers : tuple of (int, str, str)
-        Number, answer in words, and what there is to say about it.
-    """
+    """What a session adds to a metric and a judgement; everything in words."""
 
     title: str
-    about: str
+    about: str  # "569 patients, 2 models"
     day: str
+    # how far the answers can be trusted, every reservation of it
     trust_sentence: str
     findings: tuple[Finding, ...]
-    guesses: Mapping[MistakeKey, float]
+    guesses: Mapping[MistakeKey, float]  # first guesses of ratios, by mistake
+    # how it was asked, and what was shown
     how: str
     shown: str
-    answers: tuple[tuple[int, str, str], ...]
+    answers: tuple[tuple[int, str, str], ...]  # number, answer in words, and what there is to say about it
 
 
 def report_of(session: Session, view: ResultView) -> Page:

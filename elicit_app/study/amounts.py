@@ -230,30 +230,14 @@ _GROUPS = 512  # more items share weights: the doubt of the items is then known 
 
 @dataclass(frozen=True)
 class PricedScore:
-    """One model under elicited prices; greater scores are better.
-
-    Parameters
-    ----------
-    name : str
-        The model.
-    amounts : dict of str to float
-        What it does per item: the amounts that are priced.
-    score : float
-        As `ElicitedMetric.multilabel_score` or `relevance_score` has it.
-    interval : tuple of float or None
-        90 %, with the doubt of the answers and of the items; None without draws.
-    rank : int
-        By the score, from 1.
-    probability_best : float or None
-        Share of the draws in which no model scores higher.
-    """
+    """One model under elicited prices; greater scores are better."""
 
     name: str
-    amounts: dict[str, float]
-    score: float
-    interval: tuple[float, float] | None
-    rank: int
-    probability_best: float | None
+    amounts: dict[str, float]  # what it does per item: the amounts that are priced
+    score: float  # as `ElicitedMetric.multilabel_score` or `relevance_score` has it
+    interval: tuple[float, float] | None  # 90 %, with the doubt of the answers and of the items; None without draws
+    rank: int  # by the score, from 1
+    probability_best: float | None  # share of the draws in which no model scores higher
 
 
 def priced_scores(

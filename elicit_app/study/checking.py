@@ -47,54 +47,31 @@ _AS_WRITTEN = 0.99 * ROW_SUM_TOLERANCE
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Checked rows of a predictions file.
+    """Checked rows of a predictions file."""
 
-    Parameters
-    ----------
-    y_true : ndarray of int64, shape (m,)
-        Index of the true class.
-    y_proba : ndarray of float32 or float64, shape (m, k), as a rule column after column in memory
-        Probabilities in [0, 1]. A row whose sum lies in 0.99 to 1.01, but further from 1 than the measures
-        accept (0.001), was divided by its sum; all others are as written.
-    """
-
-    y_true: NDArray[np.int64]
+    y_true: NDArray[np.int64]  # shape (m,): index of the true class
+    # shape (m, k), as a rule column after column in memory: probabilities in [0, 1]. A row whose sum lies in 0.99 to
+    # 1.01, but further from 1 than the measures accept (0.001), was divided by its sum; all others are as written.
     y_proba: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of a predictions file as they are read.
+    """Rows of a predictions file as they are read."""
 
-    Parameters
-    ----------
-    frame : polars DataFrame of m rows
-        Labels first, then one column a class.
-    numbers : range or ndarray of shape (m,)
-        Their numbers in the file, counted from 1: blank lines of CSV count, though they are no rows of the frame.
-    """
-
-    frame: pl.DataFrame
+    frame: pl.DataFrame  # labels first, then one column a class
+    # shape (m,): their numbers in the file, counted from 1: blank lines of CSV count, though they are no rows of the
+    # frame
     numbers: RowNumbers
 
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """What came of checking some rows.
+    """What came of checking some rows."""
 
-    Parameters
-    ----------
-    batch : Batch or None
-        None where there are faults.
-    faults : Faults
-        Everything that has to be put right.
-    rescaled : int
-        Number of rows that were divided by their sum.
-    """
-
-    batch: Batch | None
-    faults: Faults
-    rescaled: int = 0
+    batch: Batch | None  # None where there are faults
+    faults: Faults  # everything that has to be put right
+    rescaled: int = 0  # number of rows that were divided by their sum
 
 
 class Faults:

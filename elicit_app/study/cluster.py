@@ -41,18 +41,10 @@ Finished = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterator[tu
 
 @dataclass(frozen=True)
 class Part:
-    """The same rows of all models.
+    """The same rows of all models."""
 
-    Parameters
-    ----------
-    models : tuple of ModelRows
-        Where they are, as workers see the files.
-    first_row : int
-        How many rows come earlier.
-    """
-
-    models: tuple[ModelRows, ...]
-    first_row: int
+    models: tuple[ModelRows, ...]  # where they are, as workers see the files
+    first_row: int  # how many rows come earlier
 
 
 def files_of_model(path: Path) -> list[Path]:

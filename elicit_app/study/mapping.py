@@ -44,32 +44,16 @@ _COUNTING = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "f
 
 @dataclass(frozen=True)
 class FirstRows:
-    """The first rows of a file, and what its columns seem to be.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    columns : tuple of str
-        Their names.
-    rows : tuple of tuple of str
-        The first rows, as text.
-    values : dict
-        Per column that may hold labels, its different values, sorted; at most `MOST_CLASSES`.
-    guess : ColumnMap or None
-        What the columns seem to be; None where nothing can be told.
-    fits : bool
-        The columns have the names that need no map: `y_true`, `proba_<class>`.
-    filled : dict
-        Per column what stands in it, as far as it was looked at.
-    """
+    """The first rows of a file, and what its columns seem to be."""
 
     path: Path
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, ...], ...]  # the first rows, as text
+    # per column that may hold labels, its different values, sorted; at most `MOST_CLASSES`
     values: dict[str, tuple[str, ...]]
-    guess: ColumnMap | None
-    fits: bool
+    guess: ColumnMap | None  # what the columns seem to be; None where nothing can be told
+    fits: bool  # the columns have the names that need no map: `y_true`, `proba_<class>`
+    # per column what stands in it, as far as it was looked at
     filled: dict[str, list[Any]] = field(default_factory=dict, repr=False, compare=False)
 
     def guess_with(self, truth: str) -> ColumnMap | None:

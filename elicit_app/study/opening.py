@@ -38,26 +38,12 @@ BUNDLED = ("breast-cancer", "wine", "traffic-light", "digits")
 
 @dataclass(frozen=True)
 class StudySummary:
-    """One line of a list of studies.
+    """One line of a list of studies."""
 
-    Parameters
-    ----------
-    name : str
-        What `elicit open` takes.
-    title : str
-        For a page: "Chest X-rays of children".
-    description : str
-        "pneumonia or healthy, 1 model".
-    minutes : int or None
-        About how long a sitting takes; None for a synthetic study, about which no person is asked.
-    kind : str
-        bundled or synthetic.
-    """
-
-    name: str
-    title: str
-    description: str
-    minutes: int | None
+    name: str  # what `elicit open` takes
+    title: str  # for a page: "Chest X-rays of children"
+    description: str  # "pneumonia or healthy, 1 model"
+    minutes: int | None  # about how long a sitting takes; None for a synthetic study, about which no person is asked
     kind: Literal["bundled", "synthetic"]
 
 

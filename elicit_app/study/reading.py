@@ -43,23 +43,12 @@ class ReadPredictions(NamedTuple):
 
 @dataclass(frozen=True)
 class PredictionsFile:
-    """A predictions file whose columns have been found and whose rows have not yet been read.
-
-    Parameters
-    ----------
-    table : Table
-        The file.
-    classes : tuple of str
-        In the order in which batches give their columns.
-    positions : tuple of int
-        Positions of the label column and of one probability column a class.
-    start, stop : int, int or None
-        The rows that batches give: from `start` (from 0) up to `stop`, None for all the rest.
-    """
+    """A predictions file whose columns have been found and whose rows have not yet been read."""
 
     table: Table
-    classes: tuple[str, ...]
-    positions: tuple[int, ...]
+    classes: tuple[str, ...]  # in the order in which batches give their columns
+    positions: tuple[int, ...]  # positions of the label column and of one probability column a class
+    # the rows that batches give: from `start` (from 0) up to `stop`, None for all the rest
     start: int = 0
     stop: int | None = None
 

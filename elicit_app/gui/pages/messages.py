@@ -308,24 +308,12 @@ def _lay_findings(block: QWidget, findings: tuple[Finding, ...]) -> None:
 
 
 class DamagedView(NamedTuple):
-    """What the page shows.
+    """What the page shows."""
 
-    Parameters
-    ----------
-    path : Path
-        The session file, which stays as it is.
-    title : str
-        Study and expert.
-    damage : str
-        Why it cannot go on as it is, in one sentence.
-    answers : tuple of AnswerWords
-        What can be read, oldest first.
-    """
-
-    path: Path
-    title: str
-    damage: str
-    answers: tuple[AnswerWords, ...]
+    path: Path  # the session file, which stays as it is
+    title: str  # study and expert
+    damage: str  # why it cannot go on as it is, in one sentence
+    answers: tuple[AnswerWords, ...]  # what can be read, oldest first
 
 
 class DamagedPage(HeadedPage):

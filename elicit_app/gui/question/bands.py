@@ -42,19 +42,9 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class StripText:
-    """The lines of a sentence in one size of type; a line holds one part, or both where there is room.
+    """The lines of a sentence in one size of type; a line holds one part, or both where there is room."""
 
-    Parameters
-    ----------
-    lines : tuple of tuple of Part
-        From top to bottom.
-    role : Role
-        Size of the type.
-    compact : bool
-        Whether the page is compact.
-    """
-
-    lines: tuple[tuple[Part, ...], ...]
+    lines: tuple[tuple[Part, ...], ...]  # from top to bottom
     role: Role
     compact: bool
 

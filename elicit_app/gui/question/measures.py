@@ -57,50 +57,31 @@ def _around(middle: int, width: int) -> Columns:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of the comparison for a window, a font and a number of rows.
+    """Sizes of the comparison for a window, a font and a number of rows."""
 
-    Parameters
-    ----------
-    compact, tight, stacked : bool
-        Small window; little height for the rows; a font so large that every row stacks its words over its bars.
-    head, fold : int
-        Height of the card's head and of its last line.
-    edge : int
-        Distance of head and rows from the card's upper edge.
-    inner, outer : int
-        Distance of the numbers from the middle column, and of the bars from the card's edge.
-    below : int
-        Room under the squares for the slider of a number that is moved; kept also where none is, so that nothing moves.
-    badge : int
-        Side of the badges at the base font.
-    row_most : int
-        The highest a row becomes.
-    number, title, flow, consequence, rate : Role
-        Roles of the texts of a row.
-    says_consequence : bool
-        Otherwise it stays in the tooltip and in the accessible description.
-    most_lines : int
-        Of truth and prediction in a row.
-    """
-
+    # small window; little height for the rows; a font so large that every row stacks its words over its bars
     compact: bool
     tight: bool
     stacked: bool
+    # height of the card's head and of its last line
     head: int
     fold: int
-    edge: int
+    edge: int  # distance of head and rows from the card's upper edge
+    # distance of the numbers from the middle column, and of the bars from the card's edge
     inner: int
     outer: int
+    # room under the squares for the slider of a number that is moved; kept also where none is, so that nothing moves
     below: int
-    badge: int
-    row_most: int
+    badge: int  # side of the badges at the base font
+    row_most: int  # the highest a row becomes
+    # roles of the texts of a row
     number: Role
     title: Role
     flow: Role
     consequence: Role
     rate: Role
-    says_consequence: bool
-    most_lines: int = 2
+    says_consequence: bool  # otherwise it stays in the tooltip and in the accessible description
+    most_lines: int = 2  # of truth and prediction in a row
 
 
 def sizes(room: Breakpoint, rows: int) -> Sizes:
@@ -155,24 +136,11 @@ def frame(room: Breakpoint) -> Frame:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything about places and sizes for one size of the page.
-
-    Parameters
-    ----------
-    room : Breakpoint
-        How much room there is.
-    width : int
-        Width of the content.
-    comparison, answers : Columns
-        Their columns: the same, but with a large font the comparison has two halves and the answers three thirds.
-    sizes : Sizes
-        Sizes of the comparison.
-    frame : Frame
-        Fixed heights of the page.
-    """
+    """Everything about places and sizes for one size of the page."""
 
     room: Breakpoint
     width: int
+    # their columns: the same, but with a large font the comparison has two halves and the answers three thirds
     comparison: Columns
     answers: Columns
     sizes: Sizes
@@ -263,24 +231,12 @@ _BEYOND_GAP = 0.25
 
 @dataclass(frozen=True)
 class Scale:
-    """What a length means, for all bars of a page.
+    """What a length means, for all bars of a page."""
 
-    Parameters
-    ----------
-    rows : int
-        Squares in a column: five, or ten where five would be too small; also the height of a solid bar.
-    pitch : float
-        Distance of two squares in pixels, in half-pixel steps.
-    solid : bool
-        True where bars are solid.
-    per_case : float
-        Pixels per case of a solid bar.
-    """
-
-    rows: int
-    pitch: float
-    solid: bool = False
-    per_case: float = 0.0
+    rows: int  # squares in a column: five, or ten where five would be too small; also the height of a solid bar
+    pitch: float  # distance of two squares in pixels, in half-pixel steps
+    solid: bool = False  # true where bars are solid
+    per_case: float = 0.0  # pixels per case of a solid bar
 
     @property
     def gap(self) -> float:

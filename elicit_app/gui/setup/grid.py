@@ -54,29 +54,14 @@ _MEASURED = 5
 
 
 class Column(NamedTuple):
-    """One column.
-
-    Parameters
-    ----------
-    head : str
-        Its title.
-    share : int
-        Of the width.
-    editable : bool
-        Whether it may be typed in.
-    longest : int
-        Most characters, counted in every cell; 0 does not count.
-    missing : str
-        What an empty cell asks.
-    grey, right : bool
-        How its text stands.
-    """
+    """One column."""
 
     head: str
-    share: int
-    editable: bool = True
-    longest: int = 0
-    missing: str = ""
+    share: int  # of the width
+    editable: bool = True  # whether it may be typed in
+    longest: int = 0  # most characters, counted in every cell; 0 does not count
+    missing: str = ""  # what an empty cell asks
+    # how its text stands
     grey: bool = False
     right: bool = False
 

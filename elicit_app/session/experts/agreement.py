@@ -56,24 +56,14 @@ def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far experts agree on the order of the mistakes.
+    """How far experts agree on the order of the mistakes."""
 
-    Parameters
-    ----------
-    w : float
-        Kendall's W of the estimated costs.
-    interval : tuple of float or None
-        90 % range of W over the draws of all experts; None where one of them has none.
-    ranking : tuple of int
-        Places of the mistakes, in the order of the family's weights, the worst first, by mean rank.
-    experts : int
-        How many were asked.
-    """
-
-    w: float
+    w: float  # Kendall's W of the estimated costs
+    # 90 % range of W over the draws of all experts; None where one of them has none
     interval: tuple[float, float] | None
+    # places of the mistakes, in the order of the family's weights, the worst first, by mean rank
     ranking: tuple[int, ...]
-    experts: int
+    experts: int  # how many were asked
 
     def sentence(self, names: Sequence[str]) -> str:
         """Return it in words, with the names of the mistakes, in the order of the weights, inside a sentence."""

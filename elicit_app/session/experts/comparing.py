@@ -195,40 +195,21 @@ def choice(judgements: Sequence[Judgement | None], names: Sequence[str], pooled:
 
 @dataclass(frozen=True, eq=False)
 class Expert:
-    """One expert's result.
+    """One expert's result."""
 
-    Parameters
-    ----------
-    name : str
-        Who, or where no name was given, when.
-    source : Source
-        The metric, called by its file or session.
-    judgement : Judgement or None
-        What one could do with the study's models under this metric; None where there are none.
-    """
-
-    name: str
-    source: Source
+    name: str  # who, or where no name was given, when
+    source: Source  # the metric, called by its file or session
+    # what one could do with the study's models under this metric; None where there are none
     judgement: Judgement | None = None
 
 
 @dataclass(frozen=True)
 class MistakeRates:
-    """One mistake, and how bad each expert and all of them pooled find it.
-
-    Parameters
-    ----------
-    mistake : Mistake
-        Its words.
-    rates : tuple of ExchangeRate
-        In the order of the experts.
-    pooled : ExchangeRate
-        Of the pooled metric.
-    """
+    """One mistake, and how bad each expert and all of them pooled find it."""
 
     mistake: Mistake
-    rates: tuple[ExchangeRate, ...]
-    pooled: ExchangeRate
+    rates: tuple[ExchangeRate, ...]  # in the order of the experts
+    pooled: ExchangeRate  # of the pooled metric
 
     @property
     def is_yardstick(self) -> bool:
@@ -258,51 +239,24 @@ class MistakeRates:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonView:
-    """Experts compared.
+    """Experts compared."""
 
-    Parameters
-    ----------
-    title : str
-        The study, or what the metrics are about.
-    names : tuple of str
-        The experts.
-    mistakes : tuple of MistakeRates
-        In study order.
-    headline, detail : str
-        Where they disagree most, in words.
-    choice : str
-        What is best for each; empty without models.
-    made_of : str
-        The metrics pooled, in words.
-    pooled : ElicitedMetric
-        All of them pooled.
-    wording : Wording
-        The words of the domain.
-    how : str
-        What pooling means, and how far the experts are apart.
-    agreement : str
-        How far they agree on the order of the mistakes, and the order they share; empty where there are only two.
-    untrusted : tuple of str
-        The experts whose answers do not hang together, and who are pooled all the same.
-    notes : tuple of str
-        What was left out and why, and what speaks against pooling.
-    judgement : Judgement or None
-        What one could do with the study's models under the pooled metric; None without models.
-    """
-
-    title: str
+    title: str  # the study, or what the metrics are about
     names: tuple[str, ...]
-    mistakes: tuple[MistakeRates, ...]
+    mistakes: tuple[MistakeRates, ...]  # in study order
+    # where they disagree most, in words
     headline: str
     detail: str
-    choice: str
-    made_of: str
-    pooled: ElicitedMetric
+    choice: str  # what is best for each; empty without models
+    made_of: str  # the metrics pooled, in words
+    pooled: ElicitedMetric  # all of them pooled
     wording: Wording
-    how: str
+    how: str  # what pooling means, and how far the experts are apart
+    # how far they agree on the order of the mistakes, and the order they share; empty where there are only two
     agreement: str = ""
-    untrusted: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    untrusted: tuple[str, ...] = ()  # the experts whose answers do not hang together, and who are pooled all the same
+    notes: tuple[str, ...] = ()  # what was left out and why, and what speaks against pooling
+    # what one could do with the study's models under the pooled metric; None without models
     judgement: Judgement | None = None
 
     @property

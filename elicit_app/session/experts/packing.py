@@ -110,24 +110,12 @@ def save_answers(session: Session, path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Filed:
-    """What became of one file of answers.
+    """What became of one file of answers."""
 
-    Parameters
-    ----------
-    source : Path
-        The file that was given.
-    path : Path
-        Where its answers lie among the study's sessions.
-    sentence : str
-        What was done, in words.
-    new : bool
-        Whether anything was written.
-    """
-
-    source: Path
-    path: Path
-    sentence: str
-    new: bool
+    source: Path  # the file that was given
+    path: Path  # where its answers lie among the study's sessions
+    sentence: str  # what was done, in words
+    new: bool  # whether anything was written
 
 
 def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:

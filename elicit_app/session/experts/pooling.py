@@ -40,21 +40,11 @@ _MOVED = 1.5  # a factor by which leaving one expert out is worth a sentence
 
 @dataclass(frozen=True, eq=False)
 class OneBelief:
-    """What several experts value together.
+    """What several experts value together."""
 
-    Parameters
-    ----------
-    group : Group
-        The centre, how far the experts are apart, and how much each counts.
-    costs : ndarray of shape (k, k)
-        Medians of ratios, in any unit.
-    draws : ndarray of shape (n, k, k)
-        Draws of the costs, each in a unit of its own.
-    """
-
-    group: Group
-    costs: Matrix
-    draws: Matrix
+    group: Group  # the centre, how far the experts are apart, and how much each counts
+    costs: Matrix  # shape (k, k): medians of ratios, in any unit
+    draws: Matrix  # shape (n, k, k): draws of the costs, each in a unit of its own
 
 
 def one_belief(metrics: Sequence[ElicitedMetric]) -> OneBelief | None:

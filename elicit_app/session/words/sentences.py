@@ -31,24 +31,12 @@ USUAL: AnswersFor = "choose"
 
 
 class PurposeWords(NamedTuple):
-    """One thing that answers are for.
-
-    Parameters
-    ----------
-    purpose : {"choose", "costs", "both"}
-        As the setting has it.
-    title : str
-        "To choose between these models".
-    sentence : str
-        What comes with it, and when the questions stop.
-    questions : str
-        How many to expect: "10 to 22 questions".
-    """
+    """One thing that answers are for."""
 
     purpose: AnswersFor
-    title: str
-    sentence: str
-    questions: str
+    title: str  # "To choose between these models"
+    sentence: str  # what comes with it, and when the questions stop
+    questions: str  # how many to expect: "10 to 22 questions"
 
 
 def most_questions(informative: int) -> int:
