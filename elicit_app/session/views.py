@@ -157,7 +157,7 @@ class CurveLine:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Where the first curve may lie compared with another one: the 90 % range of their difference, added to that one."""
+    """Where the first curve may lie compared with another: the 90 % range of their difference, added to that one."""
 
     other: str  # the curve that is compared with, as it is called inside a sentence
     # shape (n,): of the first curve. Where the other curve lies between them, the cases cannot tell the two apart.
