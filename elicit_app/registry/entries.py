@@ -25,40 +25,23 @@ Space = Literal["frontier", "sphere"]
 
 
 class Setting(BaseModel):
-    """How one procedure asks; each procedure has a model of its own, told apart by `procedure`.
-
-    Parameters
-    ----------
-    procedure : str
-        The name, a `Literal` of one string in every subclass.
-    family, space : str
-        What is elicited, and where the matrices come from: a `Literal` of what the procedure can do; the first one is
-        the default.
-    questions : int or None
-        How many questions to ask; None where the procedure decides.
-    radius : float or None
-        On the sphere: a smaller one than the largest.
-    model : str or None
-        Ask about this model of the study only.
-    seed : int
-        Of every random choice.
-    purpose : {"choose", "costs", "both"} or None
-        What the answers are for, which a procedure that stops by itself stops by; None where nobody said so.
-    person : bool
-        Whole cases out of the study's population, counted from true labels.
-    """
+    """How one procedure asks; each procedure has a model of its own, told apart by `procedure`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    procedure: str
+    procedure: str  # the name, a `Literal` of one string in every subclass
+    # what is elicited, and where the matrices come from: a `Literal` of what the procedure can do; the first one is the
+    # default
     family: Family
     space: Space
+    # how many questions to ask; None where the procedure decides
     questions: int | None = Field(default=None, ge=1, le=MOST_QUESTIONS)
-    radius: float | None = None
-    model: str | None = None
-    seed: int = Field(default=0, ge=0)
+    radius: float | None = None  # on the sphere: a smaller one than the largest
+    model: str | None = None  # ask about this model of the study only
+    seed: int = Field(default=0, ge=0)  # of every random choice
+    # what the answers are for, which a procedure that stops by itself stops by; None where nobody said so
     purpose: AnswersFor | None = None
-    person: bool = False
+    person: bool = False  # whole cases out of the study's population, counted from true labels
 
     @model_validator(mode="before")
     @classmethod

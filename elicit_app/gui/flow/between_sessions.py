@@ -45,19 +45,7 @@ class AppPaths(NamedTuple):
 
 
 class Flow(QObject):
-    """Emits `settings_changed` with the new `Settings`, to be applied and kept.
-
-    Parameters
-    ----------
-    pages : Pages
-        The pages of the window.
-    places : AppPaths
-        Where things are kept.
-    settings : Settings
-        As they are now.
-    dialogs : Dialogs
-        The system's dialogs.
-    """
+    """Emits `settings_changed` with the new `Settings`, to be applied and kept."""
 
     settings_changed = Signal(object)
 

@@ -282,12 +282,7 @@ _BETWEEN_ACTIONS = 14
 class TopBar(QWidget):
     """Progress in words and as a bar; with a large font the bar takes the whole width below the words.
 
-    Parameters
-    ----------
-    actions : tuple of Button
-        From left to right; they become children of the bar.
-    brief : tuple of str
-        Their texts where there is little room.
+    The `actions`, from left to right, become children of the bar; `brief` are their texts where there is little room.
     """
 
     def __init__(self, actions: tuple[Button, ...], brief: tuple[str, ...]) -> None:

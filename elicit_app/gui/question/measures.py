@@ -164,18 +164,8 @@ class Plan:
 def plan(width: int, room: Breakpoint, rows: int, *, longest_word: float = 0.0, least_side: float = 0.0) -> Plan:
     """Return places and sizes for a content `width` pixels wide and `rows` rows.
 
-    Parameters
-    ----------
-    width : int
-        Width of the content.
-    room : Breakpoint
-        How much room there is.
-    rows : int
-        Rows of the comparison.
-    longest_word : float
-        Pixels of the longest word of the study: the middle column becomes wider for it, as far as the sides allow.
-    least_side : float
-        Pixels that number and "12 more" need on either side.
+    The middle column becomes wider for the longest word of the study, `longest_word` pixels, as far as the sides allow,
+    which need `least_side` pixels for number and "12 more".
     """
     size = sizes(room, rows)
     if room.large:
@@ -355,15 +345,7 @@ class ScaleMemory:
         self._largest = max(self._largest, *counts, 0)
 
     def scale(self, width: float, height: float, window: tuple[int, ...]) -> Scale:
-        """Return the scale for bars in `width` by `height` pixels.
-
-        Parameters
-        ----------
-        width, height : float
-            Room of the squares.
-        window : tuple of int
-            What identifies the size of window and font.
-        """
+        """Return the scale for bars in `width` by `height` pixels; `window` identifies the size of window and font."""
         wanted, kept = scale_for(self._largest, width, height), self._scales.get(window)
         if kept is not None:
             fits = kept.height <= height and kept.length(self._largest) <= width

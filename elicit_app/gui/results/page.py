@@ -178,10 +178,7 @@ _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 class TabStrip(QTabBar):
     """A tab bar (same keys and accessible roles) that paints text and an underline only.
 
-    Parameters
-    ----------
-    names : tuple of (str, str)
-        Per tab its name, and a short one for where the names have no room beside each other.
+    Every tab has a name, and a short one for where the names have no room beside each other.
     """
 
     def __init__(self, *names: tuple[str, str]) -> None:

@@ -60,17 +60,7 @@ class Briefing(Card):
             self.show_study(study, folder, piles=piles)
 
     def show_study(self, study: Study, folder: str, *, piles: bool) -> None:
-        """Say it in the words of `study`.
-
-        Parameters
-        ----------
-        study : Study
-            What the questions will be about.
-        folder : str
-            Where the session will lie.
-        piles : bool
-            Whether mistakes are put into piles before the questions.
-        """
+        """Say it in the words of `study`; its sessions lie in `folder`, mistakes may be put into `piles` first."""
         self._shown = study, folder, piles
         column = in_column(Label("What will happen", theme.Role.SECTION), on=self._inside.renew(), spacing=6)
         for number, (title, sentence) in enumerate(_steps(study, piles=piles), start=1):
@@ -258,20 +248,10 @@ class BeginPage(HeadedPage):
     def show_study(
         self, study: Study, folder: str, seed: int, current: ContinueView | None = None, experts: int = 0
     ) -> None:
-        """Ask about `study`.
+        """Ask about `study`, whose session will lie in `folder`; `seed` makes the questions repeatable.
 
-        Parameters
-        ----------
-        study : Study
-            What the questions will be about.
-        folder : str
-            Where the session will lie.
-        seed : int
-            Makes the questions repeatable.
-        current : ContinueView or None
-            A session on this study that is not finished: going on with it comes first.
-        experts : int
-            How many experts have finished this study; from two on they can be compared.
+        Going on with `current`, a session that is not finished, comes first. From two `experts` on who have finished,
+        they can be compared.
         """
         if self._study is None or (self._study.digest, self._study.purpose) != (study.digest, study.purpose):
             self.purpose.choose(study.purpose or USUAL)

@@ -67,13 +67,7 @@ class Column(NamedTuple):
 
 
 class Grid(QAbstractTableModel):
-    """Cells of text. Emits `edited` with the rows that were changed by the person.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        From left to right.
-    """
+    """Cells of text. Emits `edited` with the rows that were changed by the person."""
 
     edited = Signal(object)
 

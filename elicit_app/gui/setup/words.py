@@ -276,16 +276,8 @@ Names = tuple[str, ...]
 def following(many: Names, one: Names, cases: str, *, new: Names, now: str) -> Names:
     """Return the words for several of each class, where those made of class and case word follow both.
 
-    Parameters
-    ----------
-    many, one : tuple of str
-        As they were.
-    cases : str
-        The word for several cases, as it was.
-    new : tuple of str
-        The words for one of each class, as they are now.
-    now : str
-        The word for several cases, as it is now.
+    `many`, `one` and `cases` are as they were; `new` are the words for one of each class, and `now` that for several
+    cases, as they are now.
     """
     return tuple(
         f"{own} {now}" if several == f"{before} {cases}" else several
