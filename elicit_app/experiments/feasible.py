@@ -45,12 +45,7 @@ class FeasibleSphere:
         }
 
     def classifier(self, matrix: Matrix) -> Matrix:
-        """Return the randomised classifier h(x, j), shape (n, k), whose matrix is the one that is shown.
-
-        Parameters
-        ----------
-        matrix : ndarray of shape (k, k)
-            What is answered for each true class; rows sum to 1.
+        """Return the randomised classifier h(x, j), shape (n, k), that has a matrix (k, k) whose rows sum to 1.
 
         Raises
         ------
@@ -71,12 +66,7 @@ class FeasibleSphere:
 def feasible_sphere(study: Study, model: str | None = None) -> FeasibleSphere:
     """Measure the sphere of a study: k linear programmes over its cases, or over all points of its distribution.
 
-    Parameters
-    ----------
-    study : Study
-        Real predictions or a distribution.
-    model : str, optional
-        Of several models, this one; by default the first.
+    Of several models the first one is taken, or the one that is named.
 
     Raises
     ------

@@ -73,13 +73,7 @@ class JudgedPairs:
         return float(np.median(np.abs(self.differences)))
 
     def sensitivity(self, accuracy: float) -> float:
-        """Return the s at which P(right) = 1 / (1 + exp(-s |u(X) - u(Y)|)) has this mean over the pairs.
-
-        Parameters
-        ----------
-        accuracy : float
-            In (0.5, 1).
-        """
+        """Return the s at which P(right) = 1 / (1 + exp(-s |u(X) - u(Y)|)) has a mean in (0.5, 1) over the pairs."""
         sizes = np.abs(self.differences)
         low, high = -60.0, 60.0  # log2 of s times the typical difference
         for _ in range(100):
@@ -118,10 +112,7 @@ class Achievable(Protocol):
 class ModelDecisions:
     """A random model's decisions of least expected cost under C_ij = exp(1.5 N(0, 1)), counted.
 
-    Parameters
-    ----------
-    cases : sequence of Cases
-        One per model, or one distribution.
+    There are cases for each model, or for one distribution.
     """
 
     def __init__(self, cases: Sequence[Cases]) -> None:
@@ -145,14 +136,9 @@ class ModelDecisions:
 
 
 class CountedOutcomes:
-    """Outcomes of random batches of a study's own items, as they were counted when the study was made.
+    """Outcomes of random batches of a study's own items, as they were counted, for each model, when the study was made.
 
     A pair is of two batches neither of which is better in everything: others say nothing about what a person values.
-
-    Parameters
-    ----------
-    tallies : sequence of Tally
-        One per model, of amounts.
     """
 
     def __init__(self, tallies: Sequence[Tally]) -> None:
@@ -174,13 +160,7 @@ class CountedOutcomes:
 
 
 class LowerBoundary:
-    """Points of the sphere whose direction a has no positive part, uniformly.
-
-    Parameters
-    ----------
-    sphere : Sphere
-        The query space.
-    """
+    """Points of the sphere whose direction a has no positive part, uniformly."""
 
     def __init__(self, sphere: Sphere) -> None:
         self.sphere = sphere

@@ -85,16 +85,9 @@ class Person:
         return cls(name)
 
     def values(self, metric: Metric, prevalence: Matrix, population: int) -> Values:
-        """Return how such a person values results, given linear weights.
+        """Return how such a person values results, given linear weights; a minimax or f1 person only wobbles by them.
 
-        Parameters
-        ----------
-        metric : Metric
-            The weights; a minimax or f1 person gives every class the same and only wobbles.
-        prevalence : ndarray of shape (k,)
-            Row sums of the matrices.
-        population : int
-            How many cases a result is about: counts are felt, not rates.
+        `prevalence`, shape (k,), are the row sums of the matrices; counts out of `population` are felt, not rates.
 
         Raises
         ------
@@ -248,21 +241,10 @@ class Noise:
         matching: Matching | None = None,
         strength: bool = False,
     ) -> Oracle:
-        """Return the expert.
+        """Return the expert, who values results as `values` says and finds equal points as `matching` says.
 
-        Parameters
-        ----------
-        values : Values
-            What the expert values.
-        pairs : JudgedPairs
-            What logistic noise is calibrated on. "Clearly" means: more than their typical difference is felt. None
-            where neither is used.
-        rng : numpy.random.Generator
-            Chance.
-        matching : Matching, optional
-            How equal points are found.
-        strength : bool
-            Answers say slightly or clearly.
+        Logistic noise is calibrated on `pairs`; where answers say slightly or clearly (`strength`), "clearly" means
+        that more than their typical difference is felt. They may be None where neither is used.
         """
         clear = pairs.typical_difference if strength and pairs is not None else None
         utility = values.utility

@@ -140,14 +140,7 @@ class Simulation:
 def settings_used(study: Study, setting: Setting, experts: Mapping[str, object]) -> dict[str, object]:
     """Return everything that runs depend on, by name, as JSON objects and tables of runs state it.
 
-    Parameters
-    ----------
-    study : Study
-        What is asked about.
-    setting : Setting
-        How.
-    experts : mapping
-        Who is simulated, see `Experts.as_json`.
+    Who is simulated is given as `Experts.as_json` has it.
     """
     return {
         "study": study.name,
@@ -162,14 +155,9 @@ def settings_used(study: Study, setting: Setting, experts: Mapping[str, object])
 
 
 def transcript_line(run: int, asked: Asked) -> dict[str, object]:
-    """Return a question and its answer as a line of `--transcript` holds them; matrices are counts.
+    """Return a question (with a population) and its answer as a line of `--transcript` holds them; matrices are counts.
 
-    Parameters
-    ----------
-    run : int
-        Number of the simulated expert, from 0.
-    asked : Asked
-        The question, with a population, and the answer.
+    Runs are numbered from 0.
     """
     question, answer = asked
     kind = "equal" if question.asks_equal else "choice"

@@ -144,17 +144,7 @@ def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 
 class Laboratory:
-    """One study and setting, ready for any number of runs.
-
-    Parameters
-    ----------
-    study : Study
-        Real predictions or a distribution.
-    setting : Setting
-        How to ask; its seed is that of the first run's series.
-    experts : Experts
-        Who answers.
-    """
+    """One study and setting, ready for any number of runs; the setting's seed is that of their series."""
 
     def __init__(self, study: Study, setting: Setting, experts: Experts) -> None:
         self.study, self.setting, self.experts = study, setting, experts
@@ -201,27 +191,14 @@ class Laboratory:
         )
 
     def run(self, number: int, *, judged: bool = True) -> SimulatedRun:
-        """Simulate run `number`; everything random comes from SeedSequence([seed, number]).
+        """Simulate run `number` (from 0); everything random comes from SeedSequence([seed, number]).
 
-        Parameters
-        ----------
-        number : int
-            From 0.
-        judged : bool
-            Compute agreement and regret, which take most of the time of a published search; else both are NaN.
+        Agreement and regret, NaN unless `judged`, take most of the time of a published search.
         """
         return _Sitting(self, number, judged=judged).run
 
     def watched(self, number: int, every: int) -> list[SimulatedRun]:
-        """Simulate run `number`, and say after every so many answers what was known then; the last is the whole run.
-
-        Parameters
-        ----------
-        number : int
-            From 0.
-        every : int
-            Answers from one look to the next, at least 1.
-        """
+        """Simulate run `number`, and say after `every` so many answers what was known; the last is the whole run."""
         sitting = _Sitting(self, number)
         earlier = range(every, len(sitting.asked), every)
         return [*(sitting.after(answers) for answers in earlier), sitting.run]
@@ -280,22 +257,10 @@ def simulate(
     jobs: int = 1,
     advance: Callable[[int], object] = lambda done: None,
 ) -> Simulation:
-    """Let a procedure ask simulated experts.
+    """Let a procedure ask simulated experts, by default noise-free ones of random metrics.
 
-    Parameters
-    ----------
-    study : Study
-        Real predictions or a distribution.
-    setting : Setting
-        How to ask; run r draws everything from SeedSequence([setting.seed, r]).
-    experts : Experts, optional
-        Who answers; by default noise-free experts of random metrics.
-    runs : int
-        How many, at least 1.
-    jobs : int
-        Processes at once; the result does not depend on it.
-    advance : callable
-        Told how many more runs are done.
+    Run r draws everything from SeedSequence([setting.seed, r]), in however many processes (`jobs`) they are done.
+    `advance` is told how many more runs are done.
 
     Raises
     ------

@@ -97,14 +97,11 @@ class Sweep:
 
 
 def read_sweep(path: Path) -> Sweep:
-    """Read a specification.
+    """Read a specification in TOML.
 
-    Parameters
-    ----------
-    path : Path
-        TOML. Keys are those of `elicit simulate`, with underscores; a list stands for one combination each; a list in a
-        list is one value. `runs` (default 1) counts the simulated experts of every combination, ``judge = false``
-        leaves agreement and regret out. Tables ``[[sweep]]`` share what stands above them.
+    Keys are those of `elicit simulate`, with underscores; a list stands for one combination each; a list in a list is
+    one value. `runs` (default 1) counts the simulated experts of every combination, ``judge = false`` leaves agreement
+    and regret out. Tables ``[[sweep]]`` share what stands above them.
 
     Raises
     ------
@@ -222,14 +219,7 @@ def unfinished(out: Path) -> Path:
 
 
 class Runs:
-    """The runs of a sweep that are done, in a file beside the one they are for.
-
-    Parameters
-    ----------
-    sweep : Sweep
-        What is run.
-    out : Path
-        The Parquet file that all runs are written to at the end.
+    """The runs of a sweep that are done, in a file beside `out`, which all of them are written to at the end.
 
     Raises
     ------

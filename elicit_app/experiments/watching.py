@@ -146,13 +146,7 @@ def watch(settings: LabSettings) -> Iterator[SimulatedPerson]:
 
 
 def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
-    """Say how wide the ranges will be, and of how many people that is known.
-
-    Parameters
-    ----------
-    people : sequence of SimulatedPerson
-        At least one, all of the same settings.
-    """
+    """Say how wide the ranges will be, and of how many people, all of the same settings, that is known."""
     asked = round(float(np.median([one.looks[-1].answers for one in people])))
     factors = [one.looks[-1].range_factor for one in people if one.looks[-1].range_factor is not None]
     values = np.array(factors or [one.looks[-1].otherwise for one in people])

@@ -83,15 +83,7 @@ class Asked:
 
 
 def report_of(session: Session, view: ResultView) -> Page:
-    """Return the report on the result of a session.
-
-    Parameters
-    ----------
-    session : Session
-        With at least one answer.
-    view : ResultView
-        Its result, as the window and the terminal show it.
-    """
+    """Return the report on the result of a session with at least one answer."""
     return report_page(view.metric, view.judgement, _asked(session, view))
 
 
@@ -120,16 +112,7 @@ def report_page(
 ) -> Page:
     """Return the report: two sheets, and every answer where there is a session.
 
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        What mistakes cost.
-    judgement : Judgement or None
-        What one could do; None without models.
-    asked : Asked, optional
-        What the session knows.
-    experts : ComparisonView, optional
-        Whose answers were pooled.
+    Without models there is no `judgement`; `experts` are those whose answers were pooled.
     """
     title = one_line(metric.name if asked is None else asked.title) or "Report"
     who = metric.provenance.expert or "one person"

@@ -318,13 +318,7 @@ class Scenarios:
 
 
 def proportions(shares: ArrayLike) -> Matrix:
-    """Return shares scaled to the sum 1.
-
-    Parameters
-    ----------
-    shares : array-like of shape (k,)
-        Numbers >= 0, at least one of them greater; anything else is a ValueError.
-    """
+    """Return shares, shape (k,), scaled to the sum 1; a ValueError unless all are >= 0 and one is greater."""
     of = np.asarray(shares, dtype=np.float64)
     if not (np.isfinite(of).all() and (of >= 0).all() and of.sum() > 0):
         raise ValueError("shares: numbers >= 0 were expected, at least one of them greater.")

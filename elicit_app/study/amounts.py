@@ -61,14 +61,9 @@ def is_of_amounts(path: Path) -> bool:
 
 
 def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
-    """ReadAmounts what the models' predictions come to, item by item.
+    """Read what the models' predictions come to, item by item.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        One a model, of the same items; columns as in `study.measured.registry`.
-    names : sequence of str
-        The models.
+    There is a file a model, all of the same items, with columns as in `study.measured.registry`.
 
     Raises
     ------
@@ -118,16 +113,8 @@ def _in_context(columns: CaseColumns) -> Floats:
 def study_of_amounts(read: ReadAmounts, *, title: str, noun: tuple[str, str], population: int | None = None) -> Study:
     """Return the study that is asked about: a packed one, of counts alone.
 
-    Parameters
-    ----------
-    read : ReadAmounts
-        The models' amounts.
-    title : str
-        For people.
-    noun : tuple of str
-        What one label and several are called: "mood", "moods".
-    population : int, optional
-        So many of each amount at most; by default 100, more where models do more of one.
+    `noun` says what one label and several are called: "mood", "moods". There are at most `population` of each amount;
+    by default 100, more where models do more of one.
     """
     kind = PRICED[read.kind]
     tallied, possible = _tallied(read, np.array(kind.good), population)
@@ -243,23 +230,9 @@ class PricedScore:
 def priced_scores(
     metric: ElicitedMetric, files: Sequence[Path], names: Sequence[str], *, draws: int, seed: int
 ) -> tuple[PricedScore, ...]:
-    """Score models by a metric of kind "multilabel" or "relevance".
+    """Score models, in the order given, by a metric of kind "multilabel" or "relevance"; see `read_amounts`.
 
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        Of one of these kinds.
-    files, names
-        As in `read_amounts`.
-    draws : int
-        Of both doubts; 0 leaves all doubt out.
-    seed : int
-        Of the draws.
-
-    Returns
-    -------
-    tuple of PricedScore
-        In the order given.
+    The `draws` are of both doubts; 0 leaves all doubt out.
 
     Raises
     ------

@@ -119,19 +119,9 @@ class Faults:
 class RowCheck:
     """Turns frames into batches: `batches` in one go, the other methods part by part, `checked` in any thread.
 
-    Parameters
-    ----------
-    table : Table
-        The file, for its name and for what is wrong with rows that are too short.
-    classes : tuple of str
-        In the order of the probability columns.
-    first_row : int
-        Number of rows before the first that is checked; they count in what is said about rows.
-
-    Attributes
-    ----------
-    rescaled : int
-        Number of rows that were divided by their sum, of those that were taken in.
+    `classes` are in the order of the probability columns; `first_row` rows come before the first that is checked, and
+    count in what is said about rows. `rescaled` is the number of rows that were divided by their sum, of those taken
+    in.
     """
 
     def __init__(self, table: Table, classes: tuple[str, ...], first_row: int = 0) -> None:
@@ -271,16 +261,7 @@ class RowCheck:
 
 
 def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int64]) -> None:
-    """Refuse predictions in which there is nothing to compare.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    classes : sequence of str
-        Names of the k classes.
-    cases : ndarray of shape (k,)
-        Number of rows by true class, of the whole file.
+    """Refuse predictions in which there is nothing to compare; `cases`, shape (k,), counts the rows by true class.
 
     Raises
     ------

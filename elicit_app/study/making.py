@@ -113,21 +113,10 @@ def create_amounts_study(
     noun: tuple[str, str] | None = None,
     population: int | None = None,
 ) -> Study:
-    """Make a study folder from files about several labels, or about outcomes in contexts.
+    """Make a study folder from files about several labels, or about outcomes in contexts; see `create_study`.
 
-    Parameters
-    ----------
-    folder, files, name
-        As in `create_study`; files as in `study.measured.registry`.
-    noun : tuple of str, optional
-        What one label and several are called: "mood", "moods".
-    population : int, optional
-        So many of each amount at most; by default 100, more where models do more of one.
-
-    Returns
-    -------
-    Study
-        Of counts alone; the folder holds one file, without any item.
+    The study is of counts alone: the folder holds one file, without any item. See `study_of_amounts` for `noun` and
+    `population`.
 
     Raises
     ------

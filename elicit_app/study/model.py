@@ -233,21 +233,9 @@ class Study:
 def study_digest(
     classes: Sequence[str], models: Sequence[Predictions], distribution: Distribution | None = None
 ) -> str:
-    """Return the sha256 of classes, true labels and probabilities.
+    """Return the sha256 of classes, true labels and probabilities: "sha256:" and 64 hexadecimal digits.
 
-    Parameters
-    ----------
-    classes : sequence of str
-        In order.
-    models : sequence of Predictions
-        In order; their names do not count.
-    distribution : Distribution, optional
-        For a synthetic study.
-
-    Returns
-    -------
-    str
-        "sha256:" and 64 hexadecimal digits. Names of files and models, wording and population leave it unchanged.
+    Names of files and models, wording and population leave it unchanged.
     """
     digest = hashlib.sha256(b"elicit study 1")
     for text in classes:
@@ -272,15 +260,7 @@ LONGEST_CONSEQUENCE = 45
 
 
 def default_wording(classes: Sequence[str], case: str = "case", cases: str = "cases") -> Wording:
-    """Return words that fit any study: "Melanoma called naevus", "melanoma cases called naevus".
-
-    Parameters
-    ----------
-    classes : sequence of str
-        Names of the classes; numbers become "class 7".
-    case, cases : str
-        What is classified.
-    """
+    """Return words that fit any study: "Melanoma called naevus", "melanoma cases called naevus"; 7 is "class 7"."""
     names = [f"class {name}" if name.lstrip("+-").isdigit() else name for name in classes]
     many = tuple(f"{name} {cases}" for name in names)
     k = len(names)
@@ -300,14 +280,7 @@ def default_wording(classes: Sequence[str], case: str = "case", cases: str = "ca
 
 
 def check_wording(wording: Wording, classes: Sequence[str]) -> None:
-    """Refuse words that cannot be shown.
-
-    Parameters
-    ----------
-    wording : Wording
-        As stated, complete.
-    classes : sequence of str
-        Names of the study's classes, for the sentences.
+    """Refuse words that cannot be shown; `classes` are for the sentences.
 
     Raises
     ------

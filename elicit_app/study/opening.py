@@ -83,18 +83,10 @@ def minutes_for(n_classes: int, questions: int = _SITTING) -> int:
 
 
 def open_study(ref: str | Path) -> Study:
-    """Open a study.
+    """Open a bundled or synthetic study by name, a study folder, a packed study (`*.elicit`), or a predictions file.
 
-    Parameters
-    ----------
-    ref : str or Path
-        The name of a bundled or synthetic study, a study folder, a packed study (`*.elicit`), or a predictions file;
-        ``eta:FILE`` takes the probabilities of a file for a distribution.
-
-    Returns
-    -------
-    Study
-        Complete: words, population and yardstick have defaults where nothing is stated.
+    ``eta:FILE`` takes the probabilities of a file for a distribution. Words, population and yardstick have defaults
+    where nothing is stated.
 
     Raises
     ------
@@ -173,17 +165,9 @@ def _slopes(n_classes: int) -> tuple[float, ...]:
 
 @cache
 def synthetic_study(name: str) -> Study:
-    """Return a synthetic study.
+    """Return the synthetic study `paper-K` or `softmax-K`, K from 2 to 10.
 
-    Parameters
-    ----------
-    name : str
-        `paper-K` or `softmax-K`, K from 2 to 10.
-
-    Returns
-    -------
-    Study
-        Without models: its distribution is the study, C_ij = mean of eta_i where class j is predicted.
+    It has no models: its distribution is the study, C_ij = mean of eta_i where class j is predicted.
 
     Raises
     ------
@@ -199,10 +183,7 @@ def synthetic_study(name: str) -> Study:
 def study_of_eta(path: Path) -> Study:
     """Return the study whose distribution is a file: every row is equally likely, and its probabilities are true.
 
-    Parameters
-    ----------
-    path : Path
-        CSV or Parquet with a column `proba_<class>` a class; a column `y_true` is not needed, and not used.
+    The file has a column `proba_<class>` a class; a column `y_true` is not needed, and not used.
 
     Raises
     ------

@@ -89,19 +89,9 @@ class Table(Protocol):
 
 
 def open_table(path: Path, *, own: bool = False) -> Table:
-    """Open a predictions file, told apart by its ending.
+    """Open a predictions file, told apart by its ending: `.csv`, `.parquet` (or `.pq`) or `.npz`.
 
-    Parameters
-    ----------
-    path : Path
-        A `.csv`, `.parquet` (or `.pq`) or `.npz` file.
-    own : bool
-        The file came with the program, so that it needs no trial.
-
-    Returns
-    -------
-    Table
-        Nothing but the header has been taken in, except from NPZ.
+    Nothing but the header is taken in, except from NPZ. A file of our `own` came with the program and needs no trial.
 
     Raises
     ------
@@ -450,20 +440,7 @@ def _batches(scan: pl.LazyFrame, names: list[str], start: int, stop: int | None)
 
 
 def in_batches(frames: Iterable[pl.DataFrame], size: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
-    """Yield the rows of frames of any height, cut anew, without copying them.
-
-    Parameters
-    ----------
-    frames : iterable of polars DataFrame
-        With the same columns.
-    size : int
-        Rows of every frame that is yielded; the last may have fewer.
-
-    Yields
-    ------
-    polars DataFrame
-        Never empty.
-    """
+    """Yield the rows of frames of any height, cut anew to `size` rows (the last may be fewer), without copying them."""
     rest = None
     for frame in frames:
         found = frame if rest is None else rest.vstack(frame)

@@ -80,13 +80,7 @@ class Agreement:
 
 
 def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
-    """Return how far experts agree.
-
-    Parameters
-    ----------
-    metrics : sequence of ElicitedMetric
-        At least two, of the same classes in the same order and of the same family.
-    """
+    """Return how far experts agree: at least two metrics of the same classes, in the same order, and family."""
     scores = np.abs(np.stack([metric.weights for metric in metrics]))
     mean = _ranks(scores).mean(axis=0)
     ranking = tuple(int(index) for index in np.argsort(-mean, kind="stable"))

@@ -49,22 +49,10 @@ def compare(
     judgement: Judgement | None = None,
     notes: tuple[str, ...] = (),
 ) -> ComparisonView:
-    """Compare experts.
+    """Compare at least two experts about the same classes; `title` says what they are about.
 
-    Parameters
-    ----------
-    experts : sequence of Expert
-        At least two, about the same classes.
-    title : str
-        What they are about.
-    wording : Wording, optional
-        The words of the domain; by default those that the metrics carry.
-    pooled : ElicitedMetric, optional
-        The pooled metric, where it was made already.
-    judgement : Judgement, optional
-        What one could do with the study's models under the pooled metric.
-    notes : tuple of str
-        What was left out.
+    The words of the domain are by default those that the metrics carry. `pooled` is the pooled metric, where it was
+    made already, `judgement` what one could do with the study's models under it; `notes` say what was left out.
 
     Raises
     ------
@@ -266,14 +254,9 @@ class ComparisonView:
 
 
 def compare_experts(path: Path, *, trusted_only: bool = False) -> ComparisonView:
-    """Compare all experts who have finished the study of a session.
+    """Compare all experts who have finished the study of a session; theirs lie beside it.
 
-    Parameters
-    ----------
-    path : Path
-        A session; the others lie beside it and are about the same predictions.
-    trusted_only : bool
-        Leave out experts whose answers do not hang together.
+    With `trusted_only` experts whose answers do not hang together are left out.
 
     Raises
     ------
@@ -284,15 +267,7 @@ def compare_experts(path: Path, *, trusted_only: bool = False) -> ComparisonView
 
 
 def compare_study(study: Study, folder: Path | None = None, *, trusted_only: bool = False) -> ComparisonView:
-    """Compare all experts who have finished a study; parameters and errors as `compare_experts`.
-
-    Parameters
-    ----------
-    study : Study
-        What they answered about.
-    folder : Path, optional
-        Where the sessions lie; by default that of the study.
-    """
+    """Compare all experts who have finished a study, whose sessions lie in `folder`; see `compare_experts`."""
     sessions = sessions_of(folder or sessions_folder(study), study.digests)
     found = finished_experts(sessions)
     if len(found) < 2:

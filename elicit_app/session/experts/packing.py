@@ -39,16 +39,9 @@ _UNSAID = ("seed", "person", "space")
 
 
 def packed(study: Study, setting: Setting, others: Sequence[Opinions] = ()) -> Study:
-    """Return a study without its cases, for experts elsewhere.
+    """Return a study without its cases, for experts elsewhere, who are asked as `setting` says, each with an own seed.
 
-    Parameters
-    ----------
-    study : Study
-        With predictions.
-    setting : Setting
-        How they are asked; the seed is each session's own.
-    others : sequence of Opinions
-        For a second round: where the experts of the first one stand.
+    For a second round, `others` say where the experts of the first one stand.
 
     Raises
     ------
@@ -120,13 +113,6 @@ class Filed:
 
 def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
     """File answers that experts sent back among the sessions of a study; all are looked at before any is written.
-
-    Parameters
-    ----------
-    study : Study
-        One with predictions; where its sessions lie, see `sessions_folder`.
-    files : sequence of Path
-        What the experts saved.
 
     Raises
     ------

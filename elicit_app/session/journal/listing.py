@@ -61,12 +61,7 @@ def data_folder() -> Path:
 def sessions_folder(study: Study, data: Path | None = None) -> Path:
     """Return where the sessions of a study lie.
 
-    Parameters
-    ----------
-    study : Study
-        A study folder keeps its own sessions; those of bundled studies and single files lie in `data`.
-    data : Path, optional
-        By default `data_folder()`.
+    A study folder keeps its own; those of bundled studies and single files lie in `data`, by default `data_folder()`.
     """
     if study.kind == "folder" and study.folder is not None:
         return study.folder / "sessions"
@@ -87,17 +82,7 @@ def new_session_path(study: Study, now: datetime, *, expert: str | None = None, 
 def list_sessions(*studies: Path, data: Path | None = None) -> tuple[SessionSummary, ...]:
     """Return the sessions in the data folder and in study folders, the last answered first.
 
-    Parameters
-    ----------
-    *studies : Path
-        Study folders.
-    data : Path, optional
-        By default `data_folder()`.
-
-    Returns
-    -------
-    tuple of SessionSummary
-        A file that cannot be read is in it, with its problem, after the others.
+    A file that cannot be read is among them, with its problem, after the others.
     """
     folders = [study / "sessions" for study in studies]
     paths = {real_path(path) for folder in folders for path in folder.glob(f"*{SUFFIX}")}

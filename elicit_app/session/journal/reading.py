@@ -83,12 +83,7 @@ class Contents:
 class DamagedProblem(Problem):
     """A session file that is not as it was written.
 
-    Parameters
-    ----------
-    path : Path
-        The session file.
-    contents : Contents
-        What comes before the damage: it can be looked at, and taken into a copy.
+    `contents` come before the damage: they can be looked at, and taken into a copy.
     """
 
     def __init__(self, path: Path, contents: Contents) -> None:

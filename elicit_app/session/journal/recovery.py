@@ -102,14 +102,8 @@ def recover_session(path: Path, out: Path) -> Recovery:
     """Save what can be saved of a session into a new file, which has the newest version and is protected.
 
     Where lines carry digests, a flipped bit, doubled and swapped lines are put right, and lost lines are taken from the
-    backups. Behind a gap only answers are taken over, and changes to answers before it.
-
-    Parameters
-    ----------
-    path : Path
-        The session; it is left as it is.
-    out : Path
-        A file that does not exist yet.
+    backups. Behind a gap only answers are taken over, and changes to answers before it. The session at `path` is left
+    as it is.
 
     Raises
     ------

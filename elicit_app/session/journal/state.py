@@ -174,13 +174,7 @@ class SessionState:
 
 
 class StateBuilder:
-    """Events made one state, each in constant time: `add` them, then take the `state`.
-
-    Parameters
-    ----------
-    state : SessionState, optional
-        Where to go on from.
-    """
+    """Events made one state, each in constant time: `add` them, then take the `state`. It may go on from one."""
 
     def __init__(self, state: SessionState | None = None) -> None:
         self._state = state

@@ -389,16 +389,10 @@ class Branch(NamedTuple):
 
 
 def branches(left: Counts, right: Counts, wording: Wording, *, condensed: bool = False) -> tuple[Branch, ...]:
-    """Return the full picture in study order; every case is in exactly one leaf.
+    """Return the full picture of A and B, both of shape (k, k), in study order; every case is in exactly one leaf.
 
-    Parameters
-    ----------
-    left, right : ndarray of int64, shape (k, k)
-        Cases in A and in B.
-    wording : Wording
-        The words of the domain.
-    condensed : bool
-        Join what is the same: the mistakes of a truth that do not differ, and the truths in which nothing differs.
+    `condensed` joins what is the same: the mistakes of a truth that do not differ, and the truths in which nothing
+    differs.
     """
     if wording.priced is not None:
         return ()  # every amount has its row already

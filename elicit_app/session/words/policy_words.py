@@ -48,15 +48,7 @@ class PolicyTexts:
 
 
 def policy_texts(judgement: Judgement, counts_as: str = "") -> PolicyTexts:
-    """Return a judgement as a table.
-
-    Parameters
-    ----------
-    judgement : Judgement
-        What one could do.
-    counts_as : str
-        The sentence that says what the costs rest on.
-    """
+    """Return a judgement as a table; `counts_as` is the sentence that says what the costs rest on."""
     shared = sum(one.rank == 1 for one in judgement.policies) > 1
     heads = _heads(judgement)
     rows = tuple(_row(judgement, one, heads, shared and one.rank == 1) for one in judgement.policies)

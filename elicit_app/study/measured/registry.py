@@ -53,12 +53,7 @@ class LabelBits(NamedTuple):
 
 
 class CaseColumns:
-    """A file of cases whose columns are read when they are asked for.
-
-    Parameters
-    ----------
-    path : Path
-        CSV, Parquet or NPZ.
+    """A file of cases (CSV, Parquet or NPZ) whose columns are read when they are asked for.
 
     Raises
     ------
@@ -186,15 +181,6 @@ class CaseColumns:
 def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str, float]:
     """Return the numbers that an option states for classes: "malignant=0.1" or "a=0.2,b=0.3".
 
-    Parameters
-    ----------
-    text : str
-        What was typed.
-    classes : sequence of str
-        Those that may be named.
-    option : str
-        The option, for the sentences.
-
     Raises
     ------
     WrongOption
@@ -220,14 +206,7 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
 
 
 def completed_prevalence(stated: Mapping[str, float], counts: Mapping[str, int]) -> list[float]:
-    """Return a share for every class: those that are not stated divide the rest as their cases do.
-
-    Parameters
-    ----------
-    stated : mapping of str to float
-        Shares of some classes, >= 0.
-    counts : mapping of str to int
-        Cases of every class.
+    """Return a share for every class: those that are not stated divide the rest as their cases (`counts`) do.
 
     Raises
     ------
