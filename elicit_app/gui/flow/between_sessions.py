@@ -354,6 +354,7 @@ class Flow(QObject):
         page = self._pages.settings
         page.changed.connect(self._change_settings)
         page.back_requested.connect(self._back)
+        page.start_requested.connect(self.show_start)
         return page
 
     def _aside(self, page: Page) -> None:

@@ -269,7 +269,6 @@ class ResultsPage(HeadedPage):
     more_requested = Signal()
     export_requested = Signal(object)
     look_again_requested = Signal(object)
-    start_requested = Signal()
     review_requested = Signal()
     retry_requested = Signal()
     compare_requested = Signal()
@@ -350,12 +349,11 @@ class ResultsPage(HeadedPage):
         return self.to_do, self.rates, self.seen, self.prevalence, self.costs
 
     def _links(self) -> None:
-        back, review = LinkButton("Back to the start"), LinkButton("Look at the answers")
+        back, review = self.link_to_start(), LinkButton("Look at the answers")
         self.practice, self.roc = LinkButton("Change today’s practice…"), LinkButton(_ROC)
         self.tables, self.pictures = LinkButton(_TABLES), LinkButton("Save pictures…")
         self.compare = LinkButton("Compare experts")
         self.compare.clicked.connect(self.compare_requested)
-        back.clicked.connect(self.start_requested)
         review.clicked.connect(self.review_requested)
         self._of_tab = in_row(self.practice, self.roc, self.tables, self.pictures, spacing=theme.M)
         self._of_result = in_row(back, 1, self.compare, self._of_tab, review, spacing=theme.M)
