@@ -78,7 +78,7 @@ def feasible_sphere(study: Study, model: str | None = None) -> FeasibleSphere:
 
 
 def write_probabilities(path: Path, classes: Sequence[str], probabilities: Matrix) -> None:
-    """Write a randomised classifier as CSV: a row a case, a column ``answer_<class>`` a class."""
+    """Write a randomised classifier as CSV: a row per case, a column ``answer_<class>`` a class."""
     import polars as pl
 
     columns = {f"answer_{name}": probabilities[:, index] for index, name in enumerate(classes)}

@@ -1,4 +1,4 @@
-"""Sweeps: many combinations of study, procedure and expert, a row a run, kept as they finish and taken up again.
+"""Sweeps: many combinations of study, procedure and expert, a row per run, kept as they finish and taken up again.
 
 What was found is a line a combination with standard errors, and a picture of errors against questions.
 """
@@ -313,7 +313,7 @@ def run_sweep(
     Returns
     -------
     list of dict
-        A row a run, in the order of the specification.
+        A row per run, in the order of the specification.
 
     Raises
     ------

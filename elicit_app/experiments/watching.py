@@ -160,7 +160,7 @@ def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
 
 
 def questions_text(person: SimulatedPerson) -> str:
-    """Return the questions of one person and the answers in words, one a line."""
+    """Return the questions of one person and the answers in words, one per line."""
     family = person.run.outcome.family
     lines = [f"{person.study.title}: what simulated person {person.number} was asked ({person.settings.command})", ""]
     for number, (question, answer) in enumerate(person.asked, 1):

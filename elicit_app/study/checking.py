@@ -59,7 +59,7 @@ class Batch:
 class Rows:
     """Rows of a predictions file as they are read."""
 
-    frame: pl.DataFrame  # labels first, then one column a class
+    frame: pl.DataFrame  # labels first, then one column per class
     # shape (m,): their numbers in the file, counted from 1: blank lines of CSV count, though they are no rows of the
     # frame
     numbers: RowNumbers
@@ -133,7 +133,7 @@ class RowCheck:
         self.rescaled = 0
 
     def batches(self, frames: Iterator[pl.DataFrame]) -> Iterator[Batch]:
-        """Yield a batch for every frame (labels first, then one column a class) as long as there is no fault.
+        """Yield a batch for every frame (labels first, then one column per class) as long as there is no fault.
 
         Raises
         ------
@@ -271,9 +271,9 @@ def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int
     rows = int(cases.sum())
     present = [name for name, count in zip(classes, cases, strict=True) if count]
     if rows == 0:
-        raise file_problem(path, Finding("There are no rows of data in it", "Write one row a case."))
+        raise file_problem(path, Finding("There are no rows of data in it", "Write one row per case."))
     if rows == 1:
-        raise file_problem(path, Finding("There is only one row in it", "Write one row a case, at least two cases."))
+        raise file_problem(path, Finding("There is only one row in it", "Write one row per case, at least two cases."))
     if len(present) == 1:
         message = f"Every row has the true label “{present[0]}”"
         raise file_problem(path, Finding(message, "Mistakes can be compared only with cases of two classes or more."))

@@ -157,7 +157,7 @@ def tally_on_cluster(
         From `parts_of`.
     scheduler : str, optional
         Address of a scheduler whose workers have this package and see the same files; by default workers are started
-        on this machine, one a core.
+        on this machine, one per core.
     advance : callable, optional
         Told the number of parts done.
     concern : ConcernSettings
@@ -213,7 +213,7 @@ def cluster(scheduler: str | None) -> Iterator[Finished]:
     ----------
     scheduler : str or None
         Address of a scheduler whose workers have this package and see the same files; None starts workers on this
-        machine, one a core.
+        machine, one per core.
 
     Yields
     ------

@@ -69,7 +69,7 @@ def create_study(
         Names of the models; by default the files' names.
     purpose : {"choose", "costs", "both"}, optional
         What answers are for; it is preselected where they are asked for.
-    columns : ColumnMap or sequence of one a file, optional
+    columns : ColumnMap or sequence of one per file, optional
         What the columns are of those files that do not have the names `y_true` and `proba_<class>`.
 
     Returns
@@ -153,7 +153,7 @@ def study_of(
 ) -> Study:
     """Return a study with defaults from predictions files; parameters as `create_study`.
 
-    `columns` may also have one entry a file.
+    `columns` may also have one entry per file.
     """
     if not files:
         raise Problem("A study needs at least one predictions file.")
@@ -349,7 +349,7 @@ def more_models(
     names: Sequence[str] | None = None,
     columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
 ) -> list[Predictions]:
-    """Read further models of the cases of a study; parameters as `change_models`, `columns` also one a file.
+    """Read further models of the cases of a study; parameters as `change_models`, `columns` also one per file.
 
     Raises
     ------

@@ -187,7 +187,7 @@ def _plain(column: str) -> str:
 
 
 def _kind(scores: Sequence[NDArray[np.float64]]) -> Any:
-    """Return what numbers are: probabilities lie in [0, 1] and, one a class, add up to 1; all others are raw scores."""
+    """Return what numbers are: probabilities lie in [0, 1] and, one per class, add up to 1; others are raw scores."""
     inside = all(((own >= 0) & (own <= 1)).all() for own in scores)
     whole = len({len(own) for own in scores}) == 1
     if inside and len(scores) > 1 and whole:
@@ -267,7 +267,7 @@ def as_options(columns: ColumnMap) -> str:
 
 
 def require_usable(columns: ColumnMap) -> None:
-    """Refuse a map that names a column twice, or not one column a class.
+    """Refuse a map that names a column twice, or not one column per class.
 
     Raises
     ------

@@ -41,7 +41,7 @@ class ColumnMap:
 
     truth: str  # the column of true labels
     classes: tuple[str, ...]  # in order
-    # one a class; of two classes perhaps only that of the second; for labels the column of predicted labels
+    # one per class; of two classes perhaps only that of the second; for labels the column of predicted labels
     columns: tuple[str, ...]
     # what is in them: probabilities, raw scores of which the softmax is taken, or labels
     kind: Literal["probabilities", "logits", "labels"] = "probabilities"

@@ -1,4 +1,4 @@
-"""Predictions files as tables: one class a format gives column names and rows in batches.
+"""Predictions files as tables: one class per format gives column names and rows in batches.
 
 Foreign files are read where they can do no harm: regular files only, sizes checked before anything is decoded, and
 Parquet, whose decoder can end the whole process, in a child process (`study.parquet`).
@@ -113,7 +113,7 @@ def open_table(path: Path, *, own: bool = False) -> Table:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
     if len(table.columns) > MOST_COLUMNS:
         found = f"It has {len(table.columns):,} columns, more than {MOST_COLUMNS:,}"
-        raise file_problem(path, Finding(found, f"Keep {TRUTH} and one column a class."))
+        raise file_problem(path, Finding(found, f"Keep {TRUTH} and one column per class."))
     return table
 
 

@@ -58,7 +58,7 @@ class Flow(QObject):
         self.looks_ahead = True  # of sessions that begin; off where nobody thinks before answering
         self.background = Background(self)
         self.files = Files(pages, self.background, self)
-        self.files.reading.connect(lambda name: self._say_opening(f"Reading {name}", "Every row is looked at."))
+        self.files.reading.connect(lambda name: self._say_opening(f"Reading {name}", "Every row is checked."))
         self.files.left.connect(self.show_start)
         self.preparation = Preparation(pages, self.background, dialogs, self.files, places.data, self)
         self.comparing = Comparing(pages, self.background, dialogs, self)

@@ -49,7 +49,7 @@ _STORED = (
     "ever erased from the file. Nothing leaves this computer."
 )
 _FILE = (
-    "One row a case: a column y_true with the true class, and for every class a column proba_<class> with the "
+    "One row per case: a column y_true with the true class, and for every class a column proba_<class> with the "
     "probability that the model gives it. The probabilities of a row add up to 1. CSV or Parquet; or an NPZ file with "
     "y_true (n,) and y_proba (n, k). Several models: one file each, with the same cases in the same order, chosen or "
     "dropped together."

@@ -25,7 +25,7 @@ class Series:
     """The people of one procedure."""
 
     name: str
-    values: dict[int, list[float]]  # by the number of answers, one value a person
+    values: dict[int, list[float]]  # by the number of answers, one value per person
 
     def medians(self) -> list[tuple[int, float]]:
         """Return the median after so many answers, in order."""

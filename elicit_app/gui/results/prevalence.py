@@ -217,8 +217,8 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
 
 
 ASSUMED = (
-    "Assumed: within each true class the models are right and wrong as often as in your data, and your mistakes weigh "
-    "the same. Only how common the classes are changes; the classes that you do not set keep their proportions."
+    "Assumed: within each true class the models are right and wrong as often as in your data, and mistakes cost what "
+    "they do now. Only how common the classes are changes; the classes that you do not set keep their proportions."
 )
 
 

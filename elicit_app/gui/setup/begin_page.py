@@ -159,7 +159,7 @@ class _WhoCard(Card):
 
     def __init__(self) -> None:
         super().__init__()
-        self.field = Field(hint="A name, a pseudonym or a group; may stay empty")
+        self.field = Field(hint="A name, a pseudonym or a group (optional)")
         tell(self.field, name="Who is answering")
         self.across = in_row(
             (Label("Who is answering?", theme.Role.SECTION), 2),

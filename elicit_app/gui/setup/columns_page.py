@@ -24,7 +24,7 @@ _MOST_SHOWN = 8
 _LINE, _CELL, _LONGEST = 96, 14, 28  # letters of a row of the first rows, and of a cell at least and at most
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
-    "probabilities": ("Probabilities", "Numbers from 0 to 1, one column a class; of two classes one is enough."),
+    "probabilities": ("Probabilities", "Numbers from 0 to 1, one column per class; of two classes one is enough."),
     "logits": (
         "Raw scores (logits)",
         "Any numbers, larger for the likelier class. They become probabilities by softmax.",
@@ -107,7 +107,7 @@ class ColumnsPage(HeadedPage):
         for name in look.values:
             self.truth.addItem(name)
         self._look, guess = look, look.guess
-        text = f"{look.path.name} has {len(look.columns)} columns. What they are is guessed; change what is wrong."
+        text = f"{look.path.name} has {len(look.columns)} columns. What they hold is a guess; change what is wrong."
         self.header.say("Which column is what?", text)
         self.notice.say("")
         if guess is not None:

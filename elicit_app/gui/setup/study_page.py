@@ -144,7 +144,7 @@ class YardstickSection(Section):
 
     def __init__(self) -> None:
         sentence = (
-            "The result says how many of this mistake each other one is as bad as. Take one that people can picture."
+            "The result says how many of this mistake each other one is as bad as. Choose one that people can picture."
         )
         super().__init__("The yardstick", sentence)
         self._study: Study | None = None

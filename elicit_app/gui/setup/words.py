@@ -98,7 +98,7 @@ class Preview(Section):
         self._consequence.setText(mistake.consequence)
         self._change.say("“… ", f"12 fewer {mistake.many}", " than A”")
         long = max(len(mistake.name), len(wording.class_many[true]), len(called)) > LONG_NAME
-        self._warning.setText("Long: in a small window it is cut in the middle. Say it shorter if you can.")
+        self._warning.setText("Long: a small window cuts it in the middle. Shorten it if you can.")
         self._warning.setVisible(long)
 
 
