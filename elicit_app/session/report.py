@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -321,7 +321,9 @@ def _asked(session: Session, view: ResultView) -> Asked:
     findings = [Finding(found.good, found.headline, found.detail) for found in view.trust]
     if view.held_out:
         text = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
-        findings = [_with_detail(one, text) if one.detail.endswith(":") else one for one in findings]
+        findings = [
+            replace(one, detail=f"{one.detail} {text}.") if one.detail.endswith(":") else one for one in findings
+        ]
     return Asked(
         title=study.title,
         about=_about(study),
@@ -333,10 +335,6 @@ def _asked(session: Session, view: ResultView) -> Asked:
         shown=_shown(session),
         answers=tuple((one.number, *_in_words(one, study, family)) for one in answers),
     )
-
-
-def _with_detail(finding: Finding, text: str) -> Finding:
-    return Finding(finding.good, finding.headline, f"{finding.detail} {text}.")
 
 
 def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str]:

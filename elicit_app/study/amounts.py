@@ -75,7 +75,10 @@ def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
     kind = kinds.pop()
     if kinds or kind is None:
         raise Problem("The files of one study must all be about several labels, or all about outcomes in contexts.")
-    found = [_several_labels(one) if kind == "multilabel" else _in_context(one) for one in columns]
+    if kind == "multilabel":
+        found = [multilabel_amounts(one.bits.true, one.bits.predicted) for one in columns]
+    else:
+        found = [_in_context(one) for one in columns]
     for file, amounts in zip(files[1:], found[1:], strict=True):
         if len(amounts) != len(found[0]):
             raise Problem(
@@ -99,10 +102,6 @@ def _kind(columns: CaseColumns) -> Kind | None:
         return "multilabel"
     in_context = columns.has(TRUTH, PREDICTED) and any(name.startswith(CONTEXT) for name in columns.names)
     return "relevance" if in_context and not any(name.startswith(PROBABILITY) for name in columns.names) else None
-
-
-def _several_labels(columns: CaseColumns) -> Floats:
-    return multilabel_amounts(columns.bits.true, columns.bits.predicted)
 
 
 def _in_context(columns: CaseColumns) -> Floats:

@@ -56,17 +56,16 @@ def datasets_folder() -> Path:
 
 def list_studies() -> tuple[StudySummary, ...]:
     """Return the bundled and the synthetic studies; no predictions are read."""
-    return (*(_bundled_summary(name) for name in BUNDLED), *(_synthetic_summary(name) for name in LISTED))
+    synthetic = (
+        StudySummary(name, synthetic_title(name), synthetic_description(name), None, "synthetic") for name in LISTED
+    )
+    return (*map(_bundled_summary, BUNDLED), *synthetic)
 
 
 def _bundled_summary(name: str) -> StudySummary:
     document = json.loads((datasets_folder() / name / STUDY_FILE).read_bytes())
     minutes = minutes_for(len(document["classes"]))
     return StudySummary(name, document["title"], document["description"], minutes, "bundled")
-
-
-def _synthetic_summary(name: str) -> StudySummary:
-    return StudySummary(name, synthetic_title(name), synthetic_description(name), None, "synthetic")
 
 
 _SITTING, _SITTING_OF_TWO, _EXTRAS = 18, 12, 4

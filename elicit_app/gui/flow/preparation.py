@@ -251,7 +251,7 @@ class Preparation(QObject):
         page.start_requested.connect(self.left)
         page.compare_requested.connect(self._compare)
         page.send_requested.connect(self._send)
-        page.add_requested.connect(self._choose_answers)
+        page.add_requested.connect(lambda: self._add(self._dialogs.answers(page)))
         page.answers_dropped.connect(self._add)
         return page
 
@@ -270,9 +270,6 @@ class Preparation(QObject):
                 lambda saved: say_saved(page.notice, saved, self._dialogs),
                 lambda problem: page.say_problem(problem.sentence),
             )
-
-    def _choose_answers(self) -> None:
-        self._add(self._dialogs.answers(self._begin_page))
 
     @Slot(object)
     def _add(self, files: Sequence[Path]) -> None:

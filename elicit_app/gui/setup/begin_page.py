@@ -361,10 +361,7 @@ class BeginPage(HeadedPage):
         time = f"About {self.asking.minutes} minutes; e" if questions else "E"
         where = "" if study.answered_elsewhere else ", on this computer only"
         self.header.say(study.title, f"{rows}{models}. {time}very answer is kept{where}.")
-        self.briefing.show_study(study, self._folder, piles=self._beginning_piles())
-
-    def _beginning_piles(self) -> bool:
-        return self._study is not None and Beginning(self._study, self._setting(), "", ()).may_pile
+        self.briefing.show_study(study, self._folder, piles=Beginning(study, self._setting(), "", ()).may_pile)
 
     def _setting(self) -> Setting:
         """Return what is chosen here, but for the orders; of a packed study what its coordinator chose."""

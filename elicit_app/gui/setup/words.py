@@ -164,11 +164,12 @@ class MistakesSection(Section):
         """Show the mistakes of `study`; where its classes are the same, the cursor and what can be undone stay."""
         same = self._study is not None and self._study.classes == study.classes
         self._study, self._keys = study, keys_of(study)
-        cells = [_cells_of(study, key, first=at == 0 or key[0] != self._keys[at - 1][0]) for at, key in _placed(study)]
+        # The truth of a block stands in its first row.
+        starts = [at for at, key in enumerate(self._keys) if at and key[0] != self._keys[at - 1][0]]
+        cells = [_cells_of(study, key, first=at in {0, *starts}) for at, key in enumerate(self._keys)]
         if same:
             self.grid.refresh(cells)
         else:
-            starts = [at for at, key in enumerate(self._keys) if at and key[0] != self._keys[at - 1][0]]
             self.grid.show_cells(cells, starts)
             self.search.setVisible(study.n_classes >= SEARCHED_FROM)
             self.search.clear()
@@ -240,10 +241,6 @@ class MistakesSection(Section):
         self._count()
         self._show_below()
         self.edited.emit(self._study)
-
-
-def _placed(study: Study) -> list[tuple[int, Key]]:
-    return list(enumerate(keys_of(study)))
 
 
 def _parts(mistake: Mistake) -> tuple[str, str, str, str]:
