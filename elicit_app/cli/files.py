@@ -76,8 +76,8 @@ def export(
         list[Path] | None,
         typer.Argument(
             metavar="[PREDICTIONS]...",
-            help="Predictions files, one a model, all of the same cases (CSV, Parquet or NPZ). With them html, pdf and "
-            "markdown become a report on what to do with these models, as score says it; without, a page about the "
+            help="Predictions files, one per model, all of the same cases (CSV, Parquet or NPZ). With them html, pdf "
+            "and markdown become a report on what to do with these models, as score says it; without, a page about the "
             "metric. A study folder stands for its models. `elicit session report` adds every answer.",
         ),
     ] = None,

@@ -62,7 +62,7 @@ def new(
         typer.Option(
             "--predictions",
             metavar="FILE [FILE ...]",
-            help="Predictions of one model a file: CSV or Parquet with columns y_true and proba_<class>, "
+            help="Predictions of one model per file: CSV or Parquet with columns y_true and proba_<class>, "
             "or NPZ with arrays y_true, y_proba and optionally classes; or with columns true_<label> and "
             "pred_<label>; or with y_true, y_pred and context_<feature>.",
         ),

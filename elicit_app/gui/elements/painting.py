@@ -141,14 +141,7 @@ def _strokes(painter: QPainter, glyph: Glyph) -> None:
 class GlyphSign(Sized, QWidget):
     """A sign beside a text; it has no accessible name, the text beside it says what it means.
 
-    Parameters
-    ----------
-    glyph : Glyph
-        The sign.
-    size : int
-        Side in pixels at the base font; it grows with the font.
-    ink : QPalette.ColorRole
-        theme.INK, theme.INK2 or theme.INK3.
+    `size` is its side in pixels at the base font, with which it grows.
     """
 
     def __init__(

@@ -96,7 +96,7 @@ class RatioPlot(LogPlot):
 
     def heightForWidth(self, width: int) -> int:
         columns = self._columns(width)
-        return math.ceil(self._head() + sum(self._heights(columns)) + self._foot())
+        return math.ceil(self._head() + sum(self._heights(columns)) + em(50))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours, columns = tokens(self), self._columns(self.width())
@@ -116,9 +116,6 @@ class RatioPlot(LogPlot):
 
     def _head(self) -> float:
         return float(em(26))
-
-    def _foot(self) -> float:
-        return float(em(50))
 
     def _columns(self, width: int) -> PlotColumns:
         strong, small = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))

@@ -152,7 +152,7 @@ class TableCard(Card):
 
     def _say_fold(self) -> None:
         self.fold.setVisible(self.table.folded > 0)
-        self.fold.setText("Show the first 8 only" if self._open else f"Show {self.table.folded} more, all dearer")
+        self.fold.setText("Show the first 8 only" if self._open else f"Show {self.table.folded} more that cost more")
 
 
 class ToDoPane(QWidget):

@@ -61,27 +61,13 @@ Mistake = tuple[int, int]
 
 @dataclass(frozen=True)
 class PileCard:
-    """One card: a mistake, or a group of them that goes together.
+    """One card: a mistake, or a group of them that goes together."""
 
-    Parameters
-    ----------
-    mistakes : tuple of (true, predicted)
-        What is on it.
-    title : str
-        "Ventricular tachycardia called SVT", "VT called anything slower, 6".
-    detail : str
-        Of how many cases of the truth, and what they are called.
-    consequence : str
-        What follows; may be empty.
-    short : str
-        The title without words that most classes share, for where it has no room.
-    """
-
-    mistakes: tuple[Mistake, ...]
-    title: str
-    detail: str
-    consequence: str
-    short: str
+    mistakes: tuple[Mistake, ...]  # what is on it
+    title: str  # "Ventricular tachycardia called SVT", "VT called anything slower, 6"
+    detail: str  # of how many cases of the truth, and what they are called
+    consequence: str  # what follows; may be empty
+    short: str  # the title without words that most classes share, for where it has no room
 
 
 def cards_of(study: Study) -> tuple[PileCard, ...]:
@@ -136,18 +122,10 @@ def _plain_words(text: str) -> str:
 
 @dataclass
 class Piles:
-    """Which card lies in which pile; every change can be taken back.
-
-    Parameters
-    ----------
-    cards : tuple of PileCard
-        All of them.
-    names : list of str
-        Of the piles, the mildest first.
-    """
+    """Which card lies in which pile; every change can be taken back."""
 
     cards: tuple[PileCard, ...]
-    names: list[str] = field(default_factory=lambda: list(NAMES[MOST]))
+    names: list[str] = field(default_factory=lambda: list(NAMES[MOST]))  # of the piles, the mildest first
     lies: dict[int, int] = field(default_factory=dict)
     guessed: dict[int, int] = field(default_factory=dict)
     _later: list[int] = field(default_factory=list)

@@ -40,44 +40,23 @@ def opposite(side: Side) -> Side:
 
 @dataclass(frozen=True)
 class Row:
-    """One kind of mistake that differs.
+    """One kind of mistake that differs."""
 
-    Parameters
-    ----------
-    true : int
-        Index of the true class.
-    predicted : int or None
-        Index of the predicted class; None stands for any wrong answer.
-    mistake : Mistake
-        Its words.
-    truth, called : str
-        The true class and what the model says, in the words of the domain.
-    truths : str
-        The true class as it is counted: "melanomas".
-    total : int
-        Cases of the true class, the same on both sides.
-    left, right : int
-        Cases with this mistake in A and in B.
-    good : bool
-        More of it is better, where it is no mistake but an amount.
-    totals : tuple of int or None
-        For an amount: what it is a part of, in A and in B, where it is a part of anything; else None.
-    amount : bool
-        It is an amount, see `elicit_app.study.amounts`.
-    """
-
-    true: int
-    predicted: int | None
+    true: int  # index of the true class
+    predicted: int | None  # index of the predicted class; None stands for any wrong answer
     mistake: Mistake
+    # the true class and what the model says, in the words of the domain
     truth: str
-    truths: str
+    truths: str  # the true class as it is counted: "melanomas"
     called: str
-    total: int
+    total: int  # cases of the true class, the same on both sides
+    # cases with this mistake in A and in B
     left: int
     right: int
-    good: bool = False
+    good: bool = False  # more of it is better, where it is no mistake but an amount
+    # for an amount: what it is a part of, in A and in B, where it is a part of anything; else None
     totals: tuple[int, int] | None = None
-    amount: bool = False
+    amount: bool = False  # it is an amount, see `elicit_app.study.amounts`
 
     @property
     def surplus(self) -> int:
@@ -158,17 +137,10 @@ class Rest(NamedTuple):
 
 @dataclass(frozen=True)
 class DifferenceSentence:
-    """The difference in one sentence about one side, its fewer first.
+    """The difference in one sentence about one side, its fewer first."""
 
-    Parameters
-    ----------
-    subject : {"A", "B"}
-        The side the sentence is about.
-    fewer, more : tuple of str
-        "12 fewer missed melanomas"; "85 more needless excisions".
-    """
-
-    subject: Letter
+    subject: Letter  # the side the sentence is about
+    # "12 fewer missed melanomas"; "85 more needless excisions"
     fewer: tuple[str, ...]
     more: tuple[str, ...]
 
@@ -190,30 +162,14 @@ class DifferenceSentence:
 
 @dataclass(frozen=True)
 class PairComparison:
-    """All that is said about a pair.
+    """All that is said about a pair."""
 
-    Parameters
-    ----------
-    rows : tuple of Row
-        What differs, in study order, at most the number of rows asked for.
-    fold : Rest
-        What has no row.
-    fold_sentence : str
-        The same in words.
-    strip : DifferenceSentence
-        The difference in one sentence.
-    headline : str
-        The question.
-    cases : str
-        "1,000 patients".
-    """
-
-    rows: tuple[Row, ...]
-    fold: Rest
-    fold_sentence: str
-    strip: DifferenceSentence
+    rows: tuple[Row, ...]  # what differs, in study order, at most the number of rows asked for
+    fold: Rest  # what has no row
+    fold_sentence: str  # the same in words
+    strip: DifferenceSentence  # the difference in one sentence
     headline: str
-    cases: str
+    cases: str  # "1,000 patients"
 
     def spoken(self, number: int) -> str:
         """Return the name of the comparison of question `number` for a screen reader."""
@@ -450,16 +406,10 @@ class Branch(NamedTuple):
 
 
 def branches(left: Counts, right: Counts, wording: Wording, *, condensed: bool = False) -> tuple[Branch, ...]:
-    """Return the full picture in study order; every case is in exactly one leaf.
+    """Return the full picture of A and B, both of shape (k, k), in study order; every case is in exactly one leaf.
 
-    Parameters
-    ----------
-    left, right : ndarray of int64, shape (k, k)
-        Cases in A and in B.
-    wording : Wording
-        The words of the domain.
-    condensed : bool
-        Join what is the same: the mistakes of a truth that do not differ, and the truths in which nothing differs.
+    `condensed` joins what is the same: the mistakes of a truth that do not differ, and the truths in which nothing
+    differs.
     """
     if wording.priced is not None:
         return ()  # every amount has its row already

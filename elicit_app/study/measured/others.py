@@ -94,12 +94,9 @@ def _multilabel(cases: CaseColumns, options: Options) -> Measurement:
 
 
 def _label_accuracy(cases: CaseColumns, options: Options) -> Measurement:
-    free = Options(false_positive_penalty=0.0, false_negative_penalty=0.0)
-    return Measurement(*_by_label(_penalised(cases, free)))
-
-
-def _by_label(found: PenalizedMultilabelScore) -> tuple[float, dict[str, Any]]:
-    return float(found), {"by label": dict(zip(found.labels, map(float, found.per_label), strict=True))}
+    found = _penalised(cases, Options(false_positive_penalty=0.0, false_negative_penalty=0.0))
+    by_label = dict(zip(found.labels, map(float, found.per_label), strict=True))
+    return Measurement(float(found), {"by label": by_label})
 
 
 def _relevance_of(cases: CaseColumns, options: Options) -> RelevanceScore:
