@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LEVEL = 0.95
 _PENALTIES, _ALPHA_BETA = ("false_positive_penalty", "false_negative_penalty"), ("alpha", "beta", "reference")
+_FREE = Options(false_positive_penalty=0.0, false_negative_penalty=0.0)
 _SHARES = np.linspace(0, 1, 21)  # of alpha, in the plot
 
 
@@ -94,12 +95,8 @@ def _multilabel(cases: CaseColumns, options: Options) -> Measurement:
 
 
 def _label_accuracy(cases: CaseColumns, options: Options) -> Measurement:
-    free = Options(false_positive_penalty=0.0, false_negative_penalty=0.0)
-    return Measurement(*_by_label(_penalised(cases, free)))
-
-
-def _by_label(found: PenalizedMultilabelScore) -> tuple[float, dict[str, Any]]:
-    return float(found), {"by label": dict(zip(found.labels, map(float, found.per_label), strict=True))}
+    found = _penalised(cases, _FREE)
+    return Measurement(float(found), {"by label": dict(zip(found.labels, map(float, found.per_label), strict=True))})
 
 
 def _relevance_of(cases: CaseColumns, options: Options) -> RelevanceScore:
@@ -142,6 +139,10 @@ def _draw_numbers(cases: CaseColumns, options: Options, axes: Axes) -> object:
 
 def _draw_labels(cases: CaseColumns, options: Options, axes: Axes) -> object:
     return _penalised(cases, options).plot(axes)
+
+
+def _draw_label_accuracy(cases: CaseColumns, options: Options, axes: Axes) -> object:
+    return _penalised(cases, _FREE).plot(axes)
 
 
 def _draw_relevance(cases: CaseColumns, options: Options, axes: Axes) -> object:
@@ -201,7 +202,7 @@ MEASURES = (
         "several labels",
         "higher",
         _label_accuracy,
-        _draw_labels,
+        _draw_label_accuracy,
     ),
     Measure(
         "multilabel",
