@@ -110,12 +110,7 @@ def _told_runs(name: str, people: str, lab: Laboratory, runs: Sequence[Simulated
     told(f"{name}: agreement", people, [run.agreement for run in runs])
     told(f"{name}: agreement expected", people, [_expected(lab, run) for run in runs])
     told(f"{name}: range factor", people, [run.range_factor or 0.0 for run in runs], form=".2f")
-    told(
-        f"{name}: range factor to the best known",
-        people,
-        [_to_best_known(run) for run in runs],
-        form=".2f",
-    )
+    told(f"{name}: range factor to the best known", people, [_to_best_known(run) for run in runs], form=".2f")
     told(f"{name}: effective draws", people, [run.outcome.effective_draws or 0.0 for run in runs], ">= 1000", ".0f")
 
 

@@ -12,18 +12,10 @@ _OPTION = re.compile(r"`(\w+)`")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that has to be put right.
+    """One thing that has to be put right."""
 
-    Parameters
-    ----------
-    what : str
-        The fault, with its place: "Row 214: the probabilities add up to 0.87, not 1".
-    remedy : str
-        What to do about it, one or two sentences.
-    """
-
-    what: str
-    remedy: str = ""
+    what: str  # the fault, with its place: "Row 214: the probabilities add up to 0.87, not 1"
+    remedy: str = ""  # what to do about it, one or two sentences
 
 
 class Problem(Exception):  # noqa: N818  a problem is told to people, it is not a crash

@@ -281,7 +281,7 @@ def _holds_answers(path: Path) -> bool:
 
 
 def is_session(text: str) -> bool:
-    """Return whether a text begins as the file of a session does: an expert's answers, one event a line.
+    """Return whether a text begins as the file of a session does: an expert's answers, one event per line.
 
     >>> is_session('{"format":"elicit-session","version":2}')
     True

@@ -73,7 +73,7 @@ def ask(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file where it exists.")] = False,
 ) -> None:
-    """Answer questions in the terminal: type a line a question, or pipe them in.
+    """Answer questions in the terminal: type a line per question, or pipe them in.
 
     Keys: 1 A, 2 B (1+ clearly, 1- slightly), 0 about equal, =40 makes both equal, s cannot say,
     u undo, q stop and see the result.

@@ -71,18 +71,6 @@ def ask_in_terminal(options: AskOptions, *, data: Path | None = None) -> ResultV
     """Run a session in the terminal and return its result, or None where there is none yet.
 
     Questions and messages go to standard error, the result to standard output.
-
-    Parameters
-    ----------
-    options : AskOptions
-        What was asked for.
-    data : Path, optional
-        The user's data folder; by default the real one.
-
-    Raises
-    ------
-    Problem
-        In one sentence.
     """
     console = output.console(errors=True)
     if options.out is not None:

@@ -23,11 +23,7 @@ MetricFile = Annotated[Path, typer.Argument(metavar="METRIC", help="An elicited 
 
 def register_session(app: typer.Typer) -> None:
     """Add `session` with its commands."""
-    group = typer.Typer(
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        help="Check, recover and report on session files.",
-    )
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Check, recover and report on session files.")
     group.command("check", short_help="Say what is sound in a session file.")(check_session_file)
     group.command(short_help="Save what is left of a damaged session.")(recover)
     group.command(short_help="Write the report on a session.")(report)
@@ -80,8 +76,8 @@ def export(
         list[Path] | None,
         typer.Argument(
             metavar="[PREDICTIONS]...",
-            help="Predictions files, one a model, all of the same cases (CSV, Parquet or NPZ). With them html, pdf and "
-            "markdown become a report on what to do with these models, as score says it; without, a page about the "
+            help="Predictions files, one per model, all of the same cases (CSV, Parquet or NPZ). With them html, pdf "
+            "and markdown become a report on what to do with these models, as score says it; without, a page about the "
             "metric. A study folder stands for its models. `elicit session report` adds every answer.",
         ),
     ] = None,
@@ -236,8 +232,7 @@ def _check_metric(file: Path, metric: Path) -> None:
 
 
 def recover(
-    file: SessionFile,
-    out: Annotated[Path, typer.Option(help="The new session file; it must not exist.")],
+    file: SessionFile, out: Annotated[Path, typer.Option(help="The new session file; it must not exist.")]
 ) -> None:
     """Save what can be saved of a damaged session into a new file; the damaged one stays as it is."""
     from elicit_app.session.journal.recovery import recover_session
@@ -264,12 +259,14 @@ def report(
     file: SessionFile,
     out: Annotated[Path, typer.Option(help="The report: .pdf, .html or .md.")],
     study: Annotated[
-        str | None,
-        typer.Option(metavar="STUDY", help="Its study, where the session does not lie in the folder of it."),
+        str | None, typer.Option(metavar="STUDY", help="Its study, where the session does not lie in the folder of it.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the report where it exists.")] = False,
 ) -> None:
     """Write the report on a session, as the window does: what to do and why, both doubts, and every answer in words."""
+    from elicit_app.study import parquet
+
+    parquet.start()  # most studies are in such files, and it is ready when everything is loaded
     from elicit_app.session.report import report_of, save_report
     from elicit_app.session.results.result import result_view
     from elicit_app.session.session import Session

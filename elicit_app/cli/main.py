@@ -13,16 +13,7 @@ from typing import Annotated
 
 import typer
 
-from elicit_app.cli import (
-    ask,
-    files,
-    measure,
-    output,
-    reproduce,
-    score,
-    simulate,
-    study,
-)
+from elicit_app.cli import ask, files, measure, output, reproduce, score, simulate, study
 from elicit_app.cli.output import show_as_text
 from elicit_app.problem import Problem
 from metrics import __version__

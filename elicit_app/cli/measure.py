@@ -74,7 +74,7 @@ def measure(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it: PNG, SVG or PDF.")] = None,
 ) -> None:
-    """Take a measure of files, one row a file."""
+    """Take a measure of files, one row per file."""
     from elicit_app.cli.files import load_metric
     from elicit_app.problem import WrongOption
     from elicit_app.study.measured.registry import Options, measure_named

@@ -82,11 +82,8 @@ def print_json(value: Any) -> None:
 def console(*, errors: bool = False) -> Console:
     """Return a console for tables and styled lines: no markup, no control characters of foreign text.
 
-    Parameters
-    ----------
-    errors : bool
-        Standard error, for questions and messages; otherwise standard output, which into a file or a pipe is not cut
-        to the width of a terminal.
+    Questions and messages go to standard error (`errors`); what goes to standard output into a file or a pipe is not
+    cut to the width of a terminal.
     """
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
@@ -126,19 +123,9 @@ _PATIENCE = 1.0
 
 @contextmanager
 def progress(task: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Give a function that is told how much more has been done.
+    """Give a function that is told how much more has been done of a task ("Scoring"), out of `total` if that is known.
 
-    Parameters
-    ----------
-    task : str
-        What is being done: "Scoring".
-    total : int, optional
-        How much there is to do; without it the bar only shows that work goes on.
-
-    Yields
-    ------
-    callable
-        ``advance(amount)``. The bar appears after a second, and only where standard error is a terminal.
+    The bar appears after a second, and only where standard error is a terminal.
     """
     bar: Progress | None = None
     started, done = time.monotonic(), 0
@@ -185,12 +172,7 @@ def flag(option: str) -> str:
 def require_new(path: Path, force: bool) -> None:
     """Refuse a file name that cannot be written, or that is taken, unless the user said that it may be replaced.
 
-    Parameters
-    ----------
-    path : Path
-        The file to be written; a device or a pipe is not taken.
-    force : bool
-        An existing file may be replaced; never one with an expert's answers (see `write_atomically`).
+    Devices and pipes are not taken; a file with an expert's answers is never replaced (see `write_atomically`).
 
     Raises
     ------

@@ -32,7 +32,7 @@ def score(
         list[Path],
         typer.Argument(
             metavar="PREDICTIONS",
-            help="One predictions file a model, all of the same cases; a study folder stands for all of its models.",
+            help="One predictions file per model, all of the same cases; a study folder stands for all of its models.",
         ),
     ],
     prevalence: Annotated[

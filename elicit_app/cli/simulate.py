@@ -289,7 +289,7 @@ def sweep(
             help="Options of simulate by name (study, procedure, noise, questions, ...); a list is run through.",
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="RUNS.parquet", help="The table: one row a run.")],
+    out: Annotated[Path, typer.Option(metavar="RUNS.parquet", help="The table: one row per run.")],
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes at once; by default one a processor.")] = None,
     engine: Annotated[Literal["local", "dask"], typer.Option(help="dask: workers of a cluster do the runs.")] = "local",
     scheduler: Annotated[
@@ -323,12 +323,7 @@ def sweep(
 
         try:
             rows = run_sweep(
-                stated,
-                out,
-                jobs=jobs or os.cpu_count() or 1,
-                engine=engine,
-                scheduler=scheduler,
-                advance=count,
+                stated, out, jobs=jobs or os.cpu_count() or 1, engine=engine, scheduler=scheduler, advance=count
             )
         except KeyboardInterrupt:
             print(f"Stopped after {done:,} of {stated.n_runs:,} runs; the same command goes on.", file=sys.stderr)

@@ -43,11 +43,7 @@ LogitsOption = Annotated[bool, typer.Option("--logits", help="The columns hold r
 
 def register(app: typer.Typer) -> None:
     """Add `study` with its commands."""
-    group = typer.Typer(
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        help="Make, list, send and collect studies.",
-    )
+    group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Make, list, send and collect studies.")
     group.command("new", short_help="Make a study from predictions files.")(new)
     group.command("list")(show_list)
     group.command("change", short_help="Add, rename or take out models.")(change)
@@ -66,7 +62,7 @@ def new(
         typer.Option(
             "--predictions",
             metavar="FILE [FILE ...]",
-            help="Predictions of one model a file: CSV or Parquet with columns y_true and proba_<class>, "
+            help="Predictions of one model per file: CSV or Parquet with columns y_true and proba_<class>, "
             "or NPZ with arrays y_true, y_proba and optionally classes; or with columns true_<label> and "
             "pred_<label>; or with y_true, y_pred and context_<feature>.",
         ),

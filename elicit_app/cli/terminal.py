@@ -120,18 +120,10 @@ Read = Callable[[QuestionView | None], str | None]
 
 
 class Terminal:
-    """One session in the terminal.
+    """One session in the terminal, closed at the end; questions and messages go to `console`, standard error.
 
-    Parameters
-    ----------
-    session : Session
-        The open session; it is closed at the end.
-    console : Console
-        Where questions and messages go (standard error, so that results stay apart).
-    read : callable
-        Returns the next line; given the question that stands, or None at another prompt.
-    waits : bool
-        Somebody types: how long answers take is kept, and used to compute what comes next.
+    `read` returns the next line, given the question that stands, or None at another prompt. Where somebody types
+    (`waits`), how long answers take is kept, and used to compute what comes next.
     """
 
     def __init__(self, session: Session, console: Console, read: Read, *, waits: bool = False) -> None:

@@ -196,13 +196,7 @@ class Asker:
         return question if proposal.side == side else question.swapped()
 
     def _choice(
-        self,
-        pairs: PairSet,
-        n: int,
-        history: Sequence[Asked],
-        belief: Posterior,
-        row: Row,
-        rng: np.random.Generator,
+        self, pairs: PairSet, n: int, history: Sequence[Asked], belief: Posterior, row: Row, rng: np.random.Generator
     ) -> Question:
         """Return a question that asks to choose; the side that won less so far is more often expected to win."""
         question = self._pair(pairs, n)

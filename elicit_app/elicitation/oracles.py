@@ -87,10 +87,7 @@ class JudgingOracle(ABC):
     """
 
     def __init__(
-        self,
-        clear: float | None = None,
-        matching: Matching | None = None,
-        rng: np.random.Generator | None = None,
+        self, clear: float | None = None, matching: Matching | None = None, rng: np.random.Generator | None = None
     ) -> None:
         self.clear, self.matching = clear, matching or EXACT_MATCHING
         self._matching_rng = rng or np.random.default_rng(0)

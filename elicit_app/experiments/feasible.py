@@ -27,21 +27,11 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class FeasibleSphere:
-    """The largest sphere of a study's matrices.
+    """The largest sphere of a study's matrices."""
 
-    Parameters
-    ----------
-    study : Study
-        Whose matrices.
-    model : str or None
-        The model whose probabilities decide; None for a distribution.
-    sphere : MeasuredSphere
-        Centre, radius lambda, and the classifiers on it.
-    """
-
-    study: Study
-    model: str | None
-    sphere: MeasuredSphere
+    study: Study  # whose matrices
+    model: str | None  # the model whose probabilities decide; None for a distribution
+    sphere: MeasuredSphere  # centre, radius lambda, and the classifiers on it
 
     def as_json(self) -> dict[str, object]:
         """Return what `elicit study radius --json` prints; matrices are rates, rows are true classes."""
@@ -55,12 +45,7 @@ class FeasibleSphere:
         }
 
     def classifier(self, matrix: Matrix) -> Matrix:
-        """Return the randomised classifier h(x, j), shape (n, k), whose matrix is the one that is shown.
-
-        Parameters
-        ----------
-        matrix : ndarray of shape (k, k)
-            What is answered for each true class; rows sum to 1.
+        """Return the randomised classifier h(x, j), shape (n, k), that has a matrix (k, k) whose rows sum to 1.
 
         Raises
         ------
@@ -81,12 +66,7 @@ class FeasibleSphere:
 def feasible_sphere(study: Study, model: str | None = None) -> FeasibleSphere:
     """Measure the sphere of a study: k linear programmes over its cases, or over all points of its distribution.
 
-    Parameters
-    ----------
-    study : Study
-        Real predictions or a distribution.
-    model : str, optional
-        Of several models, this one; by default the first.
+    Of several models the first one is taken, or the one that is named.
 
     Raises
     ------
@@ -98,7 +78,7 @@ def feasible_sphere(study: Study, model: str | None = None) -> FeasibleSphere:
 
 
 def write_probabilities(path: Path, classes: Sequence[str], probabilities: Matrix) -> None:
-    """Write a randomised classifier as CSV: a row a case, a column ``answer_<class>`` a class."""
+    """Write a randomised classifier as CSV: a row per case, a column ``answer_<class>`` a class."""
     import polars as pl
 
     columns = {f"answer_{name}": probabilities[:, index] for index, name in enumerate(classes)}

@@ -24,19 +24,12 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class JudgedPairs:
-    """Random pairs of achievable matrices that the true metric tells apart.
+    """Random pairs of achievable matrices that the true metric tells apart."""
 
-    Parameters
-    ----------
-    first, second : ndarray of shape (n, k, k)
-        Rates.
-    differences : ndarray of shape (n,)
-        True u(first) - u(second), never 0.
-    """
-
+    # shape (n, k, k): rates
     first: Matrix
     second: Matrix
-    differences: Matrix
+    differences: Matrix  # shape (n,): true u(first) - u(second), never 0
 
     @classmethod
     def draw(cls, truth: Values, achievable: Achievable, rng: np.random.Generator, n: int = N_PAIRS) -> JudgedPairs:
@@ -80,13 +73,7 @@ class JudgedPairs:
         return float(np.median(np.abs(self.differences)))
 
     def sensitivity(self, accuracy: float) -> float:
-        """Return the s at which P(right) = 1 / (1 + exp(-s |u(X) - u(Y)|)) has this mean over the pairs.
-
-        Parameters
-        ----------
-        accuracy : float
-            In (0.5, 1).
-        """
+        """Return the s at which P(right) = 1 / (1 + exp(-s |u(X) - u(Y)|)) has a mean in (0.5, 1) over the pairs."""
         sizes = np.abs(self.differences)
         low, high = -60.0, 60.0  # log2 of s times the typical difference
         for _ in range(100):
@@ -125,10 +112,7 @@ class Achievable(Protocol):
 class ModelDecisions:
     """A random model's decisions of least expected cost under C_ij = exp(1.5 N(0, 1)), counted.
 
-    Parameters
-    ----------
-    cases : sequence of Cases
-        One per model, or one distribution.
+    There are cases for each model, or for one distribution.
     """
 
     def __init__(self, cases: Sequence[Cases]) -> None:
@@ -152,14 +136,9 @@ class ModelDecisions:
 
 
 class CountedOutcomes:
-    """Outcomes of random batches of a study's own items, as they were counted when the study was made.
+    """Outcomes of random batches of a study's own items, as they were counted, for each model, when the study was made.
 
     A pair is of two batches neither of which is better in everything: others say nothing about what a person values.
-
-    Parameters
-    ----------
-    tallies : sequence of Tally
-        One per model, of amounts.
     """
 
     def __init__(self, tallies: Sequence[Tally]) -> None:
@@ -181,13 +160,7 @@ class CountedOutcomes:
 
 
 class LowerBoundary:
-    """Points of the sphere whose direction a has no positive part, uniformly.
-
-    Parameters
-    ----------
-    sphere : Sphere
-        The query space.
-    """
+    """Points of the sphere whose direction a has no positive part, uniformly."""
 
     def __init__(self, sphere: Sphere) -> None:
         self.sphere = sphere
@@ -229,25 +202,16 @@ class Stretches:
 
     The same matrices as those of `least_costs`, up to rounding: a stretch is settled as a whole only where its answer
     is the cheapest for every point of the box around its rows. On the paper's about ten times as fast.
-
-    Parameters
-    ----------
-    middle, reach : ndarray of shape (b, k)
-        The box around the probabilities of each stretch: its middle, and half its width.
-    gain : ndarray of shape (b, k)
-        What the rows of each stretch add together.
-    eta, gain_by_row : ndarray of shape (b, rows, k)
-        The rows; the last stretch is filled up with rows that add nothing.
-    total : float
-        As in `Cases`.
     """
 
+    # shape (b, k): the box around the probabilities of each stretch: its middle, and half its width
     middle: Matrix
     reach: Matrix
-    gain: Matrix
+    gain: Matrix  # shape (b, k): what the rows of each stretch add together
+    # shape (b, rows, k): the rows; the last stretch is filled up with rows that add nothing
     eta: Matrix
     gain_by_row: Matrix
-    total: float
+    total: float  # as in `Cases`
 
     @classmethod
     def of(cls, cases: Cases) -> Stretches | None:

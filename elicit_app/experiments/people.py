@@ -38,23 +38,15 @@ _NOISE_FORMS = "none, weights:S, flip:P, logit:ACCURACY or bounded:E"
 
 @dataclass(frozen=True)
 class Person:
-    """In which way an expert values a result.
+    """In which way an expert values a result."""
 
-    Parameters
-    ----------
-    kind : str
-        linear; concave: mistakes of a kind are felt by a power of their count; quadratic: mistakes of a kind weigh the
-        more the more of them there are, 1 + P times as much where all cases of a class are wrong that way; minimax:
-        only the class that is right least often counts; threshold: linear while the gravest class is wrong at most so
-        often, else unacceptable; f1: the mean over classes of the F-measure; gmean, hmean: the geometric and the
-        harmonic mean over classes of how often they are right; qmean: 1 - the root mean square of how often they are
-        wrong.
-    amount : float
-        The power, in (0, 1]; P, in (0, 1); the rate, in (0, 1).
-    """
-
+    # linear; concave: mistakes of a kind are felt by a power of their count; quadratic: mistakes of a kind weigh the
+    # more the more of them there are, 1 + P times as much where all cases of a class are wrong that way; minimax: only
+    # the class that is right least often counts; threshold: linear while the gravest class is wrong at most so often,
+    # else unacceptable; f1: the mean over classes of the F-measure; gmean, hmean: the geometric and the harmonic mean
+    # over classes of how often they are right; qmean: 1 - the root mean square of how often they are wrong
     kind: PersonKind = "linear"
-    amount: float = 1.0
+    amount: float = 1.0  # the power, in (0, 1]; P, in (0, 1); the rate, in (0, 1)
 
     def __str__(self) -> str:
         """Return the text that stands for it."""
@@ -93,16 +85,9 @@ class Person:
         return cls(name)
 
     def values(self, metric: Metric, prevalence: Matrix, population: int) -> Values:
-        """Return how such a person values results, given linear weights.
+        """Return how such a person values results, given linear weights; a minimax or f1 person only wobbles by them.
 
-        Parameters
-        ----------
-        metric : Metric
-            The weights; a minimax or f1 person gives every class the same and only wobbles.
-        prevalence : ndarray of shape (k,)
-            Row sums of the matrices.
-        population : int
-            How many cases a result is about: counts are felt, not rates.
+        `prevalence`, shape (k,), are the row sums of the matrices; counts out of `population` are felt, not rates.
 
         Raises
         ------
@@ -123,27 +108,13 @@ LINEAR = Person()
 
 @dataclass(frozen=True, eq=False)
 class NonLinear:
-    """The values of a person who is not linear.
+    """The values of a person who is not linear."""
 
-    Parameters
-    ----------
-    person : Person
-        In which way.
-    metric : Metric
-        Linear weights; not used by minimax and f1.
-    prevalence : ndarray of shape (k,)
-        Row sums of the matrices.
-    population : int
-        How many cases a result is about.
-    importance : ndarray of shape (k,)
-        How much each class counts for minimax and f1.
-    """
-
-    person: Person
-    metric: Metric
-    prevalence: Matrix
-    population: int
-    importance: Matrix
+    person: Person  # in which way
+    metric: Metric  # linear weights; not used by minimax and f1
+    prevalence: Matrix  # shape (k,): row sums of the matrices
+    population: int  # how many cases a result is about
+    importance: Matrix  # shape (k,): how much each class counts for minimax and f1
 
     @property
     def family(self) -> Family:
@@ -225,20 +196,13 @@ class NonLinear:
 
 @dataclass(frozen=True)
 class Noise:
-    """How an expert errs.
+    """How an expert errs."""
 
-    Parameters
-    ----------
-    kind : str
-        none; weights: log-ratios of the person's weights wobble at every answer; flip: inverts each answer
-        independently; logit: logistic noise, calibrated per run so that random pairs are answered rightly with a mean
-        probability; bounded: a coin where utilities differ by little.
-    amount : float
-        Standard deviation >= 0; probability in [0, 1]; accuracy in (0.5, 1); bound >= 0.
-    """
-
+    # none; weights: log-ratios of the person's weights wobble at every answer; flip: inverts each answer independently;
+    # logit: logistic noise, calibrated per run so that random pairs are answered rightly with a mean probability;
+    # bounded: a coin where utilities differ by little
     kind: NoiseKind = "none"
-    amount: float = 0.0
+    amount: float = 0.0  # standard deviation >= 0; probability in [0, 1]; accuracy in (0.5, 1); bound >= 0
 
     def __str__(self) -> str:
         """Return the text that stands for it."""
@@ -277,21 +241,10 @@ class Noise:
         matching: Matching | None = None,
         strength: bool = False,
     ) -> Oracle:
-        """Return the expert.
+        """Return the expert, who values results as `values` says and finds equal points as `matching` says.
 
-        Parameters
-        ----------
-        values : Values
-            What the expert values.
-        pairs : JudgedPairs
-            What logistic noise is calibrated on. "Clearly" means: more than their typical difference is felt. None
-            where neither is used.
-        rng : numpy.random.Generator
-            Chance.
-        matching : Matching, optional
-            How equal points are found.
-        strength : bool
-            Answers say slightly or clearly.
+        Logistic noise is calibrated on `pairs`; where answers say slightly or clearly (`strength`), "clearly" means
+        that more than their typical difference is felt. They may be None where neither is used.
         """
         clear = pairs.typical_difference if strength and pairs is not None else None
         utility = values.utility
@@ -312,17 +265,10 @@ class Noise:
 
 @dataclass(frozen=True)
 class Voters:
-    """Several experts who answer every question together: the majority counts, of counts the middle one.
+    """Several experts who answer every question together: the majority counts, of counts the middle one."""
 
-    Parameters
-    ----------
-    number : int
-        How many, at least 1.
-    noise : Noise
-        How each of them errs, independently; weights: how far the lasting values of each lie from the true ones.
-    """
-
-    number: int
+    number: int  # how many, at least 1
+    # how each of them errs, independently; weights: how far the lasting values of each lie from the true ones
     noise: Noise
 
     def __str__(self) -> str:

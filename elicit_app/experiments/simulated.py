@@ -25,44 +25,22 @@ MEASURES = ("questions", "error_l1", "error_l2", "error_linf", "agreement", "reg
 
 @dataclass(frozen=True, eq=False)
 class SimulatedRun:
-    """One simulated expert.
+    """One simulated expert."""
 
-    Parameters
-    ----------
-    true_weights, elicited_weights : tuple of float
-        In the family's normalisation.
-    bounded : tuple
-        Per weight None, or (lo, hi).
-    questions : int
-        Every answer counts, votes included.
-    stopped : str
-        Why the procedure stopped.
-    error_l1, error_l2, error_linf : float
-        Norms of elicited minus true weights.
-    agreement : float
-        Share of random pairs of achievable matrices on which both metrics prefer the same side.
-    regret : float
-        How much of the possible utility is lost by choosing with the elicited metric, in [0, 1].
-    seconds : float
-        Time the procedure and its answers took.
-    outcome : Outcome
-        All that was learned.
-    asked : tuple of Asked
-        The transcript.
-    """
-
+    # in the family's normalisation
     true_weights: tuple[float, ...]
     elicited_weights: tuple[float, ...]
-    bounded: tuple[Bound, ...]
-    questions: int
-    stopped: str
+    bounded: tuple[Bound, ...]  # per weight None, or (lo, hi)
+    questions: int  # every answer counts, votes included
+    stopped: str  # why the procedure stopped
+    # norms of elicited minus true weights
     error_l1: float
     error_l2: float
     error_linf: float
-    agreement: float
-    regret: float
-    seconds: float
-    outcome: Outcome
+    agreement: float  # share of random pairs of achievable matrices on which both metrics prefer the same side
+    regret: float  # how much of the possible utility is lost by choosing with the elicited metric, in [0, 1]
+    seconds: float  # time the procedure and its answers took
+    outcome: Outcome  # all that was learned
     asked: tuple[Asked, ...] = field(repr=False)
 
     @property
@@ -123,24 +101,12 @@ class SimulatedRun:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """Simulated experts of one study and setting.
+    """Simulated experts of one study and setting."""
 
-    Parameters
-    ----------
-    study : Study
-        What they were asked about.
-    setting : Setting
-        How.
-    runs : tuple of SimulatedRun
-        In order of their seeds.
-    experts : mapping
-        Who was simulated, see `Experts.as_json`.
-    """
-
-    study: Study
+    study: Study  # what they were asked about
     setting: Setting
-    runs: tuple[SimulatedRun, ...]
-    experts: Mapping[str, object] = field(default_factory=dict)
+    runs: tuple[SimulatedRun, ...]  # in order of their seeds
+    experts: Mapping[str, object] = field(default_factory=dict)  # who was simulated, see `Experts.as_json`
 
     def values(self, measure: str) -> Matrix:
         """Return one of `MEASURES` for every run."""
@@ -174,14 +140,7 @@ class Simulation:
 def settings_used(study: Study, setting: Setting, experts: Mapping[str, object]) -> dict[str, object]:
     """Return everything that runs depend on, by name, as JSON objects and tables of runs state it.
 
-    Parameters
-    ----------
-    study : Study
-        What is asked about.
-    setting : Setting
-        How.
-    experts : mapping
-        Who is simulated, see `Experts.as_json`.
+    Who is simulated is given as `Experts.as_json` has it.
     """
     return {
         "study": study.name,
@@ -196,14 +155,9 @@ def settings_used(study: Study, setting: Setting, experts: Mapping[str, object])
 
 
 def transcript_line(run: int, asked: Asked) -> dict[str, object]:
-    """Return a question and its answer as a line of `--transcript` holds them; matrices are counts.
+    """Return a question (with a population) and its answer as a line of `--transcript` holds them; matrices are counts.
 
-    Parameters
-    ----------
-    run : int
-        Number of the simulated expert, from 0.
-    asked : Asked
-        The question, with a population, and the answer.
+    Runs are numbered from 0.
     """
     question, answer = asked
     kind = "equal" if question.asks_equal else "choice"

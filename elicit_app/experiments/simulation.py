@@ -37,41 +37,18 @@ _TRUTH, _PAIRS, _ORACLE, _PROCEDURE = range(4)
 
 @dataclass(frozen=True)
 class Experts:
-    """Who is simulated.
+    """Who is simulated."""
 
-    Parameters
-    ----------
-    weights : tuple of float or None
-        The same true weights in every run; None draws them.
-    truth : str
-        iid or structured random weights.
-    noise : Noise
-        How the experts err.
-    votes : int
-        Each question is asked this often, and the majority counts.
-    strength : bool
-        Answers say slightly or clearly.
-    person : Person
-        In which way results are valued, given the weights.
-    matching : Matching
-        How equal points are found.
-    ratio : float or None
-        The largest weight in units of the smallest, where random weights are stretched to it.
-    voters : Voters or None
-        Several experts who answer together, in place of one with `noise`.
-    denominator : tuple of float, "random" or None
-        They value results by a fraction with this denominator; see `true_metric`.
-    """
-
-    weights: tuple[float, ...] | None = None
+    weights: tuple[float, ...] | None = None  # the same true weights in every run; None draws them
     truth: Kind = "iid"
-    noise: Noise = NO_NOISE
-    votes: int = 1
-    strength: bool = False
-    person: Person = LINEAR
-    matching: Matching = EXACT_MATCHING
-    ratio: float | None = None
-    voters: Voters | None = None
+    noise: Noise = NO_NOISE  # how the experts err
+    votes: int = 1  # each question is asked this often, and the majority counts
+    strength: bool = False  # answers say slightly or clearly
+    person: Person = LINEAR  # in which way results are valued, given the weights
+    matching: Matching = EXACT_MATCHING  # how equal points are found
+    ratio: float | None = None  # the largest weight in units of the smallest, where random weights are stretched to it
+    voters: Voters | None = None  # several experts who answer together, in place of one with `noise`
+    # they value results by a fraction with this denominator; see `true_metric`
     denominator: tuple[float, ...] | Literal["random"] | None = None
 
     def __post_init__(self) -> None:
@@ -167,17 +144,7 @@ def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 
 class Laboratory:
-    """One study and setting, ready for any number of runs.
-
-    Parameters
-    ----------
-    study : Study
-        Real predictions or a distribution.
-    setting : Setting
-        How to ask; its seed is that of the first run's series.
-    experts : Experts
-        Who answers.
-    """
+    """One study and setting, ready for any number of runs; the setting's seed is that of their series."""
 
     def __init__(self, study: Study, setting: Setting, experts: Experts) -> None:
         self.study, self.setting, self.experts = study, setting, experts
@@ -224,27 +191,14 @@ class Laboratory:
         )
 
     def run(self, number: int, *, judged: bool = True) -> SimulatedRun:
-        """Simulate run `number`; everything random comes from SeedSequence([seed, number]).
+        """Simulate run `number` (from 0); everything random comes from SeedSequence([seed, number]).
 
-        Parameters
-        ----------
-        number : int
-            From 0.
-        judged : bool
-            Compute agreement and regret, which take most of the time of a published search; else both are NaN.
+        Agreement and regret, NaN unless `judged`, take most of the time of a published search.
         """
         return _Sitting(self, number, judged=judged).run
 
     def watched(self, number: int, every: int) -> list[SimulatedRun]:
-        """Simulate run `number`, and say after every so many answers what was known then; the last is the whole run.
-
-        Parameters
-        ----------
-        number : int
-            From 0.
-        every : int
-            Answers from one look to the next, at least 1.
-        """
+        """Simulate run `number`, and say after `every` so many answers what was known; the last is the whole run."""
         sitting = _Sitting(self, number)
         earlier = range(every, len(sitting.asked), every)
         return [*(sitting.after(answers) for answers in earlier), sitting.run]
@@ -303,22 +257,10 @@ def simulate(
     jobs: int = 1,
     advance: Callable[[int], object] = lambda done: None,
 ) -> Simulation:
-    """Let a procedure ask simulated experts.
+    """Let a procedure ask simulated experts, by default noise-free ones of random metrics.
 
-    Parameters
-    ----------
-    study : Study
-        Real predictions or a distribution.
-    setting : Setting
-        How to ask; run r draws everything from SeedSequence([setting.seed, r]).
-    experts : Experts, optional
-        Who answers; by default noise-free experts of random metrics.
-    runs : int
-        How many, at least 1.
-    jobs : int
-        Processes at once; the result does not depend on it.
-    advance : callable
-        Told how many more runs are done.
+    Run r draws everything from SeedSequence([setting.seed, r]), in however many processes (`jobs`) they are done.
+    `advance` is told how many more runs are done.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Sweeps: many combinations of study, procedure and expert, a row a run, kept as they finish and taken up again.
+"""Sweeps: many combinations of study, procedure and expert, a row per run, kept as they finish and taken up again.
 
 What was found is a line a combination with standard errors, and a picture of errors against questions.
 """
@@ -44,27 +44,14 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Combination:
-    """One study with one setting and one kind of expert.
+    """One study with one setting and one kind of expert."""
 
-    Parameters
-    ----------
-    study : str
-        Bundled or synthetic name, study folder or predictions file.
-    procedure : str
-        Its registered name.
-    options : tuple of (str, value)
-        What `elicit simulate` calls its options, without the dashes and with underscores.
-    runs : int
-        How many simulated experts.
-    judged : bool
-        Compute agreement and regret too.
-    """
-
-    study: str
-    procedure: str
+    study: str  # bundled or synthetic name, study folder or predictions file
+    procedure: str  # its registered name
+    # what `elicit simulate` calls its options, without the dashes and with underscores
     options: tuple[tuple[str, Any], ...]
-    runs: int
-    judged: bool
+    runs: int  # how many simulated experts
+    judged: bool  # compute agreement and regret too
 
     def laboratory(self) -> Laboratory:
         """Return what runs its simulated experts.
@@ -98,18 +85,10 @@ class Combination:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is run: combinations in order, with what identifies each.
+    """What is run: combinations in order, with what identifies each."""
 
-    Parameters
-    ----------
-    combinations : tuple of Combination
-        In the order of the specification.
-    keys : tuple of str
-        A digest of all settings, versions and the data of each.
-    """
-
-    combinations: tuple[Combination, ...]
-    keys: tuple[str, ...]
+    combinations: tuple[Combination, ...]  # in the order of the specification
+    keys: tuple[str, ...]  # a digest of all settings, versions and the data of each
 
     @property
     def n_runs(self) -> int:
@@ -118,14 +97,11 @@ class Sweep:
 
 
 def read_sweep(path: Path) -> Sweep:
-    """Read a specification.
+    """Read a specification in TOML.
 
-    Parameters
-    ----------
-    path : Path
-        TOML. Keys are those of `elicit simulate`, with underscores; a list stands for one combination each; a list in a
-        list is one value. `runs` (default 1) counts the simulated experts of every combination, ``judge = false``
-        leaves agreement and regret out. Tables ``[[sweep]]`` share what stands above them.
+    Keys are those of `elicit simulate`, with underscores; a list stands for one combination each; a list in a list is
+    one value. `runs` (default 1) counts the simulated experts of every combination, ``judge = false`` leaves agreement
+    and regret out. Tables ``[[sweep]]`` share what stands above them.
 
     Raises
     ------
@@ -243,14 +219,7 @@ def unfinished(out: Path) -> Path:
 
 
 class Runs:
-    """The runs of a sweep that are done, in a file beside the one they are for.
-
-    Parameters
-    ----------
-    sweep : Sweep
-        What is run.
-    out : Path
-        The Parquet file that all runs are written to at the end.
+    """The runs of a sweep that are done, in a file beside `out`, which all of them are written to at the end.
 
     Raises
     ------
@@ -344,7 +313,7 @@ def run_sweep(
     Returns
     -------
     list of dict
-        A row a run, in the order of the specification.
+        A row per run, in the order of the specification.
 
     Raises
     ------
@@ -397,23 +366,12 @@ _QUESTIONS = "questions"
 
 @dataclass(frozen=True)
 class Found:
-    """What the runs of one combination came to.
+    """What the runs of one combination came to."""
 
-    Parameters
-    ----------
-    label : str
-        What tells the combination from the others of the sweep; everything where it is alone.
-    line : str
-        The same without the number of questions: what is one line in the picture.
-    runs : int
-        How many.
-    means, errors : dict of str to float
-        Mean over the runs and its standard error, by column; a column without values is left out.
-    """
-
-    label: str
-    line: str
+    label: str  # what tells the combination from the others of the sweep; everything where it is alone
+    line: str  # the same without the number of questions: what is one line in the picture
     runs: int
+    # mean over the runs and its standard error, by column; a column without values is left out
     means: dict[str, float]
     errors: dict[str, float]
 

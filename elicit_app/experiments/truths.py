@@ -56,20 +56,11 @@ class Values(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """A metric that can be computed for many matrices at once.
-
-    Parameters
-    ----------
-    family : str
-        dlpm, lpm, dlfpm or lfpm.
-    weights : ndarray
-        In the family's normalisation; for the linear-fractional families the numerator p.
-    numerator, denominator : ndarray of shape (k, k)
-        u(C) = (sum(numerator * C) + numerator_offset) / (sum(denominator * C) + denominator_offset).
-    """
+    """A metric that can be computed for many matrices at once."""
 
     family: Family
-    weights: Matrix
+    weights: Matrix  # in the family's normalisation; for the linear-fractional families the numerator p
+    # shape (k, k): u(C) = (sum(numerator * C) + numerator_offset) / (sum(denominator * C) + denominator_offset)
     numerator: Matrix
     numerator_offset: float
     denominator: Matrix
@@ -232,24 +223,11 @@ def stated_metric(values: Sequence[float], family: Family, n_classes: int) -> Me
 def random_metric(
     family: Family, prevalence: Matrix, rng: np.random.Generator, *, on_the_sphere: bool = False, kind: Kind = "iid"
 ) -> Metric:
-    """Draw a metric.
+    """Draw a metric of a family, for matrices with the row sums `prevalence`, shape (k,).
 
-    dlpm: Dirichlet(1). lpm: -|N(0, I)| normalised on the sphere, elsewhere -exp(1.2 N(0, I)) normalised; structured:
-    log-weight = row .7 + column .5 + residual .7 standard normals. The linear-fractional ones get a denominator that
-    keeps them monotone and at most 1 in size.
-
-    Parameters
-    ----------
-    family : str
-        dlpm, lpm, dlfpm or lfpm.
-    prevalence : ndarray of shape (k,)
-        Row sums of the matrices it will judge.
-    rng : numpy.random.Generator
-        Chance.
-    on_the_sphere : bool
-        Whether the query space is the sphere.
-    kind : str
-        iid or structured.
+    dlpm: Dirichlet(1). lpm: -|N(0, I)| normalised on the sphere, elsewhere -exp(1.2 N(0, I)) normalised; `kind`
+    structured: log-weight = row .7 + column .5 + residual .7 standard normals. The linear-fractional ones get a
+    denominator that keeps them monotone and at most 1 in size.
     """
     k = len(prevalence)
     if kind == "structured" and family != "lpm":
@@ -296,18 +274,10 @@ def with_ratio(metric: Metric, ratio: float) -> Metric:
 
 
 def random_fraction(family: Family, p: Matrix, prevalence: Matrix, rng: np.random.Generator) -> Fraction:
-    """Return a fraction with a given numerator whose denominator keeps it monotone and at most 1 in size.
+    """Return a fraction with the numerator `p`, shape (n,), whose denominator keeps it monotone and at most 1 in size.
 
-    Parameters
-    ----------
-    family : {"dlfpm", "lfpm"}
-        Of hits, p >= 0: 0 <= q <= p; of errors, p <= 0: 0 <= q <= -p.
-    p : ndarray of shape (n,)
-        Weights of the numerator.
-    prevalence : ndarray of shape (k,)
-        Row sums of the matrices it will judge.
-    rng : numpy.random.Generator
-        Chance.
+    Of hits (dlfpm), p >= 0: 0 <= q <= p; of errors (lfpm), p <= 0: 0 <= q <= -p. `prevalence`, shape (k,), has the row
+    sums of the matrices it will judge.
     """
     size = np.abs(p)
     q = size * rng.uniform(0, 1, len(p))
@@ -318,18 +288,10 @@ def random_fraction(family: Family, p: Matrix, prevalence: Matrix, rng: np.rando
 
 
 def stated_fraction(family: Family, p: Matrix, denominator: Sequence[float], prevalence: Matrix) -> Fraction:
-    """Return the fraction <p, x> / (<q, x> + q0) that a user states.
+    """Return the fraction <p, x> / (<q, x> + q0) that a user states; x: the k hits, or the errors in row-major order.
 
-    Parameters
-    ----------
-    family : {"dlfpm", "lfpm"}
-        What x is: the k hits, or the errors in row-major order.
-    p : ndarray of shape (n,)
-        Weights of the numerator in the family's normalisation.
-    denominator : sequence of n or n + 1 float
-        q, then q0; without it q0 is 1.
-    prevalence : ndarray of shape (k,)
-        Row sums of the matrices.
+    `p`, shape (n,), is in the family's normalisation; `denominator` is q, then q0, which is 1 where it is left out;
+    `prevalence`, shape (k,), has the row sums of the matrices.
 
     Raises
     ------

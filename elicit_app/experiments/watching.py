@@ -43,27 +43,15 @@ PEOPLE: dict[PersonKind | Literal["fraction"], float | None] = {
 
 @dataclass(frozen=True)
 class LabSettings:
-    """What is to be watched.
+    """What is to be watched."""
 
-    Parameters
-    ----------
-    study : str
-        A name or path that `open_study` takes.
-    procedure : str
-        Its registered name.
-    answers : {"choice", "equal", "mixed"}
-        What people are asked for, where the procedure offers it.
-    person, noise : str
-        As `elicit simulate` takes them: "concave:0.6", "logit:0.8"; or `FRACTION`, which bayes elicits as one.
-    questions, people, seed : int
-        How many questions and people, and the seed of everything random.
-    """
-
-    study: str = "wine"
-    procedure: str = "bayes"
-    answers: str = "choice"
+    study: str = "wine"  # a name or path that `open_study` takes
+    procedure: str = "bayes"  # its registered name
+    answers: str = "choice"  # {"choice", "equal", "mixed"}: what people are asked for, where the procedure offers it
+    # as `elicit simulate` takes them: "concave:0.6", "logit:0.8"; or `FRACTION`, which bayes elicits as one
     person: str = "linear"
     noise: str = "weights:0.6"
+    # how many questions and people, and the seed of everything random
     questions: int = 20
     people: int = 30
     seed: int = 1
@@ -110,46 +98,22 @@ class LabSettings:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What was known of one person after some answers.
-
-    Parameters
-    ----------
-    answers : int
-        How many.
-    otherwise : float
-        Share of random pairs that the elicited metric judges otherwise than the person, in [0, 1].
-    range_factor : float or None
-        How wide the 90 % ranges are; None for a search.
-    """
+    """What was known of one person after some answers."""
 
     answers: int
-    otherwise: float
-    range_factor: float | None
+    otherwise: float  # share of random pairs that the elicited metric judges otherwise than the person, in [0, 1]
+    range_factor: float | None  # how wide the 90 % ranges are; None for a search
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedPerson:
-    """One simulated person.
+    """One simulated person."""
 
-    Parameters
-    ----------
-    settings : LabSettings
-        What was asked.
-    number : int
-        Which person, from 1.
-    looks : tuple of Snapshot
-        After every few answers; the last is the end.
-    run : SimulatedRun
-        The end.
-    study : Study
-        What the questions were about.
-    """
-
-    settings: LabSettings
-    number: int
-    looks: tuple[Snapshot, ...]
+    settings: LabSettings  # what was asked
+    number: int  # which person, from 1
+    looks: tuple[Snapshot, ...]  # after every few answers; the last is the end
     run: SimulatedRun
-    study: Study
+    study: Study  # what the questions were about
 
     @property
     def inside(self) -> tuple[int, int] | None:
@@ -182,13 +146,7 @@ def watch(settings: LabSettings) -> Iterator[SimulatedPerson]:
 
 
 def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
-    """Say how wide the ranges will be, and of how many people that is known.
-
-    Parameters
-    ----------
-    people : sequence of SimulatedPerson
-        At least one, all of the same settings.
-    """
+    """Say how wide the ranges will be, and of how many people, all of the same settings, that is known."""
     asked = round(float(np.median([one.looks[-1].answers for one in people])))
     factors = [one.looks[-1].range_factor for one in people if one.looks[-1].range_factor is not None]
     values = np.array(factors or [one.looks[-1].otherwise for one in people])
@@ -202,7 +160,7 @@ def width_sentence(people: Sequence[SimulatedPerson]) -> tuple[str, str]:
 
 
 def questions_text(person: SimulatedPerson) -> str:
-    """Return the questions of one person and the answers in words, one a line."""
+    """Return the questions of one person and the answers in words, one per line."""
     family = person.run.outcome.family
     lines = [f"{person.study.title}: what simulated person {person.number} was asked ({person.settings.command})", ""]
     for number, (question, answer) in enumerate(person.asked, 1):

@@ -28,15 +28,6 @@ class Window(QMainWindow):
     """The one window of the app; closing it is always safe.
 
     Emits `settings_changed` with the new `Settings` where appearance or size of text may have changed.
-
-    Parameters
-    ----------
-    places : AppPaths
-        Where settings and sessions are kept.
-    settings : Settings
-        As they were kept.
-    dialogs : Dialogs, optional
-        The system's dialogs.
     """
 
     settings_changed = Signal(object)

@@ -18,36 +18,17 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Settings:
-    """What the window remembers.
-
-    Parameters
-    ----------
-    appearance : str
-        system, light or dark.
-    font_percent : int
-        Size of all text, 100 to 200 percent of the system's.
-    animation : bool
-        Whether a new question fades in.
-    numbers_only : bool
-        Whether the question page leaves out the squares.
-    geometry : str
-        Position and size of the window as Qt encodes them, base64; empty before the first start.
-    folders : tuple of str
-        Study folders that were opened, newest first.
-    session : str
-        The session that was open when the window was closed, opened again at the next start; empty for none.
-    tab : int
-        The tab of the result that was shown then.
-    """
+    """What the window remembers."""
 
     appearance: Appearance = "system"
-    font_percent: int = 100
-    animation: bool = True
-    numbers_only: bool = False
-    geometry: str = ""
-    folders: tuple[str, ...] = ()
+    font_percent: int = 100  # size of all text, 100 to 200 percent of the system's
+    animation: bool = True  # whether a new question fades in
+    numbers_only: bool = False  # whether the question page leaves out the squares
+    geometry: str = ""  # position and size of the window as Qt encodes them, base64; empty before the first start
+    folders: tuple[str, ...] = ()  # study folders that were opened, newest first
+    # the session that was open when the window was closed, opened again at the next start; empty for none
     session: str = ""
-    tab: int = 0
+    tab: int = 0  # the tab of the result that was shown then
 
     def with_folder(self, folder: Path) -> Settings:
         """Return the settings with `folder` as the study folder opened last."""

@@ -25,40 +25,23 @@ Space = Literal["frontier", "sphere"]
 
 
 class Setting(BaseModel):
-    """How one procedure asks; each procedure has a model of its own, told apart by `procedure`.
-
-    Parameters
-    ----------
-    procedure : str
-        The name, a `Literal` of one string in every subclass.
-    family, space : str
-        What is elicited, and where the matrices come from: a `Literal` of what the procedure can do; the first one is
-        the default.
-    questions : int or None
-        How many questions to ask; None where the procedure decides.
-    radius : float or None
-        On the sphere: a smaller one than the largest.
-    model : str or None
-        Ask about this model of the study only.
-    seed : int
-        Of every random choice.
-    purpose : {"choose", "costs", "both"} or None
-        What the answers are for, which a procedure that stops by itself stops by; None where nobody said so.
-    person : bool
-        Whole cases out of the study's population, counted from true labels.
-    """
+    """How one procedure asks; each procedure has a model of its own, told apart by `procedure`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    procedure: str
+    procedure: str  # the name, a `Literal` of one string in every subclass
+    # what is elicited, and where the matrices come from: a `Literal` of what the procedure can do; the first one is the
+    # default
     family: Family
     space: Space
+    # how many questions to ask; None where the procedure decides
     questions: int | None = Field(default=None, ge=1, le=MOST_QUESTIONS)
-    radius: float | None = None
-    model: str | None = None
-    seed: int = Field(default=0, ge=0)
+    radius: float | None = None  # on the sphere: a smaller one than the largest
+    model: str | None = None  # ask about this model of the study only
+    seed: int = Field(default=0, ge=0)  # of every random choice
+    # what the answers are for, which a procedure that stops by itself stops by; None where nobody said so
     purpose: AnswersFor | None = None
-    person: bool = False
+    person: bool = False  # whole cases out of the study's population, counted from true labels
 
     @model_validator(mode="before")
     @classmethod
@@ -102,36 +85,17 @@ S = TypeVar("S", bound=Setting)
 
 @dataclass(frozen=True)
 class Entry(Generic[S]):
-    """One procedure.
+    """One procedure."""
 
-    Parameters
-    ----------
-    setting : type of Setting
-        Its settings; `procedure` names it, `family` and `space` say what it can do.
-    label : str
-        What it is, in a few words for people who choose.
-    build : callable
-        Returns the procedure for a study and a setting.
-    people : bool
-        People may be asked with it: its metric is a cost matrix, its matrices are whole cases.
-    pools_models : bool
-        It asks about all models of a study at once; the others about the first, or the one that is named.
-    draws_chance : bool
-        Other seeds ask other questions.
-    narrows : bool
-        It halves intervals: it asks many questions, and the late ones look alike.
-    costs : bool
-        A cost matrix stands for what it elicits.
-    """
-
-    setting: type[S]
-    label: str
-    build: Callable[[Study, S], Procedure]
-    people: bool = False
+    setting: type[S]  # its settings; `procedure` names it, `family` and `space` say what it can do
+    label: str  # what it is, in a few words for people who choose
+    build: Callable[[Study, S], Procedure]  # returns the procedure for a study and a setting
+    people: bool = False  # people may be asked with it: its metric is a cost matrix, its matrices are whole cases
+    # it asks about all models of a study at once; the others about the first, or the one that is named
     pools_models: bool = False
-    draws_chance: bool = False
-    narrows: bool = False
-    costs: bool = True
+    draws_chance: bool = False  # other seeds ask other questions
+    narrows: bool = False  # it halves intervals: it asks many questions, and the late ones look alike
+    costs: bool = True  # a cost matrix stands for what it elicits
 
     @property
     def name(self) -> str:

@@ -32,40 +32,23 @@ CELLS_FOR_PEOPLE = 3  # more rows than these cannot be weighed against each othe
 
 
 class BayesSetting(Setting):
-    """How bayes asks; see `Setting` for what all procedures share.
-
-    Parameters
-    ----------
-    stop : bool
-        It may stop before `questions` (default 20) informative questions.
-    checks : bool
-        Repeats and check questions come on top.
-    max_cells : int or None
-        On the frontier: most differing cells of a question.
-    strength : bool
-        Answers may say slightly or clearly.
-    worst_error : float or None
-        On the frontier: in every question each class is wrong less often, on both sides; 1 asks about anything that can
-        be had or imagined. None is 0.5: every class is right more often than not.
-    answers : str or None
-        choice: which side is better; equal: the count at which both are equally bad; mixed, and None: whichever tells
-        more for the time it takes. Counts are only asked for on the frontier.
-    never_worse : tuple of StatedOrder or None
-        Orders between mistakes that hold for certain; none is None.
-    piles : tuple of StatedPile or None
-        For the family lpm: mistakes of about the same consequence, the mildest pile first; none is None.
-    """
+    """How bayes asks; see `Setting` for what all procedures share."""
 
     procedure: Literal["bayes"] = "bayes"
     family: Literal["lpm", "dlpm", "lfpm", "dlfpm"] = "lpm"
     space: Literal["frontier", "sphere"] = "frontier"
-    stop: bool = False
-    checks: bool = False
-    max_cells: int | None = Field(default=None, ge=2)
-    strength: bool = False
+    stop: bool = False  # it may stop before `questions` (default 20) informative questions
+    checks: bool = False  # repeats and check questions come on top
+    max_cells: int | None = Field(default=None, ge=2)  # on the frontier: most differing cells of a question
+    strength: bool = False  # answers may say slightly or clearly
+    # on the frontier: in every question each class is wrong less often, on both sides; 1 asks about anything that can
+    # be had or imagined. None is 0.5: every class is right more often than not.
     worst_error: float | None = Field(default=None, gt=0, le=1)
+    # choice: which side is better; equal: the count at which both are equally bad; mixed, and None: whichever tells
+    # more for the time it takes. Counts are only asked for on the frontier.
     answers: Literal["choice", "equal", "mixed"] | None = None
-    never_worse: tuple[StatedOrder, ...] | None = None
+    never_worse: tuple[StatedOrder, ...] | None = None  # orders between mistakes that hold for certain; none is None
+    # for the family lpm: mistakes of about the same consequence, the mildest pile first; none is None
     piles: tuple[StatedPile, ...] | None = None
 
     @field_validator("never_worse")
@@ -169,23 +152,13 @@ _FINEST = 1e-12  # an interval this small still halves in double precision
 
 
 class SearchSetting(Setting):
-    """What all searches share; `questions` is a cap.
+    """What all searches share; `questions` is a cap."""
 
-    Parameters
-    ----------
-    epsilon : float
-        Tolerance, on m in [0, 1] or on an angle.
-    ask : str
-        all: the published questions; needed: only those that can still change the outcome; bisect: one for every
-        halving, about two matrices beside the middle, and a finer result by as many questions; for experts who do not
-        err.
-    repair : bool
-        Read a claimed descent followed by an ascent as an ascent.
-    """
-
-    epsilon: float = DEFAULT_EPSILON
+    epsilon: float = DEFAULT_EPSILON  # tolerance, on m in [0, 1] or on an angle
+    # all: the published questions; needed: only those that can still change the outcome; bisect: one for every halving,
+    # about two matrices beside the middle, and a finer result by as many questions; for experts who do not err
     ask: Ask = "needed"
-    repair: bool = False
+    repair: bool = False  # read a claimed descent followed by an ascent as an ascent
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -197,15 +170,10 @@ class SearchSetting(Setting):
 
 
 class FrontierSetting(SearchSetting):
-    """A search on the restricted frontier.
-
-    Parameters
-    ----------
-    confusions : str
-        plugin or counts: what steers the search in the laboratory. People are always shown what is counted.
-    """
+    """A search on the restricted frontier."""
 
     space: Literal["frontier"] = "frontier"
+    # plugin or counts: what steers the search in the laboratory. People are always shown what is counted.
     confusions: Confusions = "plugin"
 
     def for_person(self) -> Self:
@@ -214,15 +182,10 @@ class FrontierSetting(SearchSetting):
 
 
 class SphereSetting(SearchSetting):
-    """A search on the sphere of errors, which is made of estimated probabilities.
-
-    Parameters
-    ----------
-    cycles : int, "auto" or None
-        Passes over the angles; auto: until none moves by more than epsilon. Default 2 with ``ask="all"``, else auto.
-    """
+    """A search on the sphere of errors, which is made of estimated probabilities."""
 
     space: Literal["sphere"] = "sphere"
+    # passes over the angles; auto: until none moves by more than epsilon. Default 2 with ``ask="all"``, else auto.
     cycles: int | Literal["auto"] | None = None
 
     @model_validator(mode="after")

@@ -163,15 +163,7 @@ _REMEMBERED = 64
 
 
 class Steps:
-    """The steps of one session, so that undo and what was computed before a click cost nothing.
-
-    Parameters
-    ----------
-    study : Study
-        What is asked about.
-    setting : Setting
-        The procedure and its settings.
-    """
+    """The steps of one session, so that undo and what was computed before a click cost nothing."""
 
     def __init__(self, study: Study, setting: Setting) -> None:
         self._study, self._setting = study, setting

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import elicit_app
 from elicit_app.elicitation.questions import Purpose
-from elicit_app.session.experts.comparing import ComparisonView
 from elicit_app.session.results.trusting import contradictions
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import answered_views
@@ -46,6 +45,7 @@ from metrics.exports.page import (
 from metrics.policies.recommendation import Piece, what_would_change
 
 if TYPE_CHECKING:
+    from elicit_app.session.experts.comparing import ComparisonView
     from metrics.elicited.family import MistakeKey
     from metrics.policies.judgement import Judgement
 
@@ -67,47 +67,23 @@ _FITS = {
 
 @dataclass(frozen=True)
 class Asked:
-    """What a session adds to a metric and a judgement; everything in words.
-
-    Parameters
-    ----------
-    title : str
-        The study.
-    about : str
-        "569 patients, 2 models".
-    day : str
-        Of the last answer.
-    trust_sentence, findings
-        How far the answers can be trusted, every reservation of it.
-    guesses : mapping
-        First guesses of ratios, by mistake.
-    how, shown : str
-        How it was asked, and what was shown.
-    answers : tuple of (int, str, str)
-        Number, answer in words, and what there is to say about it.
-    """
+    """What a session adds to a metric and a judgement; everything in words."""
 
     title: str
-    about: str
+    about: str  # "569 patients, 2 models"
     day: str
+    # how far the answers can be trusted, every reservation of it
     trust_sentence: str
     findings: tuple[Finding, ...]
-    guesses: Mapping[MistakeKey, float]
+    guesses: Mapping[MistakeKey, float]  # first guesses of ratios, by mistake
+    # how it was asked, and what was shown
     how: str
     shown: str
-    answers: tuple[tuple[int, str, str], ...]
+    answers: tuple[tuple[int, str, str], ...]  # number, answer in words, and what there is to say about it
 
 
 def report_of(session: Session, view: ResultView) -> Page:
-    """Return the report on the result of a session.
-
-    Parameters
-    ----------
-    session : Session
-        With at least one answer.
-    view : ResultView
-        Its result, as the window and the terminal show it.
-    """
+    """Return the report on the result of a session with at least one answer."""
     return report_page(view.metric, view.judgement, _asked(session, view))
 
 
@@ -136,16 +112,7 @@ def report_page(
 ) -> Page:
     """Return the report: two sheets, and every answer where there is a session.
 
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        What mistakes cost.
-    judgement : Judgement or None
-        What one could do; None without models.
-    asked : Asked, optional
-        What the session knows.
-    experts : ComparisonView, optional
-        Whose answers were pooled.
+    Without models there is no `judgement`; `experts` are those whose answers were pooled.
     """
     title = one_line(metric.name if asked is None else asked.title) or "Report"
     who = metric.provenance.expert or "one person"
@@ -355,7 +322,9 @@ def _asked(session: Session, view: ResultView) -> Asked:
     findings = [Finding(found.good, found.headline, found.detail) for found in view.trust]
     if view.held_out:
         text = ", ".join(f"{one.name} {one.right} of {one.total}" for one in view.held_out)
-        findings = [_with_detail(one, text) if one.detail.endswith(":") else one for one in findings]
+        findings = [
+            replace(one, detail=f"{one.detail} {text}.") if one.detail.endswith(":") else one for one in findings
+        ]
     return Asked(
         title=study.title,
         about=_about(study),
@@ -367,10 +336,6 @@ def _asked(session: Session, view: ResultView) -> Asked:
         shown=_shown(session),
         answers=tuple((one.number, *_in_words(one, study, family)) for one in answers),
     )
-
-
-def _with_detail(finding: Finding, text: str) -> Finding:
-    return Finding(finding.good, finding.headline, f"{finding.detail} {text}.")
 
 
 def _in_words(answer: AnsweredView, study: Study, family: str) -> tuple[str, str]:

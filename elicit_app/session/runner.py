@@ -73,19 +73,11 @@ class _Given(NamedTuple):
 
 
 class SessionRunner:
-    """Owns an open session on a one-worker executor.
+    """Owns an open session on a one-worker executor, and closes it.
 
-    Every method returns at once; what comes of it arrives at the listener, on the worker's thread, as a frozen view.
-    An answer to a question that is no longer the one that stands is dropped.
-
-    Parameters
-    ----------
-    session : Session
-        The open session; the runner closes it.
-    listener : callable
-        Called with each view. After `close` returned it is called no more.
-    look_ahead : bool
-        Compute what follows every reply while the expert thinks; useless where nobody does.
+    Every method returns at once; what comes of it arrives at the listener, on the worker's thread, as a frozen view,
+    but never after `close` returned. An answer to a question that is no longer the one that stands is dropped. With
+    `look_ahead` what follows every reply is computed while the expert thinks; that is useless where nobody does.
     """
 
     def __init__(self, session: Session, listener: Listener, *, look_ahead: bool = True) -> None:

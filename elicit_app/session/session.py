@@ -13,15 +13,7 @@ from typing import Any
 
 from elicit_app.elicitation.agenda import MOST_QUESTIONS, SITTING, informative
 from elicit_app.elicitation.choosing import likely_counts
-from elicit_app.elicitation.questions import (
-    Moved,
-    Outcome,
-    Procedure,
-    Progress,
-    Side,
-    Step,
-    Strength,
-)
+from elicit_app.elicitation.questions import Moved, Outcome, Procedure, Progress, Side, Step, Strength
 from elicit_app.problem import Problem
 from elicit_app.registry import Setting, for_person
 from elicit_app.registry.entries import as_packed
@@ -69,19 +61,7 @@ _MORE_AFTER = ("budget", "known", "best-model")
 
 
 class Session:
-    """An open session. Use `Session.create` or `Session.open`; close it, or use it in a `with`.
-
-    Parameters
-    ----------
-    study : Study
-        What it is about.
-    setting : Setting
-        The procedure and its settings.
-    journal : Journal
-        The open journal.
-    events : sequence of Event
-        What is in it.
-    """
+    """An open session. Use `Session.create` or `Session.open`; close it, or use it in a `with`."""
 
     def __init__(self, study: Study, setting: Setting, journal: Journal, events: Sequence[Event]) -> None:
         self.study = study
@@ -106,20 +86,8 @@ class Session:
     ) -> Session:
         """Begin a session in a new file.
 
-        Parameters
-        ----------
-        study : Study
-            What it is about.
-        setting : Setting
-            The procedure; it is put into terms for a person (whole cases of real decisions).
-        path : Path
-            The session file, which must not exist.
-        expert : str or None
-            Whose answers these are.
-        guesses : tuple of Guess
-            First guesses of the ratios, asked before the first question.
-        simulated : bool
-            A program answers; the metric file says so.
+        The setting is put into terms for a person (whole cases of real decisions). `guesses` are first guesses of the
+        ratios, asked before the first question. Where a program answers (`simulated`), the metric file says so.
 
         Raises
         ------
@@ -141,14 +109,7 @@ class Session:
 
     @classmethod
     def open(cls, path: Path, study: Study | None = None) -> Session:
-        """Go on with a session.
-
-        Parameters
-        ----------
-        path : Path
-            The session file.
-        study : Study or None
-            Its study, where it is open already; else it is found as it was begun.
+        """Go on with a session; its study, where it is not open already, is found as it was begun.
 
         Raises
         ------
@@ -166,16 +127,9 @@ class Session:
 
     @classmethod
     def look(cls, path: Path, study: Study | None = None, *, damaged: bool = False) -> Session:
-        """Open a session to look at, not to go on with; it may be open elsewhere.
+        """Open a session to look at, not to go on with; it may be open elsewhere. See `open`.
 
-        Parameters
-        ----------
-        path : Path
-            The session file.
-        study : Study or None
-            Its study, where it is open already; else it is found as it was begun.
-        damaged : bool
-            Show a damaged session up to the damage, which `damage` then names.
+        With `damaged` a damaged session is shown up to the damage, which `damage` then names.
 
         Raises
         ------
@@ -289,20 +243,8 @@ class Session:
     ) -> None:
         """Answer the question that stands; when this returns, the answer is on the disk.
 
-        Parameters
-        ----------
-        reply : {"left", "right", "equal", "unsure"}
-            The answer; with a moved count that of the pair with this count.
-        strength : Strength or None
-            How clear a preference is.
-        seconds : float or None
-            How long the answer took.
-        full_picture : bool
-            Whether every count was shown.
-        moved : Moved or None
-            The count that was moved, its first side the left one.
-        reason : str
-            What was typed about the answer.
+        With `moved`, the count that was moved (its first side the left one), the reply is about the pair with this
+        count. `full_picture` tells whether every count was shown, `reason` what was typed about the answer.
         """
         asking = self.asking()
         if asking is None or self.state.phase != "asking":
@@ -368,13 +310,7 @@ class Session:
         self._do(Practised(at=self._clock()))
 
     def state_practice(self, table: Sequence[Sequence[float]] | None) -> None:
-        """Remember what is done today; None takes it back.
-
-        Parameters
-        ----------
-        table : sequence of k sequences of k floats or None
-            Counts or rates; rows are true classes.
-        """
+        """Remember what is done today, counts or rates (k x k, rows are true classes); None takes it back."""
         stated = None if table is None else tuple(tuple(map(float, row)) for row in table)
         if stated != self.state.practice:
             self._do(PracticeStated(at=self._clock(), table=stated))

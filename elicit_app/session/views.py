@@ -157,44 +157,23 @@ class CurveLine:
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Where the first curve may lie compared with another one: the 90 % range of their difference, added to that one.
+    """Where the first curve may lie compared with another: the 90 % range of their difference, added to that one."""
 
-    Parameters
-    ----------
-    other : str
-        The curve that is compared with, as it is called inside a sentence.
-    low, high : ndarray of shape (n,)
-        Of the first curve. Where the other curve lies between them, the cases cannot tell the two apart.
-    """
-
-    other: str
+    other: str  # the curve that is compared with, as it is called inside a sentence
+    # shape (n,): of the first curve. Where the other curve lies between them, the cases cannot tell the two apart.
     low: Floats
     high: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class CurveSet:
-    """Curves over one number.
+    """Curves over one number."""
 
-    Parameters
-    ----------
-    at : ndarray of shape (n,)
-        The numbers, ascending.
-    lines : tuple of CurveLine
-        Each with n values; the most important first.
-    elicited : float
-        What the answers say the number is.
-    plausible : tuple of float or None
-        Its 90 % range.
-    band : Band or None
-        How the first curve compares with the best of the others where the answers lie.
-    """
-
-    at: Floats
-    lines: tuple[CurveLine, ...]
-    elicited: float
-    plausible: tuple[float, float] | None
-    band: Band | None = None
+    at: Floats  # shape (n,): the numbers, ascending
+    lines: tuple[CurveLine, ...]  # each with n values; the most important first
+    elicited: float  # what the answers say the number is
+    plausible: tuple[float, float] | None  # its 90 % range
+    band: Band | None = None  # how the first curve compares with the best of the others where the answers lie
 
     def values(self, number: float) -> tuple[tuple[CurveLine, float], ...]:
         """Return every line with its value at a number, as the straight line between two known ones has it."""
@@ -203,54 +182,30 @@ class CurveSet:
 
 @dataclass(frozen=True, eq=False)
 class RocLine:
-    """The ROC curve of a model with the elicited threshold on it.
-
-    Parameters
-    ----------
-    name : str
-        The model.
-    false_rate, true_rate : ndarray of shape (m,)
-        Share of the negative and of the positive cases that are called positive, ascending.
-    point : tuple of float
-        False and true rate at the threshold.
-    ends : tuple of (float, float)
-        The same at the ends of its 90 % range; `point` twice without one.
-    recommended : bool
-        Whether this model is the recommended one.
-    """
+    """The ROC curve of a model with the elicited threshold on it."""
 
     name: str
+    # shape (m,): share of the negative and of the positive cases that are called positive, ascending
     false_rate: Floats
     true_rate: Floats
-    point: tuple[float, float]
+    point: tuple[float, float]  # false and true rate at the threshold
+    # the same at the ends of its 90 % range; `point` twice without one
     ends: tuple[tuple[float, float], tuple[float, float]]
-    recommended: bool
+    recommended: bool  # whether this model is the recommended one
 
 
 @dataclass(frozen=True, eq=False)
 class CurvesView:
-    """Everything behind "What more can be seen".
+    """Everything behind "What more can be seen"."""
 
-    Parameters
-    ----------
-    rate, yardstick : ExchangeRate
-        Whose ratio varies, and the unit.
-    net_benefit : CurveSet or None
-        Two classes: positive cases found per population, less the price of false alarms, over the threshold.
-    cost : CurveSet
-        Cost per population in units of the yardstick, over the ratio.
-    best : CurveSet
-        Probability of being best, over the ratio.
-    roc : tuple of RocLine
-        Of two classes.
-    """
-
+    # whose ratio varies, and the unit
     rate: ExchangeRate
     yardstick: ExchangeRate
+    # two classes: positive cases found per population, less the price of false alarms, over the threshold
     net_benefit: CurveSet | None
-    cost: CurveSet
-    best: CurveSet
-    roc: tuple[RocLine, ...] = ()
+    cost: CurveSet  # cost per population in units of the yardstick, over the ratio
+    best: CurveSet  # probability of being best, over the ratio
+    roc: tuple[RocLine, ...] = ()  # of two classes
 
 
 _SAME_SHARE = 1e-9
@@ -258,24 +213,12 @@ _SAME_SHARE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Scenarios:
-    """What one could do, at any prevalence; made by `results.result.scenarios_of`.
-
-    Parameters
-    ----------
-    judge : Judge
-        Of the study.
-    stated : tuple of float or None
-        The study's prevalence where it is stated; else it is that of the cases.
-    concern : ndarray of shape (m, k)
-        Meta Pattern Concern Score of each model over the cases of each true class.
-    class_weight : ndarray of shape (k,)
-        Of the metric, for that score.
-    """
+    """What one could do, at any prevalence; made by `results.result.scenarios_of`."""
 
     judge: Judge
-    stated: tuple[float, ...] | None
-    concern: Matrix
-    class_weight: Matrix
+    stated: tuple[float, ...] | None  # the study's prevalence where it is stated; else it is that of the cases
+    concern: Matrix  # shape (m, k): Meta Pattern Concern Score of each model over the cases of each true class
+    class_weight: Matrix  # shape (k,): of the metric, for that score
 
     @property
     def population(self) -> int:
@@ -375,13 +318,7 @@ class Scenarios:
 
 
 def proportions(shares: ArrayLike) -> Matrix:
-    """Return shares scaled to the sum 1.
-
-    Parameters
-    ----------
-    shares : array-like of shape (k,)
-        Numbers >= 0, at least one of them greater; anything else is a ValueError.
-    """
+    """Return shares, shape (k,), scaled to the sum 1; a ValueError unless all are >= 0 and one is greater."""
     of = np.asarray(shares, dtype=np.float64)
     if not (np.isfinite(of).all() and (of >= 0).all() and of.sum() > 0):
         raise ValueError("shares: numbers >= 0 were expected, at least one of them greater.")

@@ -45,10 +45,7 @@ class Feedback(NamedTuple):
 def practice_pairs(study: Study) -> tuple[PracticePair, PracticePair]:
     """Return two practice pairs: the study's yardstick mistake with B better, the next most frequent one with A better.
 
-    Parameters
-    ----------
-    study : Study
-        Its first model's most probable answers are the starting point; for a synthetic study those of its distribution.
+    They start from the most probable answers of its first model, or of its distribution.
     """
     usual = _usual_result(study)
     first, second = _two_mistakes(study, usual)

@@ -63,12 +63,7 @@ def is_of_amounts(path: Path) -> bool:
 def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
     """Read what the models' predictions come to, item by item.
 
-    Parameters
-    ----------
-    files : sequence of Path
-        One a model, of the same items; columns as in `study.measured.registry`.
-    names : sequence of str
-        The models.
+    There is a file a model, all of the same items, with columns as in `study.measured.registry`.
 
     Raises
     ------
@@ -86,7 +81,10 @@ def read_amounts(files: Sequence[Path], names: Sequence[str]) -> ReadAmounts:
         )
     if kind is None or set(kinds) != {kind}:
         raise Problem("The files of one study must all be about several labels, or all about outcomes in contexts.")
-    found = [_several_labels(one) if kind == "multilabel" else _in_context(one) for one in columns]
+    if kind == "multilabel":
+        found = [multilabel_amounts(one.bits.true, one.bits.predicted) for one in columns]
+    else:
+        found = [_in_context(one) for one in columns]
     for file, amounts in zip(files[1:], found[1:], strict=True):
         if len(amounts) != len(found[0]):
             raise Problem(
@@ -112,10 +110,6 @@ def _kind(columns: CaseColumns) -> Kind | None:
     return "relevance" if in_context and not any(name.startswith(PROBABILITY) for name in columns.names) else None
 
 
-def _several_labels(columns: CaseColumns) -> Floats:
-    return multilabel_amounts(columns.bits.true, columns.bits.predicted)
-
-
 def _in_context(columns: CaseColumns) -> Floats:
     frequencies = OutcomeFrequencies(columns.y_true, columns.context)
     return frequencies.distances(columns.y_true, columns.y_pred, columns.context)[0]
@@ -124,16 +118,8 @@ def _in_context(columns: CaseColumns) -> Floats:
 def study_of_amounts(read: ReadAmounts, *, title: str, noun: tuple[str, str], population: int | None = None) -> Study:
     """Return the study that is asked about: a packed one, of counts alone.
 
-    Parameters
-    ----------
-    read : ReadAmounts
-        The models' amounts.
-    title : str
-        For people.
-    noun : tuple of str
-        What one label and several are called: "mood", "moods".
-    population : int, optional
-        So many of each amount at most; by default 100, more where models do more of one.
+    `noun` says what one label and several are called: "mood", "moods". There are at most `population` of each amount;
+    by default 100, more where models do more of one.
     """
     kind = PRICED[read.kind]
     tallied, possible = _tallied(read, np.array(kind.good), population)
@@ -236,52 +222,22 @@ _GROUPS = 512  # more items share weights: the doubt of the items is then known 
 
 @dataclass(frozen=True)
 class PricedScore:
-    """One model under elicited prices; greater scores are better.
-
-    Parameters
-    ----------
-    name : str
-        The model.
-    amounts : dict of str to float
-        What it does per item: the amounts that are priced.
-    score : float
-        As `ElicitedMetric.multilabel_score` or `relevance_score` has it.
-    interval : tuple of float or None
-        90 %, with the doubt of the answers and of the items; None without draws.
-    rank : int
-        By the score, from 1.
-    probability_best : float or None
-        Share of the draws in which no model scores higher.
-    """
+    """One model under elicited prices; greater scores are better."""
 
     name: str
-    amounts: dict[str, float]
-    score: float
-    interval: tuple[float, float] | None
-    rank: int
-    probability_best: float | None
+    amounts: dict[str, float]  # what it does per item: the amounts that are priced
+    score: float  # as `ElicitedMetric.multilabel_score` or `relevance_score` has it
+    interval: tuple[float, float] | None  # 90 %, with the doubt of the answers and of the items; None without draws
+    rank: int  # by the score, from 1
+    probability_best: float | None  # share of the draws in which no model scores higher
 
 
 def priced_scores(
     metric: ElicitedMetric, files: Sequence[Path], names: Sequence[str], *, draws: int, seed: int
 ) -> tuple[PricedScore, ...]:
-    """Score models by a metric of kind "multilabel" or "relevance".
+    """Score models, in the order given, by a metric of kind "multilabel" or "relevance"; see `read_amounts`.
 
-    Parameters
-    ----------
-    metric : ElicitedMetric
-        Of one of these kinds.
-    files, names
-        As in `read_amounts`.
-    draws : int
-        Of both doubts; 0 leaves all doubt out.
-    seed : int
-        Of the draws.
-
-    Returns
-    -------
-    tuple of PricedScore
-        In the order given.
+    The `draws` are of both doubts; 0 leaves all doubt out.
 
     Raises
     ------

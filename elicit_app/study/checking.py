@@ -47,54 +47,31 @@ _AS_WRITTEN = 0.99 * ROW_SUM_TOLERANCE
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Checked rows of a predictions file.
+    """Checked rows of a predictions file."""
 
-    Parameters
-    ----------
-    y_true : ndarray of int64, shape (m,)
-        Index of the true class.
-    y_proba : ndarray of float32 or float64, shape (m, k), as a rule column after column in memory
-        Probabilities in [0, 1]. A row whose sum lies in 0.99 to 1.01, but further from 1 than the measures
-        accept (0.001), was divided by its sum; all others are as written.
-    """
-
-    y_true: NDArray[np.int64]
+    y_true: NDArray[np.int64]  # shape (m,): index of the true class
+    # shape (m, k), as a rule column after column in memory: probabilities in [0, 1]. A row whose sum lies in 0.99 to
+    # 1.01, but further from 1 than the measures accept (0.001), was divided by its sum; all others are as written.
     y_proba: NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows of a predictions file as they are read.
+    """Rows of a predictions file as they are read."""
 
-    Parameters
-    ----------
-    frame : polars DataFrame of m rows
-        Labels first, then one column a class.
-    numbers : range or ndarray of shape (m,)
-        Their numbers in the file, counted from 1: blank lines of CSV count, though they are no rows of the frame.
-    """
-
-    frame: pl.DataFrame
+    frame: pl.DataFrame  # labels first, then one column per class
+    # shape (m,): their numbers in the file, counted from 1: blank lines of CSV count, though they are no rows of the
+    # frame
     numbers: RowNumbers
 
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """What came of checking some rows.
+    """What came of checking some rows."""
 
-    Parameters
-    ----------
-    batch : Batch or None
-        None where there are faults.
-    faults : Faults
-        Everything that has to be put right.
-    rescaled : int
-        Number of rows that were divided by their sum.
-    """
-
-    batch: Batch | None
-    faults: Faults
-    rescaled: int = 0
+    batch: Batch | None  # None where there are faults
+    faults: Faults  # everything that has to be put right
+    rescaled: int = 0  # number of rows that were divided by their sum
 
 
 class Faults:
@@ -142,19 +119,9 @@ class Faults:
 class RowCheck:
     """Turns frames into batches: `batches` in one go, the other methods part by part, `checked` in any thread.
 
-    Parameters
-    ----------
-    table : Table
-        The file, for its name and for what is wrong with rows that are too short.
-    classes : tuple of str
-        In the order of the probability columns.
-    first_row : int
-        Number of rows before the first that is checked; they count in what is said about rows.
-
-    Attributes
-    ----------
-    rescaled : int
-        Number of rows that were divided by their sum, of those that were taken in.
+    `classes` are in the order of the probability columns; `first_row` rows come before the first that is checked, and
+    count in what is said about rows. `rescaled` is the number of rows that were divided by their sum, of those taken
+    in.
     """
 
     def __init__(self, table: Table, classes: tuple[str, ...], first_row: int = 0) -> None:
@@ -166,7 +133,7 @@ class RowCheck:
         self.rescaled = 0
 
     def batches(self, frames: Iterator[pl.DataFrame]) -> Iterator[Batch]:
-        """Yield a batch for every frame (labels first, then one column a class) as long as there is no fault.
+        """Yield a batch for every frame (labels first, then one column per class) as long as there is no fault.
 
         Raises
         ------
@@ -294,16 +261,7 @@ class RowCheck:
 
 
 def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int64]) -> None:
-    """Refuse predictions in which there is nothing to compare.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    classes : sequence of str
-        Names of the k classes.
-    cases : ndarray of shape (k,)
-        Number of rows by true class, of the whole file.
+    """Refuse predictions in which there is nothing to compare; `cases`, shape (k,), counts the rows by true class.
 
     Raises
     ------
@@ -313,9 +271,9 @@ def require_comparable(path: Path, classes: Sequence[str], cases: NDArray[np.int
     rows = int(cases.sum())
     present = [name for name, count in zip(classes, cases, strict=True) if count]
     if rows == 0:
-        raise file_problem(path, Finding("There are no rows of data in it", "Write one row a case."))
+        raise file_problem(path, Finding("There are no rows of data in it", "Write one row per case."))
     if rows == 1:
-        raise file_problem(path, Finding("There is only one row in it", "Write one row a case, at least two cases."))
+        raise file_problem(path, Finding("There is only one row in it", "Write one row per case, at least two cases."))
     if len(present) == 1:
         message = f"Every row has the true label “{present[0]}”"
         raise file_problem(path, Finding(message, "Mistakes can be compared only with cases of two classes or more."))

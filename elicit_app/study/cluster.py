@@ -41,18 +41,10 @@ Finished = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterator[tu
 
 @dataclass(frozen=True)
 class Part:
-    """The same rows of all models.
+    """The same rows of all models."""
 
-    Parameters
-    ----------
-    models : tuple of ModelRows
-        Where they are, as workers see the files.
-    first_row : int
-        How many rows come earlier.
-    """
-
-    models: tuple[ModelRows, ...]
-    first_row: int
+    models: tuple[ModelRows, ...]  # where they are, as workers see the files
+    first_row: int  # how many rows come earlier
 
 
 def files_of_model(path: Path) -> list[Path]:
@@ -165,7 +157,7 @@ def tally_on_cluster(
         From `parts_of`.
     scheduler : str, optional
         Address of a scheduler whose workers have this package and see the same files; by default workers are started
-        on this machine, one a core.
+        on this machine, one per core.
     advance : callable, optional
         Told the number of parts done.
     concern : ConcernSettings
@@ -199,12 +191,7 @@ def _whole(parts: Sequence[Part]) -> list[ModelRows]:
     ]
 
 
-def _merged(
-    finished: Finished,
-    parts: Sequence[Part],
-    how: How,
-    advance: Advance | None,
-) -> RowsTally:
+def _merged(finished: Finished, parts: Sequence[Part], how: How, advance: Advance | None) -> RowsTally:
     """Return the tally of all parts, merged in their order, so that it does not matter which was done first."""
     done: dict[int, RowsTally] = {}
     for position, tally in finished(tally_part, [(part, *how) for part in parts]):
@@ -226,7 +213,7 @@ def cluster(scheduler: str | None) -> Iterator[Finished]:
     ----------
     scheduler : str or None
         Address of a scheduler whose workers have this package and see the same files; None starts workers on this
-        machine, one a core.
+        machine, one per core.
 
     Yields
     ------

@@ -141,14 +141,7 @@ class StudyDocument(Described):
 
 
 def parse_document(path: Path, content: bytes) -> StudyDocument:
-    """Read `study.json`.
-
-    Parameters
-    ----------
-    path : Path
-        Where it lies, for the sentences.
-    content : bytes
-        UTF-8 JSON.
+    """Read `study.json` from its bytes; `path` is for the sentences.
 
     Raises
     ------
@@ -303,14 +296,7 @@ MOST_DOCUMENT_BYTES = 16 * 2**20
 
 
 def read_folder(folder: Path, kind: Literal["folder", "bundled"] = "folder") -> Study:
-    """Read a study folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds `study.json` and the files it names.
-    kind : str
-        "bundled" for the studies that come with the program: nothing is written beside them.
+    """Read a study folder, of a person or (`kind` "bundled") of the program: nothing is written beside those.
 
     Raises
     ------
@@ -404,19 +390,7 @@ def check_study(study: Study) -> None:
 
 
 def write_folder(folder: Path, study: Study) -> Study:
-    """Write a study into a new folder.
-
-    Parameters
-    ----------
-    folder : Path
-        Must not exist, or be empty.
-    study : Study
-        With at least one model.
-
-    Returns
-    -------
-    Study
-        The same study, now that of the folder.
+    """Write a study with at least one model into a new or empty folder, and return it as that of the folder.
 
     Raises
     ------
@@ -436,14 +410,7 @@ def write_folder(folder: Path, study: Study) -> Study:
 def rewrite_folder(folder: Path, study: Study, kept: Sequence[int | None]) -> None:
     """Replace what is in a study folder: new files first, then `study.json`, and files without a model last.
 
-    Parameters
-    ----------
-    folder : Path
-        Of the study.
-    study : Study
-        As it is to be.
-    kept : sequence of int or None
-        For each of its models, which of the models in the folder it is; None for a new one.
+    `kept` says for each model of the study which of the models in the folder it is; None for a new one.
     """
     check_study(study)
     path = folder / STUDY_FILE

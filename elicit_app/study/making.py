@@ -69,7 +69,7 @@ def create_study(
         Names of the models; by default the files' names.
     purpose : {"choose", "costs", "both"}, optional
         What answers are for; it is preselected where they are asked for.
-    columns : ColumnMap or sequence of one a file, optional
+    columns : ColumnMap or sequence of one per file, optional
         What the columns are of those files that do not have the names `y_true` and `proba_<class>`.
 
     Returns
@@ -113,21 +113,10 @@ def create_amounts_study(
     noun: tuple[str, str] | None = None,
     population: int | None = None,
 ) -> Study:
-    """Make a study folder from files about several labels, or about outcomes in contexts.
+    """Make a study folder from files about several labels, or about outcomes in contexts; see `create_study`.
 
-    Parameters
-    ----------
-    folder, files, name
-        As in `create_study`; files as in `study.measured.registry`.
-    noun : tuple of str, optional
-        What one label and several are called: "mood", "moods".
-    population : int, optional
-        So many of each amount at most; by default 100, more where models do more of one.
-
-    Returns
-    -------
-    Study
-        Of counts alone; the folder holds one file, without any item.
+    The study is of counts alone: the folder holds one file, without any item. See `study_of_amounts` for `noun` and
+    `population`.
 
     Raises
     ------
@@ -164,7 +153,7 @@ def study_of(
 ) -> Study:
     """Return a study with defaults from predictions files; parameters as `create_study`.
 
-    `columns` may also have one entry a file.
+    `columns` may also have one entry per file.
     """
     if not files:
         raise Problem("A study needs at least one predictions file.")
@@ -360,7 +349,7 @@ def more_models(
     names: Sequence[str] | None = None,
     columns: ColumnMap | Sequence[ColumnMap | None] | None = None,
 ) -> list[Predictions]:
-    """Read further models of the cases of a study; parameters as `change_models`, `columns` also one a file.
+    """Read further models of the cases of a study; parameters as `change_models`, `columns` also one per file.
 
     Raises
     ------

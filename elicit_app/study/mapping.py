@@ -44,32 +44,16 @@ _COUNTING = ("", "id", "index", "case", "row", "unnamed: 0", "image", "file", "f
 
 @dataclass(frozen=True)
 class FirstRows:
-    """The first rows of a file, and what its columns seem to be.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    columns : tuple of str
-        Their names.
-    rows : tuple of tuple of str
-        The first rows, as text.
-    values : dict
-        Per column that may hold labels, its different values, sorted; at most `MOST_CLASSES`.
-    guess : ColumnMap or None
-        What the columns seem to be; None where nothing can be told.
-    fits : bool
-        The columns have the names that need no map: `y_true`, `proba_<class>`.
-    filled : dict
-        Per column what stands in it, as far as it was looked at.
-    """
+    """The first rows of a file, and what its columns seem to be."""
 
     path: Path
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, ...], ...]  # the first rows, as text
+    # per column that may hold labels, its different values, sorted; at most `MOST_CLASSES`
     values: dict[str, tuple[str, ...]]
-    guess: ColumnMap | None
-    fits: bool
+    guess: ColumnMap | None  # what the columns seem to be; None where nothing can be told
+    fits: bool  # the columns have the names that need no map: `y_true`, `proba_<class>`
+    # per column what stands in it, as far as it was looked at
     filled: dict[str, list[Any]] = field(default_factory=dict, repr=False, compare=False)
 
     def guess_with(self, truth: str) -> ColumnMap | None:
@@ -203,7 +187,7 @@ def _plain(column: str) -> str:
 
 
 def _kind(scores: Sequence[NDArray[np.float64]]) -> Any:
-    """Return what numbers are: probabilities lie in [0, 1] and, one a class, add up to 1; all others are raw scores."""
+    """Return what numbers are: probabilities lie in [0, 1] and, one per class, add up to 1; others are raw scores."""
     inside = all(((own >= 0) & (own <= 1)).all() for own in scores)
     whole = len({len(own) for own in scores}) == 1
     if inside and len(scores) > 1 and whole:
@@ -283,7 +267,7 @@ def as_options(columns: ColumnMap) -> str:
 
 
 def require_usable(columns: ColumnMap) -> None:
-    """Refuse a map that names a column twice, or not one column a class.
+    """Refuse a map that names a column twice, or not one column per class.
 
     Raises
     ------

@@ -28,128 +28,66 @@ MOST_CLASSES = 50
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """One model's class probabilities for the cases of a study.
-
-    Parameters
-    ----------
-    name : str
-        The model's name.
-    y_true : ndarray of int64, shape (n,)
-        Index of the true class.
-    y_proba : ndarray of float64, shape (n, k)
-        Probability of each class; rows sum to 1.
-    """
+    """One model's class probabilities for the cases of a study."""
 
     name: str
-    y_true: NDArray[np.int64]
-    y_proba: NDArray[np.float64]
+    y_true: NDArray[np.int64]  # shape (n,): index of the true class
+    y_proba: NDArray[np.float64]  # shape (n, k): probability of each class; rows sum to 1
 
 
 @dataclass(frozen=True)
 class ColumnMap:
-    """Which column of a predictions file is what, where the columns do not have the names that need no map.
+    """Which column of a predictions file is what, where the columns do not have the names that need no map."""
 
-    Parameters
-    ----------
-    truth : str
-        The column of true labels.
-    classes : tuple of str
-        In order.
-    columns : tuple of str
-        One a class; of two classes perhaps only that of the second; for labels the column of predicted labels.
-    kind : {"probabilities", "logits", "labels"}
-        What is in them: probabilities, raw scores of which the softmax is taken, or labels.
-    """
-
-    truth: str
-    classes: tuple[str, ...]
+    truth: str  # the column of true labels
+    classes: tuple[str, ...]  # in order
+    # one per class; of two classes perhaps only that of the second; for labels the column of predicted labels
     columns: tuple[str, ...]
+    # what is in them: probabilities, raw scores of which the softmax is taken, or labels
     kind: Literal["probabilities", "logits", "labels"] = "probabilities"
 
 
 @dataclass(frozen=True, eq=False)
 class TalliedModel:
-    """One model of a packed study: how many cases its decisions put where, and no case.
-
-    Parameters
-    ----------
-    name : str
-        The model's name.
-    usual : ndarray of int64, shape (k, k)
-        Counts of the most probable classes; rows are true classes.
-    decided : ndarray of int64, shape (m, k, k)
-        Counts of decisions of least expected cost under random costs.
-    places : ndarray of int64, shape (m,)
-        The number of each of these draws among those of all models.
-    """
+    """One model of a packed study: how many cases its decisions put where, and no case."""
 
     name: str
-    usual: NDArray[np.int64]
-    decided: NDArray[np.int64]
-    places: NDArray[np.int64]
+    usual: NDArray[np.int64]  # shape (k, k): counts of the most probable classes; rows are true classes
+    decided: NDArray[np.int64]  # shape (m, k, k): counts of decisions of least expected cost under random costs
+    places: NDArray[np.int64]  # shape (m,): the number of each of these draws among those of all models
 
 
 @dataclass(frozen=True)
 class Opinions:
-    """What the experts of an earlier round said about one mistake; no expert is named.
+    """What the experts of an earlier round said about one mistake; no expert is named."""
 
-    Parameters
-    ----------
-    mistake : tuple of (int, int or None)
-        True and predicted class; None for any wrong answer.
-    ratios : tuple of float
-        How many of the yardstick's mistakes one of these counts as, ascending.
-    reasons : tuple of str
-        What they wrote about answers in which this mistake was traded.
-    """
-
-    mistake: tuple[int, int | None]
-    ratios: tuple[float, ...]
-    reasons: tuple[str, ...] = ()
+    mistake: tuple[int, int | None]  # true and predicted class; None for any wrong answer
+    ratios: tuple[float, ...]  # how many of the yardstick's mistakes one of these counts as, ascending
+    reasons: tuple[str, ...] = ()  # what they wrote about answers in which this mistake was traded
 
 
 @dataclass(frozen=True, eq=False)
 class Pack:
-    """What a packed study has instead of predictions.
+    """What a packed study has instead of predictions."""
 
-    Parameters
-    ----------
-    models : tuple of TalliedModel
-        At least one.
-    setting : dict
-        How to ask: fields of a setting that the coordinator fixed, among them `procedure` and perhaps `purpose`.
-    digest : str
-        sha256 over the file's content.
-    round : int
-        1, or 2 where experts answer again after they have seen where the others stand.
-    others : tuple of Opinions
-        In a second round: where the others stand, for the mistakes they differ most about.
-    """
-
-    models: tuple[TalliedModel, ...]
+    models: tuple[TalliedModel, ...]  # at least one
+    # how to ask: fields of a setting that the coordinator fixed, among them `procedure` and perhaps `purpose`
     setting: dict[str, object]
-    digest: str
-    round: int = 1
+    digest: str  # sha256 over the file's content
+    round: int = 1  # 1, or 2 where experts answer again after they have seen where the others stand
+    # in a second round: where the others stand, for the mistakes they differ most about
     others: tuple[Opinions, ...] = ()
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """One kind of mistake in the words of the domain.
+    """One kind of mistake in the words of the domain."""
 
-    Parameters
-    ----------
-    name : str
-        Title of a row: "Missed melanoma".
-    one, many : str
-        Inside a sentence: "missed melanoma", "missed melanomas".
-    consequence : str
-        One sentence of at most 45 characters: "Sent home. Found later, harder to treat."; may be empty.
-    """
-
-    name: str
+    name: str  # title of a row: "Missed melanoma"
+    # inside a sentence: "missed melanoma", "missed melanomas"
     one: str
     many: str
+    # one sentence of at most 45 characters: "Sent home. Found later, harder to treat."; may be empty.
     consequence: str = ""
 
     def of(self, true: str, predicted: str | None) -> Consequence:
@@ -159,33 +97,23 @@ class Mistake:
 
 @dataclass(frozen=True)
 class Wording:
-    """The words of the domain.
+    """The words of the domain."""
 
-    Parameters
-    ----------
-    case, cases : str
-        What is classified: "patient", "patients".
-    class_one, class_many : tuple of str
-        Per class: "melanoma", "melanomas".
-    mistakes : dict
-        (true, predicted) -> Mistake, for every ordered pair of different classes.
-    class_action : tuple of str
-        Per class what is done with a case that is called so, as an instruction, "biopsy"; "" where nothing is stated,
-        and empty where nothing is for any class.
-    any_mistake : tuple of Mistake
-        Per true class: any wrong answer for it (the DLPM family): "Melanoma called something else".
-    priced : {"multilabel", "relevance"} or None
-        Where the study is about amounts instead of mistakes: what is counted, see `metrics.elicited.kinds`. Each class
-        is then an amount, and `any_mistake` has its words.
-    """
-
+    # what is classified: "patient", "patients"
     case: str
     cases: str
+    # per class: "melanoma", "melanomas"
     class_one: tuple[str, ...]
     class_many: tuple[str, ...]
+    # (true, predicted) -> Mistake, for every ordered pair of different classes
     mistakes: dict[tuple[int, int], Mistake]
+    # per true class: any wrong answer for it (the DLPM family): "Melanoma called something else"
     any_mistake: tuple[Mistake, ...]
+    # per class what is done with a case that is called so, as an instruction, "biopsy"; "" where nothing is stated, and
+    # empty where nothing is for any class
     class_action: tuple[str, ...] = ()
+    # where the study is about amounts instead of mistakes: what is counted, see `metrics.elicited.kinds`. Each class is
+    # then an amount, and `any_mistake` has its words.
     priced: Literal["multilabel", "relevance"] | None = None
 
     @property
@@ -205,84 +133,42 @@ class Wording:
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """A finite distribution of class probabilities: what a synthetic study is made of.
+    """A finite distribution of class probabilities: what a synthetic study is made of."""
 
-    Parameters
-    ----------
-    eta : ndarray of shape (n, k)
-        Conditional class probabilities P(Y = i | x) at n points of equal weight.
-    radius : float
-        The radius lambda of the sphere; NaN until it has been computed from `radius_points`.
-    radius_points : ndarray of shape (m, k) or None
-        The points that stand for the distribution where the radius is computed; None: all of `eta`.
-    """
-
-    eta: NDArray[np.float64]
-    radius: float = math.nan
+    eta: NDArray[np.float64]  # shape (n, k): conditional class probabilities P(Y = i | x) at n points of equal weight
+    radius: float = math.nan  # the radius lambda of the sphere; NaN until it has been computed from `radius_points`
+    # shape (m, k) or None: the points that stand for the distribution where the radius is computed; None: all of `eta`
     radius_points: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Real or synthetic predictions with the words to talk about them.
+    """Real or synthetic predictions with the words to talk about them."""
 
-    Parameters
-    ----------
-    name : str
-        What `elicit` calls it: "breast-cancer", or the folder's or file's name.
-    title : str
-        For a page: "Skin lesions".
-    classes : tuple of str
-        In order; rows and columns of every matrix.
-    models : tuple of Predictions
-        At least one, all with the same true labels; empty for a synthetic or packed study.
-    population : int
-        Natural frequencies are per this many cases.
-    stated_prevalence : tuple of float or None
-        Row sums stated by the user; None takes them from the data.
-    wording : Wording
-        The words of the domain.
-    yardstick : tuple of int
-        (true, predicted) of the mistake that others are compared with; default the models' most frequent one.
-    kind : str
-        bundled, folder, file, synthetic or pack.
-    folder : Path or None
-        The study folder, where it has one (sessions lie below it).
-    description : str
-        One line for lists: "pneumonia or healthy, 1 model".
-    distribution : Distribution or None
-        Only for a synthetic study.
-    digest : str
-        sha256 over classes, true labels and probabilities; a packed study has that of the study it was made from.
-    purpose : {"choose", "costs", "both"} or None
-        What answers about it are for, where its maker says so; who answers may say otherwise.
-    notes : tuple of str
-        What a person should know about how the predictions were read: rows that were divided by their sum.
-    pack : Pack or None
-        Only for a packed study.
-    columns : ColumnMap or None
-        What the columns of the files meant that the study was made from, where they had other names.
-    earlier : tuple of str
-        Digests that the study had before models were added or taken out: what was answered then still counts.
-    """
-
-    name: str
-    title: str
-    classes: tuple[str, ...]
+    name: str  # what `elicit` calls it: "breast-cancer", or the folder's or file's name
+    title: str  # for a page: "Skin lesions"
+    classes: tuple[str, ...]  # in order; rows and columns of every matrix
+    # at least one, all with the same true labels; empty for a synthetic or packed study
     models: tuple[Predictions, ...]
-    population: int
-    stated_prevalence: tuple[float, ...] | None
+    population: int  # natural frequencies are per this many cases
+    stated_prevalence: tuple[float, ...] | None  # row sums stated by the user; None takes them from the data
     wording: Wording
+    # (true, predicted) of the mistake that others are compared with; default the models' most frequent one
     yardstick: tuple[int, int]
     kind: Literal["bundled", "folder", "file", "synthetic", "pack"]
-    folder: Path | None = None
-    description: str = ""
-    distribution: Distribution | None = None
+    folder: Path | None = None  # the study folder, where it has one (sessions lie below it)
+    description: str = ""  # one line for lists: "pneumonia or healthy, 1 model"
+    distribution: Distribution | None = None  # only for a synthetic study
+    # sha256 over classes, true labels and probabilities; a packed study has that of the study it was made from
     digest: str = field(default="")
+    # what answers about it are for, where its maker says so; who answers may say otherwise
     purpose: AnswersFor | None = None
+    # what a person should know about how the predictions were read: rows that were divided by their sum
     notes: tuple[str, ...] = ()
-    pack: Pack | None = None
+    pack: Pack | None = None  # only for a packed study
+    # what the columns of the files meant that the study was made from, where they had other names
     columns: ColumnMap | None = None
+    # digests that the study had before models were added or taken out: what was answered then still counts
     earlier: tuple[str, ...] = ()
 
     @property
@@ -347,21 +233,9 @@ class Study:
 def study_digest(
     classes: Sequence[str], models: Sequence[Predictions], distribution: Distribution | None = None
 ) -> str:
-    """Return the sha256 of classes, true labels and probabilities.
+    """Return the sha256 of classes, true labels and probabilities: "sha256:" and 64 hexadecimal digits.
 
-    Parameters
-    ----------
-    classes : sequence of str
-        In order.
-    models : sequence of Predictions
-        In order; their names do not count.
-    distribution : Distribution, optional
-        For a synthetic study.
-
-    Returns
-    -------
-    str
-        "sha256:" and 64 hexadecimal digits. Names of files and models, wording and population leave it unchanged.
+    Names of files and models, wording and population leave it unchanged.
     """
     digest = hashlib.sha256(b"elicit study 1")
     for text in classes:
@@ -386,15 +260,7 @@ LONGEST_CONSEQUENCE = 45
 
 
 def default_wording(classes: Sequence[str], case: str = "case", cases: str = "cases") -> Wording:
-    """Return words that fit any study: "Melanoma called naevus", "melanoma cases called naevus".
-
-    Parameters
-    ----------
-    classes : sequence of str
-        Names of the classes; numbers become "class 7".
-    case, cases : str
-        What is classified.
-    """
+    """Return words that fit any study: "Melanoma called naevus", "melanoma cases called naevus"; 7 is "class 7"."""
     names = [f"class {name}" if name.lstrip("+-").isdigit() else name for name in classes]
     many = tuple(f"{name} {cases}" for name in names)
     k = len(names)
@@ -414,14 +280,7 @@ def default_wording(classes: Sequence[str], case: str = "case", cases: str = "ca
 
 
 def check_wording(wording: Wording, classes: Sequence[str]) -> None:
-    """Refuse words that cannot be shown.
-
-    Parameters
-    ----------
-    wording : Wording
-        As stated, complete.
-    classes : sequence of str
-        Names of the study's classes, for the sentences.
+    """Refuse words that cannot be shown; `classes` are for the sentences.
 
     Raises
     ------

@@ -38,26 +38,12 @@ BUNDLED = ("breast-cancer", "wine", "traffic-light", "digits")
 
 @dataclass(frozen=True)
 class StudySummary:
-    """One line of a list of studies.
+    """One line of a list of studies."""
 
-    Parameters
-    ----------
-    name : str
-        What `elicit open` takes.
-    title : str
-        For a page: "Chest X-rays of children".
-    description : str
-        "pneumonia or healthy, 1 model".
-    minutes : int or None
-        About how long a sitting takes; None for a synthetic study, about which no person is asked.
-    kind : str
-        bundled or synthetic.
-    """
-
-    name: str
-    title: str
-    description: str
-    minutes: int | None
+    name: str  # what `elicit open` takes
+    title: str  # for a page: "Chest X-rays of children"
+    description: str  # "pneumonia or healthy, 1 model"
+    minutes: int | None  # about how long a sitting takes; None for a synthetic study, about which no person is asked
     kind: Literal["bundled", "synthetic"]
 
 
@@ -70,17 +56,16 @@ def datasets_folder() -> Path:
 
 def list_studies() -> tuple[StudySummary, ...]:
     """Return the bundled and the synthetic studies; no predictions are read."""
-    return (*(_bundled_summary(name) for name in BUNDLED), *(_synthetic_summary(name) for name in LISTED))
+    synthetic = (
+        StudySummary(name, synthetic_title(name), synthetic_description(name), None, "synthetic") for name in LISTED
+    )
+    return (*map(_bundled_summary, BUNDLED), *synthetic)
 
 
 def _bundled_summary(name: str) -> StudySummary:
     document = json.loads((datasets_folder() / name / STUDY_FILE).read_bytes())
     minutes = minutes_for(len(document["classes"]))
     return StudySummary(name, document["title"], document["description"], minutes, "bundled")
-
-
-def _synthetic_summary(name: str) -> StudySummary:
-    return StudySummary(name, synthetic_title(name), synthetic_description(name), None, "synthetic")
 
 
 _SITTING, _SITTING_OF_TWO, _EXTRAS = 18, 12, 4
@@ -97,18 +82,10 @@ def minutes_for(n_classes: int, questions: int = _SITTING) -> int:
 
 
 def open_study(ref: str | Path) -> Study:
-    """Open a study.
+    """Open a bundled or synthetic study by name, a study folder, a packed study (`*.elicit`), or a predictions file.
 
-    Parameters
-    ----------
-    ref : str or Path
-        The name of a bundled or synthetic study, a study folder, a packed study (`*.elicit`), or a predictions file;
-        ``eta:FILE`` takes the probabilities of a file for a distribution.
-
-    Returns
-    -------
-    Study
-        Complete: words, population and yardstick have defaults where nothing is stated.
+    ``eta:FILE`` takes the probabilities of a file for a distribution. Words, population and yardstick have defaults
+    where nothing is stated.
 
     Raises
     ------
@@ -187,17 +164,9 @@ def _slopes(n_classes: int) -> tuple[float, ...]:
 
 @cache
 def synthetic_study(name: str) -> Study:
-    """Return a synthetic study.
+    """Return the synthetic study `paper-K` or `softmax-K`, K from 2 to 10.
 
-    Parameters
-    ----------
-    name : str
-        `paper-K` or `softmax-K`, K from 2 to 10.
-
-    Returns
-    -------
-    Study
-        Without models: its distribution is the study, C_ij = mean of eta_i where class j is predicted.
+    It has no models: its distribution is the study, C_ij = mean of eta_i where class j is predicted.
 
     Raises
     ------
@@ -213,10 +182,7 @@ def synthetic_study(name: str) -> Study:
 def study_of_eta(path: Path) -> Study:
     """Return the study whose distribution is a file: every row is equally likely, and its probabilities are true.
 
-    Parameters
-    ----------
-    path : Path
-        CSV or Parquet with a column `proba_<class>` a class; a column `y_true` is not needed, and not used.
+    The file has a column `proba_<class>` a class; a column `y_true` is not needed, and not used.
 
     Raises
     ------

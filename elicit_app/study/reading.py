@@ -43,23 +43,12 @@ class ReadPredictions(NamedTuple):
 
 @dataclass(frozen=True)
 class PredictionsFile:
-    """A predictions file whose columns have been found and whose rows have not yet been read.
-
-    Parameters
-    ----------
-    table : Table
-        The file.
-    classes : tuple of str
-        In the order in which batches give their columns.
-    positions : tuple of int
-        Positions of the label column and of one probability column a class.
-    start, stop : int, int or None
-        The rows that batches give: from `start` (from 0) up to `stop`, None for all the rest.
-    """
+    """A predictions file whose columns have been found and whose rows have not yet been read."""
 
     table: Table
-    classes: tuple[str, ...]
-    positions: tuple[int, ...]
+    classes: tuple[str, ...]  # in the order in which batches give their columns
+    positions: tuple[int, ...]  # positions of the label column and of one probability column per class
+    # the rows that batches give: from `start` (from 0) up to `stop`, None for all the rest
     start: int = 0
     stop: int | None = None
 
@@ -77,7 +66,7 @@ class PredictionsFile:
         return (check or self.check()).batches(self.frames())
 
     def frames(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows as they are written: the labels, then one column a class."""
+        """Yield the rows as they are written: the labels, then one column per class."""
         return self.table.frames(self.positions, self.start, self.stop)
 
     def has_numbers_for(self, classes: Sequence[str]) -> bool:
@@ -143,11 +132,7 @@ def open_predictions(
 
 
 def read_predictions(
-    path: str | Path,
-    *,
-    labels: Sequence[str] | None = None,
-    own: bool = False,
-    columns: ColumnMap | None = None,
+    path: str | Path, *, labels: Sequence[str] | None = None, own: bool = False, columns: ColumnMap | None = None
 ) -> ReadPredictions:
     """Read and check all predictions of one file.
 
@@ -182,9 +167,7 @@ def read_predictions(
     y_true = np.concatenate([batch.y_true for batch in batches] or [np.zeros(0, dtype=np.int64)])
     require_comparable(file.table.path, names, np.bincount(y_true, minlength=len(names)))
     predictions = Predictions(
-        file.name,
-        y_true,
-        np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64),
+        file.name, y_true, np.ascontiguousarray(np.concatenate([batch.y_proba for batch in batches]), dtype=np.float64)
     )
     notes = rescaling_notes(file.table.path, check.rescaled)
     if columns is not None and columns.kind == "labels":
@@ -302,7 +285,7 @@ def normalised_prevalence(stated: Sequence[float], n_classes: int) -> tuple[floa
         The numbers are no prevalence of k classes.
     """
     if len(stated) != n_classes or not all(0 < share < 1 for share in stated):
-        raise Problem(f"The stated prevalence must be {n_classes} numbers between 0 and 1, one a class.")
+        raise Problem(f"The stated prevalence must be {n_classes} numbers between 0 and 1, one per class.")
     total = math.fsum(stated)
     if not SUM_RANGE[0] <= total <= SUM_RANGE[1]:
         raise Problem(f"The stated prevalence must add up to 1, not to {total:.4g}.")

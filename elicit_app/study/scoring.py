@@ -42,40 +42,20 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelRows:
-    """Some rows of one model, in pieces that follow each other; what a worker is sent.
-
-    Parameters
-    ----------
-    name : str
-        The model.
-    pieces : tuple of Piece
-        Where they are.
-    """
+    """Some rows of one model, in pieces that follow each other; what a worker is sent."""
 
     name: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[Piece, ...]  # where they are
 
 
 @dataclass(frozen=True)
 class ConcernSettings:
-    """How the Meta Pattern Concern Score of a model is taken; see `metrics.meta_pattern_concern_score`.
+    """How the Meta Pattern Concern Score of a model is taken; see `metrics.meta_pattern_concern_score`."""
 
-    Parameters
-    ----------
-    top_k : int or None
-        How many of the most probable classes are looked at; None for all.
-    n_intervals : int
-        Confidence intervals, at least 2.
-    true_concern : {"sum", "count"}
-        Concern of the true class.
-    release : {"graded", "list"}
-        The metric's release factors, or its list with one factor.
-    """
-
-    top_k: int | None = None
-    n_intervals: int = 50
-    true_concern: TrueConcern = "sum"
-    release: ReleaseForm = "graded"
+    top_k: int | None = None  # how many of the most probable classes are looked at; None for all
+    n_intervals: int = 50  # confidence intervals, at least 2
+    true_concern: TrueConcern = "sum"  # concern of the true class
+    release: ReleaseForm = "graded"  # the metric's release factors, or its list with one factor
 
     def kernel(self, metric: ElicitedMetric) -> ConcernScore:
         """Return what adds up the scores, both with class weights and without."""
@@ -320,40 +300,22 @@ def demand_same_cases(models: Sequence[ModelRows], tally: RowsTally) -> None:
 
 @dataclass(frozen=True, eq=False)
 class ModelScore:
-    """One model judged by an elicited metric; lower costs are better.
-
-    Parameters
-    ----------
-    name : str
-        The model.
-    counts : ndarray of int64, shape (k, k)
-        Confusion matrix of the most probable classes; rows are true classes.
-    judged : JudgedPolicy
-        The model as it decides now among the models as they decide now: its cost per population in units of the
-        yardstick, at the prevalence that is judged, its rank, and how probably it is the best.
-    misclassification_cost : float
-        Cost per row of the files, in units of the worst mistake, as `metrics.misclassification_cost` has it.
-    expected_misclassification_cost : float
-        Mean of sum_j p_ij C[y_i, j], likewise.
-    decided_cost : float
-        Of the decisions of least expected cost, likewise.
-    mpcs : float or None
-        Meta Pattern Concern Score with the metric's release factors, each case with its true class's weight; None where
-        every case is of a class of weight 0.
-    mpcs_unweighted : float
-        The same with every case alike, equation (9) of the paper.
-    accuracy, balanced_error_rate : float
-        Of the most probable classes; classes without cases are left out of the mean.
-    """
+    """One model judged by an elicited metric; lower costs are better."""
 
     name: str
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64]  # shape (k, k): confusion matrix of the most probable classes; rows are true classes
+    # the model as it decides now among the models as they decide now: its cost per population in units of the
+    # yardstick, at the prevalence that is judged, its rank, and how probably it is the best
     judged: JudgedPolicy
+    # cost per row of the files, in units of the worst mistake, as `metrics.misclassification_cost` has it
     misclassification_cost: float
-    expected_misclassification_cost: float
-    decided_cost: float
+    expected_misclassification_cost: float  # mean of sum_j p_ij C[y_i, j], likewise
+    decided_cost: float  # of the decisions of least expected cost, likewise
+    # Meta Pattern Concern Score with the metric's release factors, each case with its true class's weight; None where
+    # every case is of a class of weight 0
     mpcs: float | None
-    mpcs_unweighted: float
+    mpcs_unweighted: float  # the same with every case alike, equation (9) of the paper
+    # of the most probable classes; classes without cases are left out of the mean
     accuracy: float
     balanced_error_rate: float
 

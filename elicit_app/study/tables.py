@@ -1,4 +1,4 @@
-"""Predictions files as tables: one class a format gives column names and rows in batches.
+"""Predictions files as tables: one class per format gives column names and rows in batches.
 
 Foreign files are read where they can do no harm: regular files only, sizes checked before anything is decoded, and
 Parquet, whose decoder can end the whole process, in a child process (`study.parquet`).
@@ -89,19 +89,9 @@ class Table(Protocol):
 
 
 def open_table(path: Path, *, own: bool = False) -> Table:
-    """Open a predictions file, told apart by its ending.
+    """Open a predictions file, told apart by its ending: `.csv`, `.parquet` (or `.pq`) or `.npz`.
 
-    Parameters
-    ----------
-    path : Path
-        A `.csv`, `.parquet` (or `.pq`) or `.npz` file.
-    own : bool
-        The file came with the program, so that it needs no trial.
-
-    Returns
-    -------
-    Table
-        Nothing but the header has been taken in, except from NPZ.
+    Nothing but the header is taken in, except from NPZ. A file of our `own` came with the program and needs no trial.
 
     Raises
     ------
@@ -123,7 +113,7 @@ def open_table(path: Path, *, own: bool = False) -> Table:
         raise Problem(f"{path} cannot be read: {error.strerror or error}.") from error
     if len(table.columns) > MOST_COLUMNS:
         found = f"It has {len(table.columns):,} columns, more than {MOST_COLUMNS:,}"
-        raise file_problem(path, Finding(found, f"Keep {TRUTH} and one column a class."))
+        raise file_problem(path, Finding(found, f"Keep {TRUTH} and one column per class."))
     return table
 
 
@@ -450,20 +440,7 @@ def _batches(scan: pl.LazyFrame, names: list[str], start: int, stop: int | None)
 
 
 def in_batches(frames: Iterable[pl.DataFrame], size: int = BATCH_ROWS) -> Iterator[pl.DataFrame]:
-    """Yield the rows of frames of any height, cut anew, without copying them.
-
-    Parameters
-    ----------
-    frames : iterable of polars DataFrame
-        With the same columns.
-    size : int
-        Rows of every frame that is yielded; the last may have fewer.
-
-    Yields
-    ------
-    polars DataFrame
-        Never empty.
-    """
+    """Yield the rows of frames of any height, cut anew to `size` rows (the last may be fewer), without copying them."""
     rest = None
     for frame in frames:
         found = frame if rest is None else rest.vstack(frame)

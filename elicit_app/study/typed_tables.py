@@ -120,13 +120,8 @@ _PARTS = {"name": "name", "one": "one", "many": "several", "consequence": "what 
 def read_practice(path: Path, classes: Sequence[str]) -> Practice:
     """Read a table of present practice, or of any other matrix whose rates a row matter.
 
-    Parameters
-    ----------
-    path : Path
-        CSV. The first line names what is decided, after an empty or any first cell; every other line names a true class
-        and gives a count or a rate for each decision. Classes may stand in any order.
-    classes : sequence of str
-        Those of the metric.
+    In the CSV file the first line names what is decided, after an empty or any first cell; every other line names a
+    true class and gives a count or a rate for each decision. Classes may stand in any order.
 
     Raises
     ------
@@ -143,20 +138,7 @@ def read_practice(path: Path, classes: Sequence[str]) -> Practice:
 def read_class_table(path: Path, classes: Sequence[str]) -> NDArray[np.float64]:
     """Read a table of numbers whose rows are true classes and whose columns are decisions, both named.
 
-    Parameters
-    ----------
-    path, classes
-        As in `read_practice`.
-
-    Returns
-    -------
-    ndarray of shape (k, k)
-        In the order of `classes`.
-
-    Raises
-    ------
-    Problem
-        What is wrong with the file, in one sentence.
+    It is returned in the order of `classes`, shape (k, k); see `read_practice`.
     """
     try:
         text = read_regular_file(path, _MOST_BYTES).decode("utf-8-sig")

@@ -21,14 +21,7 @@ if TYPE_CHECKING:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file so that a reader finds either the old content or all of the new one.
-
-    Parameters
-    ----------
-    path : Path
-        Replaced where it exists.
-    content : str or bytes
-        All of it; text is written as UTF-8.
+    """Write a file so that a reader finds either the old content or all of the new one; text is written as UTF-8.
 
     Raises
     ------
@@ -78,16 +71,7 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def write_picture(figure: Figure, path: Path, dpi: int = 150) -> None:
-    """Write a figure whole, in the format that its name says, with no time of day in it.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-        What is drawn.
-    path : Path
-        Ends in one of `PICTURES`; replaced where it exists.
-    dpi : int
-        Dots an inch, of a PNG.
+    """Write a figure whole, in the format that its name says (one of `PICTURES`), with no time of day in it.
 
     Raises
     ------
@@ -135,15 +119,12 @@ def require_writable(path: Path) -> None:
 def new_folder(path: Path) -> Iterator[Path]:
     """Give a temporary folder that becomes `path` at the end; after an error nothing of it is left.
 
-    Parameters
-    ----------
-    path : Path
-        Must not exist, or be an empty folder; missing parents are made.
+    Missing parents are made.
 
     Raises
     ------
     Problem
-        There is something at `path` already, or it cannot be written.
+        There is something in `path` already, or it cannot be written.
     """
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise Problem(f"{path} exists already: choose a new folder.")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from metrics.display.text import cost_text, day, span, two_digits
+from metrics.display.text import cost_text, day, series, span, two_digits
 from metrics.elicited.exchange import ExchangeRate, beside_name, exchange_rates, flow_of, headline, rates_question
 from metrics.elicited.family import family_of
 from metrics.elicited.metric_parts import ANSWERS_FOR, ranges_of_draws
@@ -67,7 +68,7 @@ def _about_costs(metric: ElicitedMetric) -> tuple[Section, ...]:
             "Cost matrix",
             (
                 Paragraph("Rows: truth. Columns: what the model says. 1 = the worst mistake.", "quiet"),
-                Matrix(names, _cost_texts(metric), f"The costs of {k} classes are in the metric file."),
+                Matrix(names, cost_texts(metric), f"The costs of {k} classes are in the metric file."),
             ),
             half=True,
         ),
@@ -76,16 +77,13 @@ def _about_costs(metric: ElicitedMetric) -> tuple[Section, ...]:
             (
                 Paragraph("How much each wrong name is of concern, within one truth. 1 = fully.", "quiet"),
                 Matrix(names, factor_texts(metric), "Each row of costs divided by its largest cost."),
-                Paragraph(_release_sentence(metric), "quiet"),
+                Paragraph(release_sentence(metric, metric.classes), "quiet"),
             ),
             half=True,
         ),
         Section(
             "Class weights",
-            (
-                Paragraph("They weigh the truths against each other. Their mean is 1.", "quiet"),
-                _class_weights(metric),
-            ),
+            (Paragraph("They weigh the truths against each other. Their mean is 1.", "quiet"), _class_weights(metric)),
             half=True,
         ),
     )
@@ -96,7 +94,7 @@ def _names(metric: ElicitedMetric, rate: ExchangeRate) -> tuple[str, str]:
     return name, beside_name(name, one_line(flow_of(metric, rate.key)))
 
 
-def _cost_texts(metric: ElicitedMetric) -> Cells:
+def cost_texts(metric: ElicitedMetric) -> Cells:
     """Return every cost and its 90 % interval as people read them; the second may be empty."""
     return [
         [
@@ -144,13 +142,12 @@ def _class_weights(metric: ElicitedMetric) -> Facts:
     )
 
 
-def _release_sentence(metric: ElicitedMetric) -> str:
-    """Return the two-level form of the release factors as a sentence."""
+def release_sentence(metric: ElicitedMetric, names: Sequence[str]) -> str:
+    """Return the two-level form of the release factors as a sentence, the classes called by `names`."""
     releases, factor, error = metric.release_list()
     if not releases:
         return "No mistake is discounted: within each true class every one is of full concern."
-    names = metric.classes
-    parts = [f"{names[true]} called {' or '.join(names[j] for j in released)}" for true, *released in releases]
+    parts = [f"{names[true]} called {series([names[j] for j in released], 'or')}" for true, *released in releases]
     off = f"; the best two-level fit, off by {two_digits(error)} on average" if error > 1e-9 else ""
     return f"Release {'; '.join(parts)}, with factor {two_digits(factor)}{off}."
 

@@ -168,7 +168,7 @@ def _paragraph(paragraph: Paragraph) -> str:
 
 
 def _facts(rows: tuple[tuple[str, str], ...]) -> str:
-    """Place one fact a line; very many short ones one after the other."""
+    """Place one fact per line; very many short ones one after the other."""
     if len(rows) > _MOST_FACTS:
         text = "; ".join(f"{name}: {value}" for name, value in rows[:_MOST_FACTS])
         return f"#par(small({_text(f'{text}; the others are in the metric file.')}))"

@@ -53,7 +53,7 @@ class Policy:
 
 
 def always(classes: Sequence[str]) -> tuple[Policy, ...]:
-    """Return the policies that need no model, one a class."""
+    """Return the policies that need no model, one per class."""
     return tuple(Policy(f"always {name}", "always", predicted=index) for index, name in enumerate(classes))
 
 

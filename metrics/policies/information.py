@@ -78,13 +78,7 @@ class Information:
 
 
 def information(
-    recommended: int,
-    cost: float,
-    both: Floats,
-    values: Floats | None,
-    cases: Floats,
-    n_answers: int,
-    n_cases: int,
+    recommended: int, cost: float, both: Floats, values: Floats | None, cases: Floats, n_answers: int, n_cases: int
 ) -> Information:
     """Return the value of information from paired draws of the costs of p policies.
 

@@ -285,7 +285,7 @@ def _probabilities(values: ArrayLike, n: int, name: str) -> Floats:
     if proba.ndim == 2 and proba.shape[1] == 2:
         proba = proba[:, 1]
     if proba.ndim != 1:
-        raise InputError(f"{name}: one probability a case was expected, or two columns, the shape is {proba.shape}.")
+        raise InputError(f"{name}: one probability per case was expected, or two columns, the shape is {proba.shape}.")
     same_length(n, len(proba), name)
     wrong = (proba < 0) | (proba > 1)
     if wrong.any():

@@ -10,14 +10,7 @@ from scipy.stats import norm
 
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Answer, Asked, Choice, Moved, Proposal, Purpose, Question, Strength
-from elicit_app.elicitation.response import (
-    N_PARAMETERS,
-    Person,
-    ResponseModel,
-    evidence,
-    rounding_cell,
-    sigmoid,
-)
+from elicit_app.elicitation.response import N_PARAMETERS, Person, ResponseModel, evidence, rounding_cell, sigmoid
 
 SEEDS = st.integers(0, 2**20)
 PLAIN = (Answer(Choice.FIRST), Answer(Choice.SECOND), Answer(Choice.EQUAL))

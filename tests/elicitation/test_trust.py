@@ -100,12 +100,7 @@ class TestPeople:
 class TestOpenVerdicts:
     @pytest.mark.parametrize(
         ("checks", "others", "answers", "is_open"),
-        [
-            (-1.0, 0.5, 22, True),
-            (1.0, 4.0, 22, False),
-            (-3.0, -6.0, 22, False),
-            (-1.0, 0.5, 12, False),
-        ],
+        [(-1.0, 0.5, 22, True), (1.0, 4.0, 22, False), (-3.0, -6.0, 22, False), (-1.0, 0.5, 12, False)],
     )
     def test_only_a_whole_sitting_near_the_line_is_open(self, checks, others, answers, is_open):
         assert AgainstChance(checks, others, answers).is_open is is_open
@@ -175,10 +170,7 @@ class TestFindings:
         # The unit is arbitrary, so logarithms less their mean; tails of few draws say little, so quartiles.
         fresh, refit = (
             np.quantile(belief.log_weights - belief.log_weights.mean(axis=1, keepdims=True), [0.25, 0.5, 0.75], axis=0)
-            for belief in (
-                procedure.belief(kept),
-                refitted(procedure.belief(asked), kept, np.random.default_rng(2)),
-            )
+            for belief in (procedure.belief(kept), refitted(procedure.belief(asked), kept, np.random.default_rng(2)))
         )
         spread = fresh[2] - fresh[0]
         assert np.all(np.abs(fresh[1] - refit[1]) < 0.4 * spread)

@@ -42,9 +42,7 @@ def test_the_published_tables(name, procedure, weights, questions):
     study = open_study(name)
     full, needed = (
         simulate(
-            study,
-            setting_of(procedure, ask=ask, cycles=2 if procedure == "lpm" else None),
-            Experts(weights),
+            study, setting_of(procedure, ask=ask, cycles=2 if procedure == "lpm" else None), Experts(weights)
         ).runs[0]
         for ask in ("all", "needed")
     )
@@ -243,11 +241,7 @@ def test_every_kind_of_person_can_be_simulated(experts, answers):
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"voters": Voters(3, Noise("flip", 0.2)), "votes": 3},
-        {"ratio": 10.0, "weights": (0.2, 0.3, 0.5)},
-        {"votes": 0},
-    ],
+    [{"voters": Voters(3, Noise("flip", 0.2)), "votes": 3}, {"ratio": 10.0, "weights": (0.2, 0.3, 0.5)}, {"votes": 0}],
 )
 def test_people_that_contradict_themselves_are_wrong_usage(wrong):
     with pytest.raises(WrongOption):

@@ -10,13 +10,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
 from metrics import ElicitedMetric, Quality, confusion_matrix, judge
-from metrics.displays import (
-    CalibrationDisplay,
-    ConfusionDisplay,
-    CostCurveDisplay,
-    CostDisplay,
-    DecisionCurveDisplay,
-)
+from metrics.displays import CalibrationDisplay, ConfusionDisplay, CostCurveDisplay, CostDisplay, DecisionCurveDisplay
 
 mpl.use("Agg")
 X, CODES = load_breast_cancer(return_X_y=True)

@@ -40,13 +40,7 @@ def typed(reply, moved):
 
 def transcript(asked):
     return [
-        (
-            question.first.tolist(),
-            question.second.tolist(),
-            question.purpose,
-            answer.choice,
-            answer.moved,
-        )
+        (question.first.tolist(), question.second.tolist(), question.purpose, answer.choice, answer.moved)
         for question, answer in asked
     ]
 

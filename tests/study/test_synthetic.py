@@ -9,8 +9,7 @@ from elicit_app.study.opening import LISTED
 
 
 @pytest.mark.parametrize(
-    ("name", "prevalence"),
-    [("softmax-3", [0.2834, 0.3586, 0.3579]), ("softmax-4", [0.1798, 0.2735, 0.2725, 0.2743])],
+    ("name", "prevalence"), [("softmax-3", [0.2834, 0.3586, 0.3579]), ("softmax-4", [0.1798, 0.2735, 0.2725, 0.2743])]
 )
 def test_prevalence_of_the_softmax_laws(name, prevalence):
     np.testing.assert_allclose(open_study(name).distribution.eta.mean(axis=0), prevalence, atol=5e-5)

@@ -87,10 +87,7 @@ class _Pencils(Run):
         ratio = next(iter(frontiers))
         best, worst = (
             np.diagonal(point((a + b) / 2))
-            for point, (a, b) in (
-                (frontiers[ratio], self.upper[ratio]),
-                (frontiers[ratio].lower, self.lower[ratio]),
-            )
+            for point, (a, b) in ((frontiers[ratio], self.upper[ratio]), (frontiers[ratio].lower, self.lower[ratio]))
         )
         return ordering("dlfpm", *self.members(), _corners(self.procedure.prevalence), best, worst)
 

@@ -68,12 +68,7 @@ class Line:
     """
 
     def __init__(
-        self,
-        at: Callable[[float], Matrix],
-        last: float | None = None,
-        *,
-        worst: bool = False,
-        identical: bool = True,
+        self, at: Callable[[float], Matrix], last: float | None = None, *, worst: bool = False, identical: bool = True
     ) -> None:
         self._at, self._last, self._worst, self._identical = at, last, worst, identical
         self._known: dict[float, Matrix] = {}

@@ -61,11 +61,7 @@ def _release_list(seed: int) -> dict[str, Any]:
         if a != b
     }
     nearest = sorted(edges, key=lambda pair: float(np.linalg.norm(middles[pair[0]] - middles[pair[1]])))
-    return {
-        "pairs": sorted(nearest[: _RELEASED // 2]),
-        "middles": middles.tolist(),
-        "places": places[:400].tolist(),
-    }
+    return {"pairs": sorted(nearest[: _RELEASED // 2]), "middles": middles.tolist(), "places": places[:400].tolist()}
 
 
 def _released(pairs: list[list[int]]) -> Matrix:
@@ -193,10 +189,7 @@ def _printed_shares() -> list[Row]:
 
 def _choice_rows(chosen: list[dict[str, Any]]) -> list[Row]:
     rows = []
-    for name, accuracy, errors, destructive in (
-        ("accuracy", 91.49, 5108, 2621),
-        ("MPCS", 91.45, 5128, 2605),
-    ):
+    for name, accuracy, errors, destructive in (("accuracy", 91.49, 5108, 2621), ("MPCS", 91.45, 5128, 2605)):
         table = np.array([one["picked"][name] for one in chosen])
         share = 100 * table[:, 3] / table[:, 2]
         for title, printed, values in (

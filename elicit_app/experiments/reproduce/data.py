@@ -28,24 +28,12 @@ _SECONDS = 30
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of labelled cases.
+    """A file of labelled cases."""
 
-    Parameters
-    ----------
-    name : str
-        Its name in a folder.
-    url : str
-        Where it is downloaded from.
-    what : str
-        What it is, for a sentence.
-    features : int
-        How many features a case has.
-    """
-
-    name: str
-    url: str
-    what: str
-    features: int
+    name: str  # its name in a folder
+    url: str  # where it is downloaded from
+    what: str  # what it is, for a sentence
+    features: int  # how many features a case has
 
 
 VEHICLE = DataFile("vehicle.scale", _PAGE + "vehicle.scale", "Statlog Vehicle Silhouettes", 18)
@@ -162,23 +150,15 @@ _HIDDEN = 32
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Features and labels, split in two.
+    """Features and labels, split in two."""
 
-    Parameters
-    ----------
-    train, test : ndarray of shape (n, f)
-        Standardised features.
-    train_labels, test_labels : ndarray of shape (n,)
-        Class indices.
-    n_outputs : int
-        Outputs of a model; more than there are classes where the source has more.
-    """
-
+    # shape (n, f): standardised features
     train: Matrix
+    # shape (n,): class indices
     train_labels: NDArray[np.int64]
     test: Matrix
     test_labels: NDArray[np.int64]
-    n_outputs: int
+    n_outputs: int  # outputs of a model; more than there are classes where the source has more
 
 
 def bundled(name: str, seed: int, test_share: float = _TEST_SHARE) -> Data:

@@ -53,27 +53,14 @@ _RUNS = 100
 
 @dataclass(frozen=True)
 class Variant:
-    """What the paper leaves open.
+    """What the paper leaves open."""
 
-    Parameters
-    ----------
-    law : str
-        Of the random metrics: Dirichlet(1); uniform numbers, or half-normal ones, divided by their sum.
-    strength : float
-        scikit-learn's C of the softmax regression; less is stronger regularisation.
-    confusions : str
-        counts or plug-in.
-    trained : float
-        Share of the data that the regression learns from.
-    first : int
-        The class that all ratios refer to, of opel, saab, bus and van.
-    """
-
+    # of the random metrics: Dirichlet(1); uniform numbers, or half-normal ones, divided by their sum
     law: str = "uniform / sum"
-    strength: float = 0.1
-    confusions: str = "counts"
-    trained: float = 0.5
-    first: int = 0
+    strength: float = 0.1  # scikit-learn's C of the softmax regression; less is stronger regularisation
+    confusions: str = "counts"  # counts or plug-in
+    trained: float = 0.5  # share of the data that the regression learns from
+    first: int = 0  # the class that all ratios refer to, of opel, saab, bus and van
 
 
 MAIN = Variant()

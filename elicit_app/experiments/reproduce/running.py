@@ -191,7 +191,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 class _Kept:
-    """Results of parts on disk, one a line below a line that says whose they are.
+    """Results of parts on disk, one per line below a line that says whose they are.
 
     Lines are synced as they are written. What another version or other options left behind is begun anew, and a line
     that a kill cut off is left out.

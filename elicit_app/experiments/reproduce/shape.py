@@ -26,28 +26,15 @@ AGREES = "Agrees to the printed digits."
 
 @dataclass(frozen=True)
 class Row:
-    """One published value beside ours.
+    """One published value beside ours."""
 
-    Parameters
-    ----------
-    quantity : str
-        What it is, with its unit.
-    published : Value
-        As printed in the source; None where the source prints none.
-    ours : Value
-        Computed by this program; None where it could not be computed here.
-    cause : str
-        One sentence: what the difference comes from. It may be left out where ours rounds to the published digits,
-        and where nothing is published.
-    digits : int
-        Decimals that the source prints.
-    """
-
-    quantity: str
-    published: Value
-    ours: Value
+    quantity: str  # what it is, with its unit
+    published: Value  # as printed in the source; None where the source prints none
+    ours: Value  # computed by this program; None where it could not be computed here
+    # one sentence: what the difference comes from. It may be left out where ours rounds to the published digits, and
+    # where nothing is published.
     cause: str = ""
-    digits: int = 2
+    digits: int = 2  # decimals that the source prints
 
     @property
     def difference(self) -> float | None:
@@ -87,93 +74,48 @@ class Row:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of a plot.
+    """Points of a plot."""
 
-    Parameters
-    ----------
-    label : str
-        What they are; empty keeps them out of the legend.
-    x, y : sequence of float
-        The points.
-    style : str
-        ours, published, bound (a theorem's line), third or other (further curves), series (one of several in an order).
-    marks : bool
-        Single marks instead of a line.
-    spread : sequence of float, optional
-        Half the length of a bar through every point.
-    """
-
-    label: str
+    label: str  # what they are; empty keeps them out of the legend
+    # the points
     x: Sequence[float]
     y: Sequence[float]
+    # ours, published, bound (a theorem's line), third or other (further curves), series (one of several in an order)
     style: Style = "ours"
-    marks: bool = False
-    spread: Sequence[float] | None = None
+    marks: bool = False  # single marks instead of a line
+    spread: Sequence[float] | None = None  # half the length of a bar through every point
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes.
+    """One set of axes."""
 
-    Parameters
-    ----------
-    title, xlabel, ylabel : str
-        Their words.
-    curves : tuple of Curve
-        What is drawn.
-    log : str
-        Which axes are logarithmic: "", "x", "y" or "xy".
-    equal : bool
-        One unit is as long in both directions.
-    names : tuple of str
-        What stands at x = 0, 1, 2, ... in place of numbers.
-    """
-
+    # their words
     title: str
     xlabel: str
     ylabel: str
-    curves: tuple[Curve, ...]
-    log: Literal["", "x", "y", "xy"] = ""
-    equal: bool = False
-    names: tuple[str, ...] = ()
+    curves: tuple[Curve, ...]  # what is drawn
+    log: Literal["", "x", "y", "xy"] = ""  # which axes are logarithmic: "", "x", "y" or "xy"
+    equal: bool = False  # one unit is as long in both directions
+    names: tuple[str, ...] = ()  # what stands at x = 0, 1, 2, ... in place of numbers.
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What an experiment came to.
+    """What an experiment came to."""
 
-    Parameters
-    ----------
-    rows : tuple of Row
-        Published beside ours.
-    panels : tuple of Panel
-        The plot.
-    notes : tuple of str
-        Sentences that belong to the whole table.
-    """
-
-    rows: tuple[Row, ...]
+    rows: tuple[Row, ...]  # published beside ours
     panels: tuple[Panel, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # sentences that belong to the whole table
 
 
 @dataclass(frozen=True)
 class Options:
-    """What a run is told.
+    """What a run is told."""
 
-    Parameters
-    ----------
-    quick : bool
-        Fewer runs or smaller data: minutes for all experiments instead of an hour.
-    seed : int
-        Of everything random.
-    data : Path or None
-        Folder of data files that are not part of the project; None: where downloads are kept.
-    """
-
-    quick: bool = False
-    seed: int = 0
-    data: Path | None = None
+    quick: bool = False  # fewer runs or smaller data: minutes for all experiments instead of an hour
+    seed: int = 0  # of everything random
+    data: Path | None = None  # folder of data files that are not part of the project; None: where downloads are kept
 
     def rng(self, *stream: int) -> np.random.Generator:
         """Return the chance of one stream; streams do not depend on each other."""
@@ -182,48 +124,24 @@ class Options:
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of work whose result is kept on disk until the experiment is done.
+    """A piece of work whose result is kept on disk until the experiment is done."""
 
-    Parameters
-    ----------
-    key : str
-        Its name within the experiment.
-    compute : callable
-        A function of a module; returns what JSON can hold.
-    arguments : tuple
-        What it is called with.
-    """
-
-    key: str
-    compute: Callable[..., Any]
-    arguments: tuple[Any, ...] = ()
+    key: str  # its name within the experiment
+    compute: Callable[..., Any]  # a function of a module; returns what JSON can hold
+    arguments: tuple[Any, ...] = ()  # what it is called with
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table, a figure or a claim of a source that can be computed anew.
+    """A table, a figure or a claim of a source that can be computed anew."""
 
-    Parameters
-    ----------
-    name : str
-        As `elicit reproduce` takes it.
-    title : str
-        What it shows, a few words.
-    source : str
-        Paper and place.
-    parts : callable
-        Options to the parts; they do not depend on each other.
-    report : callable
-        The parts' results, by key, to the findings. It does no long work.
-    times : bool
-        The parts measure time: what they return is written beside the record, not into it.
-    """
-
-    name: str
-    title: str
-    source: str
-    parts: Callable[[Options], Sequence[Part]]
+    name: str  # as `elicit reproduce` takes it
+    title: str  # what it shows, a few words
+    source: str  # paper and place
+    parts: Callable[[Options], Sequence[Part]]  # options to the parts; they do not depend on each other
+    # the parts' results, by key, to the findings. It does no long work.
     report: Callable[[Mapping[str, Any]], Findings]
+    # the parts measure time: what they return is written beside the record, not into it
     times: bool = field(default=False)
 
 

@@ -292,12 +292,7 @@ def _fraction(family: str, k: int, epsilon: float, ask: Ask, runs: int, seed: in
         asked.append(len(transcript))
         linear_truth = family_of(linear.family).weight_matrix(_true_weights(linear.family, k, chance))
         beside.append(len(drive(linear, LinearOracle(linear_truth))[1]))
-    return {
-        "agreements": agreements,
-        "off": off,
-        "questions": float(np.mean(asked)),
-        "linear": float(np.mean(beside)),
-    }
+    return {"agreements": agreements, "off": off, "questions": float(np.mean(asked)), "linear": float(np.mean(beside))}
 
 
 def _pencil() -> list[float]:

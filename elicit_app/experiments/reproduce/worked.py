@@ -123,12 +123,7 @@ def _post(results: Mapping[str, Any]) -> Findings:
     rows = (
         Row("item scores, penalties 1 (false label) and 5 (missed label)", (-0.5, 0.5, -2.0), tuple(found["items"])),
         Row("mean score", -0.6666666667, found["mean"], digits=10),
-        Row(
-            "true and false: positives, negatives (TP, TN, FP, FN)",
-            (2, 6, 1, 3),
-            tuple(found["counts"]),
-            digits=0,
-        ),
+        Row("true and false: positives, negatives (TP, TN, FP, FN)", (2, 6, 1, 3), tuple(found["counts"]), digits=0),
         Row("no penalties: one minus the Hamming loss", 2 / 3, found["unpenalised"], digits=10),
         Row("a model that gives no label, 8 % positives: accuracy", 0.92, silent[0.0]),
         Row("a model that gives no label, 8 % positives: score, penalty 5", 0.52, silent[5.0]),

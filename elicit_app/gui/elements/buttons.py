@@ -239,17 +239,7 @@ class LinkButton(FlatButton):
 
 
 class AnswerButton(Button):
-    """An answer. A and B: border and soft fill of the side, text in ink, key caps on the outer edge; others: no hue.
-
-    Parameters
-    ----------
-    letter : {"A", "B"} or None
-        The side; A has its keys on the left, B on the right.
-    text : str
-        "A is better".
-    keys : tuple of str
-        Key caps.
-    """
+    """An answer. A and B: border and soft fill of the side, text in ink, key caps on the outer edge; others: no hue."""
 
     tall = 64
 

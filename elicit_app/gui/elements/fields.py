@@ -73,12 +73,7 @@ class CheckSquare(Sized, QCheckBox):
 class ListBox(IgnoresWheel, QComboBox):
     """A list to choose from that may become narrower than its longest entry.
 
-    Parameters
-    ----------
-    name : str
-        What is chosen, for screen readers.
-    widest : int
-        Its widest, in pixels at the base font; 0 takes the width there is.
+    `name` is for screen readers; `widest` is in pixels at the base font, and 0 takes the width there is.
     """
 
     def __init__(self, name: str, widest: int = 0) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, QTimer, SignalInstance
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QDropEvent, QKeySequence, QPainter, QPaintEvent, QPalette, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements.buttons import Button
+from elicit_app.gui.elements.buttons import Button, LinkButton
 from elicit_app.gui.elements.painting import box
 from elicit_app.gui.elements.surfaces import Notice, fill, in_column, in_row
 from elicit_app.gui.elements.texts import Label
@@ -143,7 +143,10 @@ class ScrolledPage(Page):
     """A page with a fixed head and foot and a body that scrolls; with a large font all of it scrolls.
 
     Build the page into `head`, `body` and `foot` (vertical layouts; the foot may stay empty), then call `settle`.
+    A page with `link_to_start` emits `start_requested`.
     """
+
+    start_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -166,6 +169,12 @@ class ScrolledPage(Page):
         for fixed in (self._head, self._foot):
             fixed.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         fill(self._outer, self._head, (self.area, 1), self._foot)
+
+    def link_to_start(self, text: str = "Back to the start") -> LinkButton:
+        """Return a link that leads back to the start."""
+        link = LinkButton(text)
+        link.clicked.connect(self.start_requested)
+        return link
 
     @property
     def side_margin(self) -> int:

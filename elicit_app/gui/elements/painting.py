@@ -86,10 +86,7 @@ class Glyph(Enum):
     DOT = "dot"
 
 
-_FILLED: dict[Glyph, Stroke] = {
-    Glyph.MORE: ((8, 3), (15, 13), (1, 13)),
-    Glyph.FEWER: ((8, 13), (15, 3), (1, 3)),
-}
+_FILLED: dict[Glyph, Stroke] = {Glyph.MORE: ((8, 3), (15, 13), (1, 13)), Glyph.FEWER: ((8, 13), (15, 3), (1, 3))}
 _LINES: dict[Glyph, tuple[Stroke, ...]] = {
     Glyph.CHECK: (((2.5, 8.8), (6, 12.5), (13.5, 3.5)),),
     Glyph.WARNING: (((8, 2), (14.6, 13.6), (1.4, 13.6), (8, 2)), ((8, 6), (8, 9.7)), ((8, 11.8), (8, 12))),
@@ -144,23 +141,11 @@ def _strokes(painter: QPainter, glyph: Glyph) -> None:
 class GlyphSign(Sized, QWidget):
     """A sign beside a text; it has no accessible name, the text beside it says what it means.
 
-    Parameters
-    ----------
-    glyph : Glyph
-        The sign.
-    size : int
-        Side in pixels at the base font; it grows with the font.
-    ink : QPalette.ColorRole
-        theme.INK, theme.INK2 or theme.INK3.
+    `size` is its side in pixels at the base font, with which it grows.
     """
 
     def __init__(
-        self,
-        glyph: Glyph,
-        size: int = 16,
-        parent: QWidget | None = None,
-        *,
-        ink: QPalette.ColorRole = theme.INK,
+        self, glyph: Glyph, size: int = 16, parent: QWidget | None = None, *, ink: QPalette.ColorRole = theme.INK
     ) -> None:
         super().__init__(parent)
         self.setForegroundRole(ink)
@@ -278,11 +263,5 @@ class KeyCap(QWidget):
         colours = theme.tokens(self)
         with QPainter(self) as painter:
             paint_key_caps(
-                painter,
-                self._keys,
-                0,
-                self.height() / 2,
-                ink=colours.ink2,
-                border=colours.line2,
-                fill=colours.surface,
+                painter, self._keys, 0, self.height() / 2, ink=colours.ink2, border=colours.line2, fill=colours.surface
             )

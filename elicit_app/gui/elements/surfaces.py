@@ -84,12 +84,7 @@ def turn(layout: QBoxLayout, *, down: bool) -> None:
 def shared_out(width: int, wishes: Mapping[int, tuple[int, int]]) -> dict[int, int]:
     """Return the widths of columns: by their shares, but none wider than it needs while another is cut.
 
-    Parameters
-    ----------
-    width : int
-        Of all of them, in pixels.
-    wishes : mapping of int to (int, int)
-        Per column its share, and the width that it needs.
+    `width` is that of all of them in pixels; `wishes` has per column its share, and the width that it needs.
     """
     found: dict[int, int] = {}
     while wishes.keys() - found.keys():

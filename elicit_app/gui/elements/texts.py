@@ -48,18 +48,7 @@ def elided(text: str, metrics: QFontMetricsF, width: float) -> str:
 class Label(QLabel):
     """A text in one of the roles of the type scale; it follows font and palette by itself.
 
-    Parameters
-    ----------
-    text : str
-        Plain text; it wraps unless `wrap` is false.
-    role : theme.Role
-        Size and weight.
-    ink : QPalette.ColorRole
-        theme.INK, theme.INK2 or theme.INK3.
-    wrap : bool
-        A label that does not wrap keeps the window from becoming narrower than its text: only for short ones.
-    align : Qt.AlignmentFlag
-        Horizontal place of the text.
+    One that does not `wrap` keeps the window from becoming narrower than its text: only for short ones.
     """
 
     def __init__(
@@ -115,11 +104,7 @@ class Label(QLabel):
 class StressedLabel(Label):
     """A text with some parts stressed; the words of a study are shown as they are."""
 
-    def __init__(
-        self,
-        role: theme.Role = theme.Role.BODY,
-        ink: QPalette.ColorRole = theme.INK,
-    ) -> None:
+    def __init__(self, role: theme.Role = theme.Role.BODY, ink: QPalette.ColorRole = theme.INK) -> None:
         super().__init__(role=role, ink=ink)
         self.setTextFormat(Qt.TextFormat.RichText)
 

@@ -29,15 +29,7 @@ if TYPE_CHECKING:
 
 
 class LaboratoryFlow(QObject):
-    """Emits `left` when one goes back, and `words_requested` for what the words mean.
-
-    Parameters
-    ----------
-    pages : Pages
-        The pages of the window.
-    dialogs : Dialogs
-        Asks where to save.
-    """
+    """Emits `left` when one goes back, and `words_requested` for what the words mean."""
 
     left = Signal()
     words_requested = Signal()
@@ -152,17 +144,7 @@ def _in_turn(people: Sequence[Iterable[SimulatedPerson]]) -> Iterable[SimulatedP
 
 
 class Comparing(QObject):
-    """Emits `reading` before the sessions are read, and `failed` with a `Problem` where they cannot be compared.
-
-    Parameters
-    ----------
-    pages : Pages
-        The pages of the window.
-    background : Background
-        Reads sessions and writes files.
-    dialogs : Dialogs
-        Asks where to save.
-    """
+    """Emits `reading` before the sessions are read, and `failed` with a `Problem` where they cannot be compared."""
 
     reading = Signal()
     failed = Signal(object)

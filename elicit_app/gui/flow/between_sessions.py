@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
     from elicit_app.gui.pages.aside import HelpPage, SettingsPage
     from elicit_app.gui.pages.messages import DamagedPage, DamagedView, ErrorDetails, ErrorPage, OpeningPage
-    from elicit_app.session.session import Session
     from elicit_app.study.model import Study
 
 SESSION_ENDING, PACK_ENDING = ".session.jsonl", ".elicit"
@@ -45,19 +44,7 @@ class AppPaths(NamedTuple):
 
 
 class Flow(QObject):
-    """Emits `settings_changed` with the new `Settings`, to be applied and kept.
-
-    Parameters
-    ----------
-    pages : Pages
-        The pages of the window.
-    places : AppPaths
-        Where things are kept.
-    settings : Settings
-        As they are now.
-    dialogs : Dialogs
-        The system's dialogs.
-    """
+    """Emits `settings_changed` with the new `Settings`, to be applied and kept."""
 
     settings_changed = Signal(object)
 
@@ -70,7 +57,7 @@ class Flow(QObject):
         self.looks_ahead = True  # of sessions that begin; off where nobody thinks before answering
         self.background = Background(self)
         self.files = Files(pages, self.background, self)
-        self.files.reading.connect(lambda name: self._say_opening(f"Reading {name}", "Every row is looked at."))
+        self.files.reading.connect(lambda name: self._say_opening(f"Reading {name}", "Every row is checked."))
         self.files.left.connect(self.show_start)
         self.preparation = Preparation(pages, self.background, dialogs, self.files, places.data, self)
         self.comparing = Comparing(pages, self.background, dialogs, self)
@@ -90,8 +77,9 @@ class Flow(QObject):
         self.background.forget()
         if self._session_flow is not None:
             self._session_flow.close()
-        self._pages.show(self._pages.start)
-        self.background.run(self._overview, self._pages.start.show_view, self._say_on_start)
+        page = self._pages.start
+        self._pages.show(page)
+        self.background.run(self._overview, page.show_view, lambda problem: page.notice.say(problem.sentence))
 
     def restore(self) -> None:
         """Show the session that was open when the window was closed, where it stood; else the start page."""
@@ -142,9 +130,6 @@ class Flow(QObject):
         from elicit_app.gui.setup.overview import overview
 
         return overview(self._places.data, self.settings.folders, datetime.now().astimezone())
-
-    def _say_on_start(self, problem: Problem) -> None:
-        self._pages.start.notice.say(problem.sentence)
 
     def _connect_start(self) -> None:
         page = self._pages.start
@@ -210,9 +195,7 @@ class Flow(QObject):
 
     def _read(self, files: Sequence[Path]) -> None:
         self.files.open(
-            files,
-            lambda study: self._opened(study, files[0]),
-            lambda problem: self._trouble(problem, files[0]),
+            files, lambda study: self._opened(study, files[0]), lambda problem: self._trouble(problem, files[0])
         )
 
     def choose_files(self) -> None:
@@ -253,7 +236,7 @@ class Flow(QObject):
         self._say_opening("Opening the session", "Your answers are read and checked.")
         self.background.run(
             lambda: Session.open(path),
-            self._go_on,
+            lambda session: self._sessions().go_on(session),
             lambda problem: self._session_not_opened(problem, path),
             dropped=close_session,
         )
@@ -288,9 +271,6 @@ class Flow(QObject):
             lambda copy: self.open(str(copy)),
             lambda problem: self._damaged_page.notice.say(problem.sentence),
         )
-
-    def _go_on(self, session: Session) -> None:
-        self._sessions().go_on(session)
 
     def _sessions(self) -> SessionFlow:
         """Return what runs sessions; it is made when the first one begins."""
@@ -368,6 +348,7 @@ class Flow(QObject):
         page = self._pages.settings
         page.changed.connect(self._change_settings)
         page.back_requested.connect(self._back)
+        page.start_requested.connect(self.show_start)
         return page
 
     def _aside(self, page: Page) -> None:

@@ -56,18 +56,8 @@ SEND_BACK = "Send this file back to whoever sent you the study."
 class SessionFlow(QObject):
     """Runs one session at a time. Emits `left` when the expert goes back to the start, `troubled` with a `Problem`.
 
-    Emits `compare_requested` with the session file, to see other experts beside this one.
-
-    Parameters
-    ----------
-    pages : Pages
-        The pages of the window.
-    background : Background
-        For work on files that may take a moment.
-    dialogs : Dialogs
-        Asks where to save.
-    look_ahead : bool
-        Compute what follows every reply while the expert thinks, as `SessionRunner` says.
+    Emits `compare_requested` with the session file, to see other experts beside this one. With `look_ahead`
+    what follows every reply is computed while the expert thinks, as `SessionRunner` says.
     """
 
     left = Signal()

@@ -32,15 +32,7 @@ Maps = tuple["ColumnMap | None", ...]
 
 
 class Files(QObject):
-    """Emits `reading` with the first file's name before anything is read, and `left`.
-
-    Parameters
-    ----------
-    pages : Pages
-        The pages of the window.
-    background : Background
-        Reads files.
-    """
+    """Emits `reading` with the first file's name before anything is read, and `left`."""
 
     reading = Signal(str)
     left = Signal()
@@ -64,18 +56,10 @@ class Files(QObject):
         known: ColumnMap | None = None,
         read: Callable[[Maps], Study] | None = None,
     ) -> None:
-        """Read predictions files.
+        """Read predictions files of one study, and give it to `done`, or why there is none to `failed`.
 
-        Parameters
-        ----------
-        files : sequence of Path
-            Of one study.
-        done, failed : callable
-            Take the study, or why there is none.
-        known : ColumnMap, optional
-            What columns were before; a file that has them is not asked about.
-        read : callable, optional
-            Makes the study, given what the columns of each file are; by default a new one is made of the files.
+        A file that has the columns `known` from before is not asked about. `read` makes the study, given what the
+        columns of each file are; by default a new one is made of the files.
         """
         self._files, self._done, self._failed = tuple(files), done, failed
         self._read = read or (lambda maps: _study_of(self._files, maps))
@@ -142,26 +126,8 @@ def _study_of(files: tuple[Path, ...], maps: Maps) -> Study:
 class Preparation(QObject):
     """Emits `saved` with a study whose words were saved, `preparing`, then `began` with a session, and `left`.
 
-    Emits `resumed` with the file of a session that is gone on with instead, and `compare_requested` with one of
-    the sessions to compare.
-
-    Parameters
-    ----------
-    pages : Pages
-        The pages of the window.
-    background : Background
-        Writes studies and begins sessions.
-    dialogs : Dialogs
-        Asks where a study is to be kept.
-    files : Files
-        Reads predictions.
-    data : Path
-        The user's data folder.
-
-    Attributes
-    ----------
-    draw_seed : callable
-        Returns the seed of a new session; each one gets its own.
+    Emits `resumed` with the file of a session that is gone on with instead, and `compare_requested` with one of the
+    sessions to compare.
     """
 
     saved = Signal(object)
@@ -185,7 +151,7 @@ class Preparation(QObject):
         self._files = files
         self._study: Study | None = None
         self._experts: tuple[SessionSummary, ...] = ()
-        self.draw_seed: Callable[[], int] = lambda: secrets.randbits(32)
+        self.draw_seed: Callable[[], int] = lambda: secrets.randbits(32)  # each session gets a seed of its own
 
     def edit_words(self, study: Study, folder: Path | None) -> None:
         """Show the words of `study`; `folder` is proposed for a new one, None leaves it where it is."""
@@ -285,7 +251,7 @@ class Preparation(QObject):
         page.start_requested.connect(self.left)
         page.compare_requested.connect(self._compare)
         page.send_requested.connect(self._send)
-        page.add_requested.connect(self._choose_answers)
+        page.add_requested.connect(lambda: self._add(self._dialogs.answers(page)))
         page.answers_dropped.connect(self._add)
         return page
 
@@ -304,9 +270,6 @@ class Preparation(QObject):
                 lambda saved: say_saved(page.notice, saved, self._dialogs),
                 lambda problem: page.say_problem(problem.sentence),
             )
-
-    def _choose_answers(self) -> None:
-        self._add(self._dialogs.answers(self._begin_page))
 
     @Slot(object)
     def _add(self, files: Sequence[Path]) -> None:

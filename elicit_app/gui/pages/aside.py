@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLayout, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import KeyCap, Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements import KeyCap, Label, PrimaryButton
 from elicit_app.gui.elements.fields import CheckRow, ChoiceRow, ListBox, named
 from elicit_app.gui.elements.page import HeadedPage, bind
 from elicit_app.gui.elements.surfaces import Section, fill, in_grid, in_row
@@ -49,7 +49,7 @@ _STORED = (
     "ever erased from the file. Nothing leaves this computer."
 )
 _FILE = (
-    "One row a case: a column y_true with the true class, and for every class a column proba_<class> with the "
+    "One row per case: a column y_true with the true class, and for every class a column proba_<class> with the "
     "probability that the model gives it. The probabilities of a row add up to 1. CSV or Parquet; or an NPZ file with "
     "y_true (n,) and y_proba (n, k). Several models: one file each, with the same cases in the same order, chosen or "
     "dropped together."
@@ -123,15 +123,11 @@ def _code(text: str) -> QLabel:
     return label
 
 
-_APPEARANCES: tuple[tuple[Appearance, str], ...] = (
-    ("system", "Like the system"),
-    ("light", "Light"),
-    ("dark", "Dark"),
-)
+_APPEARANCES: tuple[tuple[Appearance, str], ...] = (("system", "Like the system"), ("light", "Light"), ("dark", "Dark"))
 
 
 class SettingsPage(HeadedPage):
-    """Emits `changed` with the new `Settings`, and `back_requested`."""
+    """Emits `changed` with the new `Settings`, `back_requested` and `start_requested`."""
 
     changed = Signal(object)
     back_requested = Signal()
@@ -157,12 +153,11 @@ class SettingsPage(HeadedPage):
         )
         self.place = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self.body.addWidget(self.place)
-        self.back = LinkButton("Back to the start")
+        self.back = self.link_to_start()
         self.body.addStretch(1)
         self.foot.addLayout(in_row(self.back, 1))
         self.done.clicked.connect(self.back_requested)
         bind(self, self.back_requested, "Esc")
-        self.back.clicked.connect(self.back_requested)
         self.text_size.activated.connect(self._changed)
         for check in (self.animation, self.numbers_only):
             check.box.clicked.connect(self._changed)

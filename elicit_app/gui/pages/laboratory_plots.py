@@ -22,18 +22,10 @@ _FURTHEST = 5
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """The people of one procedure.
-
-    Parameters
-    ----------
-    name : str
-        The procedure.
-    values : dict of int to list of float
-        By the number of answers, one value a person.
-    """
+    """The people of one procedure."""
 
     name: str
-    values: dict[int, list[float]]
+    values: dict[int, list[float]]  # by the number of answers, one value per person
 
     def medians(self) -> list[tuple[int, float]]:
         """Return the median after so many answers, in order."""

@@ -37,7 +37,6 @@ class RecapPage(ScrolledPage):
 
     notice: Notice
     go_on_requested = Signal()
-    start_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,7 +60,7 @@ class RecapPage(ScrolledPage):
             margins=(_PAD, _PAD, _PAD, _PAD),
             spacing=theme.M,
         )
-        self.back = LinkButton("Not now, back to the start")
+        self.back = self.link_to_start("Not now, back to the start")
         self.head.addWidget(self.notice)
         fill(self.body, 1, card, (self.back, 0, Qt.AlignmentFlag.AlignLeft), 2)
         self._connect()
@@ -84,7 +83,6 @@ class RecapPage(ScrolledPage):
 
     def _connect(self) -> None:
         self.go_on.clicked.connect(self.go_on_requested)
-        self.back.clicked.connect(self.start_requested)
         go_on_by_enter(self, self.go_on.click)
 
 
@@ -111,17 +109,14 @@ class SittingOverPage(ScrolledPage):
     more_requested = Signal()
     undo_requested = Signal()
     retry_requested = Signal()
-    start_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.notice = Notice()
         self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
         self.stop = PrimaryButton("Look back and finish", keys=("Enter",))
-        self.more, self.undo = (
-            Button("Answer more questions"),
-            FlatButton("Undo", keys=("Ctrl+Z",), glyph=Glyph.UNDO),
-        )
+        self.more = Button("Answer more questions")
+        self.undo = FlatButton("Undo", keys=("Ctrl+Z",), glyph=Glyph.UNDO)
         card = Card(Surface.IMPORTANT)
         self._row = in_row(self.stop, self.more, 1, self.undo, spacing=12)
         in_column(
@@ -133,8 +128,7 @@ class SittingOverPage(ScrolledPage):
             margins=(theme.XL, theme.XL, theme.XL, theme.XL),
             spacing=theme.M,
         )
-        self.back = LinkButton("Stop for now, back to the start")
-        self.back.clicked.connect(self.start_requested)
+        self.back = self.link_to_start("Stop for now, back to the start")
         self.head.addWidget(self.notice)
         fill(self.body, 1, card, (self.back, 0, Qt.AlignmentFlag.AlignLeft), 2)
         self.stop.clicked.connect(self.stop_requested)
@@ -159,16 +153,13 @@ class SittingOverPage(ScrolledPage):
 
 
 class OpeningPage(ScrolledPage):
-    """Emits `start_requested`."""
-
-    start_requested = Signal()
+    """Says what is being read or prepared."""
 
     def __init__(self) -> None:
         super().__init__()
         self.title, self.sentence = Label(role=theme.Role.HEADLINE), Label(role=theme.Role.FLOW, ink=theme.INK2)
-        self.back = LinkButton("Back to the start")
+        self.back = self.link_to_start()
         fill(self.body, 1, self.title, self.sentence, (self.back, 0, Qt.AlignmentFlag.AlignLeft), 2)
-        self.back.clicked.connect(self.start_requested)
         self.settle()
 
     def say(self, title: str, sentence: str) -> None:
@@ -222,7 +213,6 @@ class ErrorPage(ScrolledPage):
     choose_requested = Signal()
     again_requested = Signal(object)
     format_requested = Signal()
-    start_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -234,13 +224,12 @@ class ErrorPage(ScrolledPage):
         self._findings = in_column(self._rows, on=self._card, margins=(24, 18, 24, 18), spacing=14)
         self.primary = PrimaryButton("Choose another file…")
         self.again, self.copy = Button("Read it again", keys=("F5",)), FlatButton("Copy these findings")
-        self.format, self.back = LinkButton("What a predictions file looks like"), LinkButton("Back to the start")
+        self.format, self.back = LinkButton("What a predictions file looks like"), self.link_to_start()
         self._build()
         self.primary.clicked.connect(self._go_on)
         self.again.clicked.connect(self._read_again)
         self.copy.clicked.connect(self._copy)
         self.format.clicked.connect(self.format_requested)
-        self.back.clicked.connect(self.start_requested)
         bind(self, self._read_again, "F5")
         self.settle()
 
@@ -310,36 +299,23 @@ def _lay_findings(block: QWidget, findings: tuple[Finding, ...]) -> None:
 
 
 class DamagedView(NamedTuple):
-    """What the page shows.
+    """What the page shows."""
 
-    Parameters
-    ----------
-    path : Path
-        The session file, which stays as it is.
-    title : str
-        Study and expert.
-    damage : str
-        Why it cannot go on as it is, in one sentence.
-    answers : tuple of AnswerWords
-        What can be read, oldest first.
-    """
-
-    path: Path
-    title: str
-    damage: str
-    answers: tuple[AnswerWords, ...]
+    path: Path  # the session file, which stays as it is
+    title: str  # study and expert
+    damage: str  # why it cannot go on as it is, in one sentence
+    answers: tuple[AnswerWords, ...]  # what can be read, oldest first
 
 
 class DamagedPage(HeadedPage):
     """Shows a `DamagedView`. Emits `copy_requested` with the session file, and `start_requested`."""
 
     copy_requested = Signal(object)
-    start_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self._view: DamagedView | None = None
-        self.copy, self.back = PrimaryButton("Go on in a copy"), LinkButton("Back to the start")
+        self.copy, self.back = PrimaryButton("Go on in a copy"), self.link_to_start()
         self._why = Label(ink=theme.INK2)
         self.model = AnswersModel()
         self.table = AnswersTable(self.model)
@@ -349,7 +325,6 @@ class DamagedPage(HeadedPage):
         fill(self.body, card, 1)
         self.foot.addLayout(in_row(self.back, 1))
         self.copy.clicked.connect(self._copy)
-        self.back.clicked.connect(self.start_requested)
         self.settle()
 
     def show_view(self, view: DamagedView) -> None:

@@ -166,7 +166,6 @@ class ReviewPage(HeadedPage):
     undo_requested = Signal()
     redo_requested = Signal()
     retry_requested = Signal()
-    start_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -218,7 +217,7 @@ class ReviewPage(HeadedPage):
         card = Card()
         in_column(self.table, on=card, margins=(10, 4, 10, 6))
         fill(self.body, self.contradiction, title, card)
-        self.back = LinkButton("Stop for now, back to the start")
+        self.back = self.link_to_start("Stop for now, back to the start")
         fill(self.body, (self.back, 0, Qt.AlignmentFlag.AlignLeft), 1)
         self.foot.addLayout(in_row((self.chosen, 1), self.undo, self.again, self.out, spacing=theme.S))
 
@@ -234,7 +233,6 @@ class ReviewPage(HeadedPage):
         self.out.clicked.connect(lambda: self.take_out_requested.emit(self.table.number))
         self.copy.clicked.connect(self._copy)
         self.undo.clicked.connect(self.undo_requested)
-        self.back.clicked.connect(self.start_requested)
         bind(self, self.undo_requested, "Ctrl+Z")
         bind(self, self.redo_requested, "Ctrl+Shift+Z")
 

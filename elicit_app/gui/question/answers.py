@@ -27,33 +27,16 @@ class Pressed(NamedTuple):
 
 @dataclass(frozen=True)
 class GivenAnswer:
-    """An answer as the page hands it on.
+    """An answer as the page hands it on."""
 
-    Parameters
-    ----------
-    request : int
-        The number of the view it answers.
-    reply : {"left", "right", "equal", "unsure"}
-        What was answered; left is A.
-    strength : Strength or None
-        Slightly or clearly, with a side.
-    seconds : float
-        Since the question was painted.
-    full_picture : bool
-        Whether the full picture was seen.
-    moved : Moved or None
-        The count that was moved, where both results were made equally bad; its first side is the left one.
-    reason : str
-        What the person typed about the answer, or empty.
-    """
-
-    request: int
-    reply: Reply
-    strength: Strength | None
-    seconds: float
-    full_picture: bool
+    request: int  # the number of the view it answers
+    reply: Reply  # what was answered; left is A
+    strength: Strength | None  # slightly or clearly, with a side
+    seconds: float  # since the question was painted
+    full_picture: bool  # whether the full picture was seen
+    # the count that was moved, where both results were made equally bad; its first side is the left one
     moved: Moved | None = None
-    reason: str = ""
+    reason: str = ""  # what the person typed about the answer, or empty
 
 
 class AnswerRows(QWidget):

@@ -42,19 +42,9 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class StripText:
-    """The lines of a sentence in one size of type; a line holds one part, or both where there is room.
+    """The lines of a sentence in one size of type; a line holds one part, or both where there is room."""
 
-    Parameters
-    ----------
-    lines : tuple of tuple of Part
-        From top to bottom.
-    role : Role
-        Size of the type.
-    compact : bool
-        Whether the page is compact.
-    """
-
-    lines: tuple[tuple[Part, ...], ...]
+    lines: tuple[tuple[Part, ...], ...]  # from top to bottom
     role: Role
     compact: bool
 
@@ -292,12 +282,7 @@ _BETWEEN_ACTIONS = 14
 class TopBar(QWidget):
     """Progress in words and as a bar; with a large font the bar takes the whole width below the words.
 
-    Parameters
-    ----------
-    actions : tuple of Button
-        From left to right; they become children of the bar.
-    brief : tuple of str
-        Their texts where there is little room.
+    The `actions`, from left to right, become children of the bar; `brief` are their texts where there is little room.
     """
 
     def __init__(self, actions: tuple[Button, ...], brief: tuple[str, ...]) -> None:

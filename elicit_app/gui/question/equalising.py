@@ -6,14 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFocusEvent,
-    QIntValidator,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-)
+from PySide6.QtGui import QFocusEvent, QIntValidator, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit, QSlider, QWidget
 
 from elicit_app.elicitation.questions import Proposal
@@ -32,20 +25,11 @@ _LARGE_STEP = 10
 
 @dataclass(frozen=True)
 class Moving:
-    """The count that is being moved, and where it stands.
+    """The count that is being moved, and where it stands."""
 
-    Parameters
-    ----------
-    proposal : Proposal
-        Which mistake on which side (the first is the left one), and the ends of its scale.
-    count : int
-        Where it stands now.
-    others : int
-        Cases of other mistakes that stand in the same row, where a row counts any wrong answer for a truth.
-    """
-
-    proposal: Proposal
-    count: int
+    proposal: Proposal  # which mistake on which side (the first is the left one), and the ends of its scale
+    count: int  # where it stands now
+    # cases of other mistakes that stand in the same row, where a row counts any wrong answer for a truth
     others: int = 0
 
     @property

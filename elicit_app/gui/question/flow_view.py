@@ -59,31 +59,16 @@ def more_font() -> QFont:
 
 @dataclass(frozen=True)
 class FlowPlace:
-    """Distances from the middle.
-
-    Parameters
-    ----------
-    width : float
-        Width of the view.
-    box : float
-        Half the width of the box of a truth.
-    names, name_width : float
-        Where the names begin, and how wide they may be.
-    number : float
-        Where the numbers end.
-    bars : float
-        Where the bars begin.
-    per_case : float
-        Length of a bar per case.
-    """
+    """Distances from the middle."""
 
     width: float
-    box: float
+    box: float  # half the width of the box of a truth
+    # where the names begin, and how wide they may be
     names: float
     name_width: float
-    number: float
-    bars: float
-    per_case: float
+    number: float  # where the numbers end
+    bars: float  # where the bars begin
+    per_case: float  # length of a bar per case
 
     def span(self, side: Side, start: float, width: float, y: float, height: float) -> QRectF:
         """Return a box that begins `start` from the middle and is `width` wide, centred on the height `y`."""

@@ -57,50 +57,31 @@ def _around(middle: int, width: int) -> Columns:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of the comparison for a window, a font and a number of rows.
+    """Sizes of the comparison for a window, a font and a number of rows."""
 
-    Parameters
-    ----------
-    compact, tight, stacked : bool
-        Small window; little height for the rows; a font so large that every row stacks its words over its bars.
-    head, fold : int
-        Height of the card's head and of its last line.
-    edge : int
-        Distance of head and rows from the card's upper edge.
-    inner, outer : int
-        Distance of the numbers from the middle column, and of the bars from the card's edge.
-    below : int
-        Room under the squares for the slider of a number that is moved; kept also where none is, so that nothing moves.
-    badge : int
-        Side of the badges at the base font.
-    row_most : int
-        The highest a row becomes.
-    number, title, flow, consequence, rate : Role
-        Roles of the texts of a row.
-    says_consequence : bool
-        Otherwise it stays in the tooltip and in the accessible description.
-    most_lines : int
-        Of truth and prediction in a row.
-    """
-
+    # small window; little height for the rows; a font so large that every row stacks its words over its bars
     compact: bool
     tight: bool
     stacked: bool
+    # height of the card's head and of its last line
     head: int
     fold: int
-    edge: int
+    edge: int  # distance of head and rows from the card's upper edge
+    # distance of the numbers from the middle column, and of the bars from the card's edge
     inner: int
     outer: int
+    # room under the squares for the slider of a number that is moved; kept also where none is, so that nothing moves
     below: int
-    badge: int
-    row_most: int
+    badge: int  # side of the badges at the base font
+    row_most: int  # the highest a row becomes
+    # roles of the texts of a row
     number: Role
     title: Role
     flow: Role
     consequence: Role
     rate: Role
-    says_consequence: bool
-    most_lines: int = 2
+    says_consequence: bool  # otherwise it stays in the tooltip and in the accessible description
+    most_lines: int = 2  # of truth and prediction in a row
 
 
 def sizes(room: Breakpoint, rows: int) -> Sizes:
@@ -155,24 +136,11 @@ def frame(room: Breakpoint) -> Frame:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything about places and sizes for one size of the page.
-
-    Parameters
-    ----------
-    room : Breakpoint
-        How much room there is.
-    width : int
-        Width of the content.
-    comparison, answers : Columns
-        Their columns: the same, but with a large font the comparison has two halves and the answers three thirds.
-    sizes : Sizes
-        Sizes of the comparison.
-    frame : Frame
-        Fixed heights of the page.
-    """
+    """Everything about places and sizes for one size of the page."""
 
     room: Breakpoint
     width: int
+    # their columns: the same, but with a large font the comparison has two halves and the answers three thirds
     comparison: Columns
     answers: Columns
     sizes: Sizes
@@ -196,18 +164,8 @@ class Plan:
 def plan(width: int, room: Breakpoint, rows: int, *, longest_word: float = 0.0, least_side: float = 0.0) -> Plan:
     """Return places and sizes for a content `width` pixels wide and `rows` rows.
 
-    Parameters
-    ----------
-    width : int
-        Width of the content.
-    room : Breakpoint
-        How much room there is.
-    rows : int
-        Rows of the comparison.
-    longest_word : float
-        Pixels of the longest word of the study: the middle column becomes wider for it, as far as the sides allow.
-    least_side : float
-        Pixels that number and "12 more" need on either side.
+    The middle column becomes wider for the longest word of the study, `longest_word` pixels, as far as the sides allow,
+    which need `least_side` pixels for number and "12 more".
     """
     size = sizes(room, rows)
     if room.large:
@@ -263,24 +221,12 @@ _BEYOND_GAP = 0.25
 
 @dataclass(frozen=True)
 class Scale:
-    """What a length means, for all bars of a page.
+    """What a length means, for all bars of a page."""
 
-    Parameters
-    ----------
-    rows : int
-        Squares in a column: five, or ten where five would be too small; also the height of a solid bar.
-    pitch : float
-        Distance of two squares in pixels, in half-pixel steps.
-    solid : bool
-        True where bars are solid.
-    per_case : float
-        Pixels per case of a solid bar.
-    """
-
-    rows: int
-    pitch: float
-    solid: bool = False
-    per_case: float = 0.0
+    rows: int  # squares in a column: five, or ten where five would be too small; also the height of a solid bar
+    pitch: float  # distance of two squares in pixels, in half-pixel steps
+    solid: bool = False  # true where bars are solid
+    per_case: float = 0.0  # pixels per case of a solid bar
 
     @property
     def gap(self) -> float:
@@ -366,10 +312,7 @@ class Bar:
         column, above = divmod(number, scale.rows)
         start = self._x + self._outwards * column * scale.pitch
         return QRectF(
-            start if self._outwards > 0 else start - side,
-            self._y + (scale.rows - 1 - above) * scale.pitch,
-            side,
-            side,
+            start if self._outwards > 0 else start - side, self._y + (scale.rows - 1 - above) * scale.pitch, side, side
         )
 
     def _stretch(self, first: int, last: int) -> QRectF:
@@ -402,15 +345,7 @@ class ScaleMemory:
         self._largest = max(self._largest, *counts, 0)
 
     def scale(self, width: float, height: float, window: tuple[int, ...]) -> Scale:
-        """Return the scale for bars in `width` by `height` pixels.
-
-        Parameters
-        ----------
-        width, height : float
-            Room of the squares.
-        window : tuple of int
-            What identifies the size of window and font.
-        """
+        """Return the scale for bars in `width` by `height` pixels; `window` identifies the size of window and font."""
         wanted, kept = scale_for(self._largest, width, height), self._scales.get(window)
         if kept is not None:
             fits = kept.height <= height and kept.length(self._largest) <= width

@@ -51,14 +51,8 @@ class Pair(NamedTuple):
 class PairPage(Page):
     """A pair of results: headline at the top, sentence and answers at the bottom, the comparison takes what is between.
 
-    Everything is placed by `place`, which is called whenever size, font or values change.
-
-    Parameters
-    ----------
-    bar : TopBar
-        Progress and actions.
-    practice : bool
-        True shows what a square means instead of the folded line.
+    Everything is placed by `place`, which is called whenever size, font or values change. In `practice` what a square
+    means stands in place of the folded line.
     """
 
     def __init__(self, bar: TopBar, *, practice: bool = False) -> None:
@@ -125,20 +119,10 @@ class PairPage(Page):
     def show_pair(
         self, view: PairComparison, pair: Pair, name: str, proposal: Proposal | None = None, *, at_once: bool = False
     ) -> None:
-        """Show a pair.
+        """Show a pair, in words and with its matrices; `name` is what a screen reader calls the comparison.
 
-        Parameters
-        ----------
-        view : PairComparison
-            The pair in words.
-        pair : Pair
-            Its matrices.
-        name : str
-            What a screen reader calls the comparison.
-        proposal : Proposal or None
-            The count that may be moved until both results are equally bad; its first side is the left one.
-        at_once : bool
-            Begin by moving it.
+        `proposal` is the count that may be moved until both results are equally bad (its first side is the left one);
+        with `at_once` it begins by moving it.
         """
         self._view, self._pair, self._name, self._proposal = view, pair, name, proposal
         self._moving = None

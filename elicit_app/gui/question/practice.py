@@ -99,7 +99,7 @@ class PracticePage(PairPage):
         self.answer_with(self._answer)
         self.skip.clicked.connect(self.skipped)
         self.feedback.next.clicked.connect(self._next)
-        self.feedback.again.clicked.connect(self._again)
+        self.feedback.again.clicked.connect(self._show_step)
         bind(self, self._undo, "Ctrl+Z")
         bind(self, lambda: self.turn(-1), "PgUp")
         bind(self, lambda: self.turn(1), "PgDown")
@@ -164,9 +164,6 @@ class PracticePage(PairPage):
         self.call(feedback.headline)
         self.place()
         (self.feedback.next if feedback.right else self.feedback.again).setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _again(self) -> None:
-        self._show_step()
 
     def _undo(self) -> None:
         """Take back the answer, or go back to the question before."""

@@ -78,13 +78,7 @@ def _label_font(sizes: Sizes) -> QFont:
 
 
 class CountBar(QLabel):
-    """A painted label: its accessible name says what it shows, so that it reads like a text.
-
-    Parameters
-    ----------
-    side : {"left", "right"}
-        Left is A and grows to the left.
-    """
+    """A painted label whose accessible name says what it shows, as a text; the left side grows to the left."""
 
     def __init__(self, side: Side, parent: QWidget | None = None) -> None:
         super().__init__(parent)

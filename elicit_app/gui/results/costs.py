@@ -16,9 +16,9 @@ from elicit_app.gui.elements.texts import tell
 from elicit_app.gui.results.plotting import MOST_WITH_RANGES, Cell, MatrixCard
 from elicit_app.session.views import ResultView
 from elicit_app.study.model import Study
-from metrics import ElicitedMetric
-from metrics.display.text import cost_text, series, two_digits
-from metrics.exports.metric_page import factor_texts, weight_texts
+from metrics.exports.metric_page import cost_texts, factor_texts, release_sentence, weight_texts
+from metrics.exports.page import Cells
+from metrics.inputs.arguments import Floats
 
 
 class FileFormat(NamedTuple):
@@ -53,11 +53,7 @@ ROWS = (
     FileRow(
         "Report",
         "to read, sign and keep",
-        (
-            REPORT,
-            FileFormat("html", "HTML…", ".html"),
-            FileFormat("markdown", "Markdown…", ".md"),
-        ),
+        (REPORT, FileFormat("html", "HTML…", ".html"), FileFormat("markdown", "Markdown…", ".md")),
     ),
     FileRow("Costs as a table", "CSV, for a spreadsheet", (FileFormat("csv", "Save…", ".csv"),)),
     FileRow("All answers", "CSV, every question as it was shown", (ANSWERS,)),
@@ -135,46 +131,18 @@ class FilesCard(Card):
         return across
 
 
-def cost_cells(view: ResultView, study: Study) -> list[list[Cell]]:
-    """Return the cells of the cost matrix: the cost and its 90 % interval, or its bound."""
-    metric, names = view.metric, study.wording.class_one
-    rows = []
-    for i in range(len(names)):
-        row = []
-        for j in range(len(names)):
-            if i == j:
-                row.append(Cell("0", sentence=f"{names[i]} called {names[j]}: right, costs nothing."))
-                continue
-            interval = None if metric.intervals is None else metric.intervals[i, j]
-            cost = float(metric.cost_matrix[i, j])
-            text, below = cost_text(cost, interval)
-            row.append(Cell(text, below, f"{names[i]} called {names[j]}: {text}{f', {below}' if below else ''}.", cost))
-        rows.append(row)
-    return rows
-
-
-def release_cells(view: ResultView, study: Study) -> list[list[Cell]]:
-    """Return the cells of the release factors with their ranges; the worst wrong name of each truth is marked."""
-    names, factors = study.wording.class_one, view.metric.release_factors()
+def cells_of(
+    texts: Cells, shades: Floats, names: Sequence[str], *, says: str = "", right: str = ""
+) -> list[list[Cell]]:
+    """Return the cells of a matrix of mistakes; in sentences, `says` stands before a number and `right` for a hit."""
 
     def cell(i: int, j: int, text: str, below: str) -> Cell:
-        sentence = f"{names[i]} called {names[j]}: concern {text}{f', {below}' if below else ''}."
-        return Cell(text) if i == j else Cell(text, below, sentence, float(factors[i, j]))
+        flow = f"{names[i]} called {names[j]}"
+        if i == j:
+            return Cell(text, sentence=f"{flow}: {right}." if right else "")
+        return Cell(text, below, f"{flow}: {says}{text}{f', {below}' if below else ''}.", float(shades[i, j]))
 
-    return [[cell(i, j, *texts) for j, texts in enumerate(row)] for i, row in enumerate(factor_texts(view.metric))]
-
-
-def two_level_sentence(metric: ElicitedMetric, study: Study) -> str:
-    """Return the paper's two-level form in words."""
-    release, names = metric.release_list(), study.wording.class_one
-    if not release.releases:
-        return "No mistake is discounted."
-    parts = [f"{names[entry[0]]} called {series([names[j] for j in entry[1:]], 'or')}" for entry in release.releases]
-    kept = "; ".join(parts)
-    return (
-        f"Release {kept}, with factor {two_digits(release.factor)}. "
-        f"The best two-level fit of the factors above; off by {two_digits(release.error)} on average."
-    )
+    return [[cell(i, j, *both) for j, both in enumerate(row)] for i, row in enumerate(texts)]
 
 
 _WEIGHTS_A_ROW = 5
@@ -217,7 +185,7 @@ class WeightsCard(Card):
             if range_:
                 inside.addWidget(Label(range_, theme.Role.CAPTION, theme.INK2))
             self._pairs.append(pair)
-        self._two_level.setText(two_level_sentence(view.metric, study))
+        self._two_level.setText(release_sentence(view.metric, study.wording.class_one))
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:
         """Put as many weights on a line as long names leave room for."""
@@ -267,8 +235,11 @@ class CostsPane(QWidget):
             notes += ["Below: 90 % plausible."]
             notes += [_BEYOND] if intervals is not None and (intervals[np.isfinite(intervals)] > 1).any() else []
         self.costs.say(" ".join(notes))
-        self.costs.grid.show_cells(names, cost_cells(view, study), "Cost matrix, rows are truths")
-        self.releases.grid.show_cells(names, release_cells(view, study), "Release factors, rows are truths")
+        metric = view.metric
+        costs = cells_of(cost_texts(metric), metric.cost_matrix, names, right="right, costs nothing")
+        self.costs.grid.show_cells(names, costs, "Cost matrix, rows are truths")
+        factors = cells_of(factor_texts(metric), metric.release_factors(), names, says="concern ")
+        self.releases.grid.show_cells(names, factors, "Release factors, rows are truths")
         self.weights.show_result(view, study)
         self.files.show_result(view)
         self._classes = len(names)

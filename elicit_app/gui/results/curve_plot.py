@@ -66,43 +66,23 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """What a plot shows.
+    """What a plot shows."""
 
-    Parameters
-    ----------
-    name : str
-        For screen readers.
-    curves : tuple of Curve
-        The most important first: it carries the dot.
-    x, y : axes
-        Of the plot.
-    x_text, y_text : callable
-        Return a number of an axis in words.
-    x_title : str
-        What stands below the axis.
-    second : (callable, str) or None
-        A second scale on the same axis: its numbers from those of the first, and its title.
-    shaded : tuple of float or None
-        The range that the answers leave.
-    at : float or None
-        Where the line stands at first; None for a plot without one.
-    marks : tuple of Mark
-        Points on curves.
-    band : (ndarray, ndarray, ndarray) or None
-        An area: its places from left to right, its lower and its upper ends.
-    """
-
-    name: str
-    curves: tuple[Curve, ...]
+    name: str  # for screen readers
+    curves: tuple[Curve, ...]  # the most important first: it carries the dot
+    # its axes
     x: LinearAxis | LogAxis
     y: LinearAxis
+    # return a number of an axis in words
     x_text: Callable[[float], str]
     y_text: Callable[[float], str]
-    x_title: str
+    x_title: str  # what stands below the axis
+    # a second scale on the same axis: its numbers from those of the first, and its title
     second: tuple[Callable[[float], str], str] | None = None
-    shaded: tuple[float, float] | None = None
-    at: float | None = None
-    marks: tuple[Mark, ...] = ()
+    shaded: tuple[float, float] | None = None  # the range that the answers leave
+    at: float | None = None  # where the line stands at first; None for a plot without one
+    marks: tuple[Mark, ...] = ()  # points on curves
+    # an area: its places from left to right, its lower and its upper ends
     band: tuple[Floats, Floats, Floats] | None = None
 
 

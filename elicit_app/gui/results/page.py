@@ -16,15 +16,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShortcut,
 )
-from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
-    QHBoxLayout,
-    QScrollArea,
-    QSizePolicy,
-    QTabBar,
-    QWidget,
-)
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QTabBar, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import Button, FlatButton, Label, LinkButton, PrimaryButton, focus_ring
@@ -186,10 +178,7 @@ _WIDEST_GAP, _NARROWEST_GAP = theme.XL, theme.S
 class TabStrip(QTabBar):
     """A tab bar (same keys and accessible roles) that paints text and an underline only.
 
-    Parameters
-    ----------
-    names : tuple of (str, str)
-        Per tab its name, and a short one for where the names have no room beside each other.
+    Every tab has a name, and a short one for where the names have no room beside each other.
     """
 
     def __init__(self, *names: tuple[str, str]) -> None:
@@ -280,7 +269,6 @@ class ResultsPage(HeadedPage):
     more_requested = Signal()
     export_requested = Signal(object)
     look_again_requested = Signal(object)
-    start_requested = Signal()
     review_requested = Signal()
     retry_requested = Signal()
     compare_requested = Signal()
@@ -361,12 +349,11 @@ class ResultsPage(HeadedPage):
         return self.to_do, self.rates, self.seen, self.prevalence, self.costs
 
     def _links(self) -> None:
-        back, review = LinkButton("Back to the start"), LinkButton("Look at the answers")
+        back, review = self.link_to_start(), LinkButton("Look at the answers")
         self.practice, self.roc = LinkButton("Change today’s practice…"), LinkButton(_ROC)
         self.tables, self.pictures = LinkButton(_TABLES), LinkButton("Save pictures…")
         self.compare = LinkButton("Compare experts")
         self.compare.clicked.connect(self.compare_requested)
-        back.clicked.connect(self.start_requested)
         review.clicked.connect(self.review_requested)
         self._of_tab = in_row(self.practice, self.roc, self.tables, self.pictures, spacing=theme.M)
         self._of_result = in_row(back, 1, self.compare, self._of_tab, review, spacing=theme.M)

@@ -29,24 +29,12 @@ STEPS = 1000
 
 
 class Scale(NamedTuple):
-    """What the track is a scale of.
-
-    Parameters
-    ----------
-    axis : ShareAxis
-        Its numbers.
-    question : str
-        What is asked, for screen readers.
-    as_text : callable
-        Returns a number in words.
-    own : float
-        Where the study is, marked with a square.
-    """
+    """What the track is a scale of."""
 
     axis: ShareAxis
-    question: str
-    as_text: Callable[[float], str]
-    own: float
+    question: str  # what is asked, for screen readers
+    as_text: Callable[[float], str]  # returns a number in words
+    own: float  # where the study is, marked with a square
 
 
 class ShareTrack(IgnoresWheel, Sized, QSlider):
@@ -229,8 +217,8 @@ class ShareTrack(IgnoresWheel, Sized, QSlider):
 
 
 ASSUMED = (
-    "Assumed: within each true class the models are right and wrong as often as in your data, and your mistakes weigh "
-    "the same. Only how common the classes are changes; the classes that you do not set keep their proportions."
+    "Assumed: within each true class the models are right and wrong as often as in your data, and mistakes cost what "
+    "they do now. Only how common the classes are changes; the classes that you do not set keep their proportions."
 )
 
 

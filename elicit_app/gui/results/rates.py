@@ -96,7 +96,7 @@ class RatioPlot(LogPlot):
 
     def heightForWidth(self, width: int) -> int:
         columns = self._columns(width)
-        return math.ceil(self._head() + sum(self._heights(columns)) + self._foot())
+        return math.ceil(self._head() + sum(self._heights(columns)) + em(50))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours, columns = tokens(self), self._columns(self.width())
@@ -116,9 +116,6 @@ class RatioPlot(LogPlot):
 
     def _head(self) -> float:
         return float(em(26))
-
-    def _foot(self) -> float:
-        return float(em(50))
 
     def _columns(self, width: int) -> PlotColumns:
         strong, small = QFontMetricsF(font(Role.STRONG)), QFontMetricsF(font(Role.NOTE))
@@ -157,16 +154,12 @@ class RatioPlot(LogPlot):
         painter.drawText(text.adjusted(0, used.height(), 0, 0), _WRAP, row.flow)
         half = room.height() / 2
         painter.drawText(
-            QRectF(columns.right, room.top() + half, columns.width - columns.right, half),
-            _TOP_RIGHT,
-            row.below,
+            QRectF(columns.right, room.top() + half, columns.width - columns.right, half), _TOP_RIGHT, row.below
         )
         painter.setFont(lead)
         painter.setPen(colours.ink)
         painter.drawText(
-            QRectF(columns.right, room.top(), columns.width - columns.right, half),
-            _BOTTOM_RIGHT,
-            row.ratio.in_words(),
+            QRectF(columns.right, room.top(), columns.width - columns.right, half), _BOTTOM_RIGHT, row.ratio.in_words()
         )
 
     def _paint_legend(self, painter: QPainter, colours: Tokens, top: float) -> None:

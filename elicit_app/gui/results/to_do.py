@@ -15,12 +15,7 @@ from elicit_app.gui.elements.surfaces import Block, fill, in_column, in_grid, in
 from elicit_app.gui.elements.texts import StressedLabel, tell
 from elicit_app.gui.results.policy_table import PolicyTable
 from elicit_app.session.views import ResultView
-from elicit_app.session.words.policy_words import (
-    InformationTexts,
-    MoreText,
-    information_texts,
-    policy_texts,
-)
+from elicit_app.session.words.policy_words import InformationTexts, MoreText, information_texts, policy_texts
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import Piece
 
@@ -157,7 +152,7 @@ class TableCard(Card):
 
     def _say_fold(self) -> None:
         self.fold.setVisible(self.table.folded > 0)
-        self.fold.setText("Show the first 8 only" if self._open else f"Show {self.table.folded} more, all dearer")
+        self.fold.setText("Show the first 8 only" if self._open else f"Show {self.table.folded} more that cost more")
 
 
 class ToDoPane(QWidget):

@@ -181,11 +181,7 @@ class AskingSection(Part):
         entry = self.entry
         if self.as_fraction:
             family = cast("Family", fraction_family(family))
-        options = {
-            "stop": self.early.box.isChecked(),
-            "checks": True,
-            "epsilon": float(self.tolerance.currentData()),
-        }
+        options = {"stop": self.early.box.isChecked(), "checks": True, "epsilon": float(self.tolerance.currentData())}
         return setting_of(
             entry.name,
             family=family if family in entry.families else entry.families[0],
@@ -227,7 +223,7 @@ _SEND = (
     "One file holds the words and what may be asked, as it is set above, and no case. Whoever opens it with elicit "
     "answers there and sends one file back."
 )
-_ADD = "Drop the files that come back on this page, or choose them."
+_ADD = "Drop the files that come back onto this page, or choose them."
 _AGAIN = (
     "For a second round",
     "Whoever opens it sees where the experts who have finished stand, without their names, and answers again.",

@@ -60,17 +60,7 @@ class Briefing(Card):
             self.show_study(study, folder, piles=piles)
 
     def show_study(self, study: Study, folder: str, *, piles: bool) -> None:
-        """Say it in the words of `study`.
-
-        Parameters
-        ----------
-        study : Study
-            What the questions will be about.
-        folder : str
-            Where the session will lie.
-        piles : bool
-            Whether mistakes are put into piles before the questions.
-        """
+        """Say it in the words of `study`; its sessions lie in `folder`, mistakes may be put into `piles` first."""
         self._shown = study, folder, piles
         column = in_column(Label("What will happen", theme.Role.SECTION), on=self._inside.renew(), spacing=6)
         for number, (title, sentence) in enumerate(_steps(study, piles=piles), start=1):
@@ -169,7 +159,7 @@ class _WhoCard(Card):
 
     def __init__(self) -> None:
         super().__init__()
-        self.field = Field(hint="A name, a pseudonym or a group; may stay empty")
+        self.field = Field(hint="A name, a pseudonym or a group (optional)")
         tell(self.field, name="Who is answering")
         self.across = in_row(
             (Label("Who is answering?", theme.Role.SECTION), 2),
@@ -192,7 +182,6 @@ class BeginPage(HeadedPage):
     begin_requested = Signal(object)
     session_requested = Signal(object)
     words_requested = Signal()
-    start_requested = Signal()
     compare_requested = Signal()
     send_requested = Signal(object, bool)
     add_requested = Signal()
@@ -209,7 +198,7 @@ class BeginPage(HeadedPage):
         self.family, self.orders, self.asking = FamilySection(), OrdersSection(), AskingSection()
         self.settings = FoldedCard("Settings of the study", (self.family, self.orders, self.asking))
         self.elsewhere, self.others, self.briefing = ElsewhereSection(), OthersSection(), Briefing()
-        self.words, self.back = LinkButton("Change the words of this study"), LinkButton("Back to the start")
+        self.words, self.back = LinkButton("Change the words of this study"), self.link_to_start()
         self.compare = LinkButton("Compare experts")
         self._reading_order = QTimer(self, singleShot=True, interval=0)
         self._build()
@@ -244,7 +233,6 @@ class BeginPage(HeadedPage):
         self.guesses.begin_requested.connect(self._begin)
         self.words.clicked.connect(self.words_requested)
         self.compare.clicked.connect(self.compare_requested)
-        self.back.clicked.connect(self.start_requested)
         self.family.changed.connect(self._family_changed)
         self.asking.procedure_changed.connect(self._procedure_changed)
         self.asking.changed.connect(self._say_settings)
@@ -258,20 +246,10 @@ class BeginPage(HeadedPage):
     def show_study(
         self, study: Study, folder: str, seed: int, current: ContinueView | None = None, experts: int = 0
     ) -> None:
-        """Ask about `study`.
+        """Ask about `study`, whose session will lie in `folder`; `seed` makes the questions repeatable.
 
-        Parameters
-        ----------
-        study : Study
-            What the questions will be about.
-        folder : str
-            Where the session will lie.
-        seed : int
-            Makes the questions repeatable.
-        current : ContinueView or None
-            A session on this study that is not finished: going on with it comes first.
-        experts : int
-            How many experts have finished this study; from two on they can be compared.
+        Going on with `current`, a session that is not finished, comes first. From two `experts` on who have finished,
+        they can be compared.
         """
         if self._study is None or (self._study.digest, self._study.purpose) != (study.digest, study.purpose):
             self.purpose.choose(study.purpose or USUAL)
@@ -383,10 +361,7 @@ class BeginPage(HeadedPage):
         time = f"About {self.asking.minutes} minutes; e" if questions else "E"
         where = "" if study.answered_elsewhere else ", on this computer only"
         self.header.say(study.title, f"{rows}{models}. {time}very answer is kept{where}.")
-        self.briefing.show_study(study, self._folder, piles=self._beginning_piles())
-
-    def _beginning_piles(self) -> bool:
-        return self._study is not None and Beginning(self._study, self._setting(), "", ()).may_pile
+        self.briefing.show_study(study, self._folder, piles=Beginning(study, self._setting(), "", ()).may_pile)
 
     def _setting(self) -> Setting:
         """Return what is chosen here, but for the orders; of a packed study what its coordinator chose."""

@@ -9,7 +9,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from elicit_app.gui import theme
-from elicit_app.gui.elements import Label, LinkButton, PrimaryButton
+from elicit_app.gui.elements import Label, PrimaryButton
 from elicit_app.gui.elements.fields import ChoiceRow, ListBox
 from elicit_app.gui.elements.page import CTRL_ENTER, HeadedPage, bind
 from elicit_app.gui.elements.surfaces import Block, Section, fill, in_grid, in_row, turn
@@ -24,7 +24,7 @@ _MOST_SHOWN = 8
 _LINE, _CELL, _LONGEST = 96, 14, 28  # letters of a row of the first rows, and of a cell at least and at most
 _THE_REST = "1 minus the other"
 _KINDS: dict[Kind, tuple[str, str]] = {
-    "probabilities": ("Probabilities", "Numbers from 0 to 1, one column a class; of two classes one is enough."),
+    "probabilities": ("Probabilities", "Numbers from 0 to 1, one column per class; of two classes one is enough."),
     "logits": (
         "Raw scores (logits)",
         "Any numbers, larger for the likelier class. They become probabilities by softmax.",
@@ -40,7 +40,6 @@ class ColumnsPage(HeadedPage):
     """
 
     mapped = Signal(object)
-    start_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +52,7 @@ class ColumnsPage(HeadedPage):
         self._group = QButtonGroup(self)
         self._rows, self._first = Block(), Block()
         self._command = Label(role=theme.Role.NOTE, ink=theme.INK2)
-        self.back = LinkButton("Back to the start")
+        self.back = self.link_to_start()
         self._build()
         self._connect()
         self.settle()
@@ -78,7 +77,6 @@ class ColumnsPage(HeadedPage):
 
     def _connect(self) -> None:
         self.go_on.clicked.connect(self._go_on)
-        self.back.clicked.connect(self.start_requested)
         self.truth.currentIndexChanged.connect(self._truth_changed)
         self._group.buttonToggled.connect(lambda _, checked: self._lay_rows() if checked else None)
         bind(self, self._go_on, *CTRL_ENTER)
@@ -109,7 +107,7 @@ class ColumnsPage(HeadedPage):
         for name in look.values:
             self.truth.addItem(name)
         self._look, guess = look, look.guess
-        text = f"{look.path.name} has {len(look.columns)} columns. What they are is guessed; change what is wrong."
+        text = f"{look.path.name} has {len(look.columns)} columns. What they hold is a guess; change what is wrong."
         self.header.say("Which column is what?", text)
         self.notice.say("")
         if guess is not None:

@@ -54,41 +54,20 @@ _MEASURED = 5
 
 
 class Column(NamedTuple):
-    """One column.
-
-    Parameters
-    ----------
-    head : str
-        Its title.
-    share : int
-        Of the width.
-    editable : bool
-        Whether it may be typed in.
-    longest : int
-        Most characters, counted in every cell; 0 does not count.
-    missing : str
-        What an empty cell asks.
-    grey, right : bool
-        How its text stands.
-    """
+    """One column."""
 
     head: str
-    share: int
-    editable: bool = True
-    longest: int = 0
-    missing: str = ""
+    share: int  # of the width
+    editable: bool = True  # whether it may be typed in
+    longest: int = 0  # most characters, counted in every cell; 0 does not count
+    missing: str = ""  # what an empty cell asks
+    # how its text stands
     grey: bool = False
     right: bool = False
 
 
 class Grid(QAbstractTableModel):
-    """Cells of text. Emits `edited` with the rows that were changed by the person.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        From left to right.
-    """
+    """Cells of text. Emits `edited` with the rows that were changed by the person."""
 
     edited = Signal(object)
 

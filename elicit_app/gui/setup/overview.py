@@ -30,16 +30,9 @@ def moment_words(then: datetime, now: datetime) -> str:
 
 
 def overview(data: Path, folders: Sequence[str], now: datetime) -> StartView:
-    """Return what the start page shows.
+    """Return what the start page shows: `data` is the user's data folder, `now` has the local time zone.
 
-    Parameters
-    ----------
-    data : Path
-        The user's data folder.
-    folders : sequence of str
-        Study folders that were opened; those that are gone are left out.
-    now : datetime
-        With the local time zone.
+    Of the study `folders` that were opened, those that are gone are left out.
     """
     studies = [Path(folder) for folder in folders if _is_study_folder(Path(folder))]
     sessions = list_sessions(*studies, data=data)

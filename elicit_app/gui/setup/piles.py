@@ -36,15 +36,7 @@ from PySide6.QtWidgets import (
 
 from elicit_app.elicitation.orders import StatedMistake, StatedPile
 from elicit_app.gui import theme
-from elicit_app.gui.elements import (
-    Card,
-    Divider,
-    KeyCap,
-    Label,
-    Surface,
-    box,
-    elided,
-)
+from elicit_app.gui.elements import Card, Divider, KeyCap, Label, Surface, box, elided
 from elicit_app.gui.elements.fields import Field
 from elicit_app.gui.elements.page import QuietScrollBar
 from elicit_app.gui.elements.surfaces import in_column, in_row
@@ -69,27 +61,13 @@ Mistake = tuple[int, int]
 
 @dataclass(frozen=True)
 class PileCard:
-    """One card: a mistake, or a group of them that goes together.
+    """One card: a mistake, or a group of them that goes together."""
 
-    Parameters
-    ----------
-    mistakes : tuple of (true, predicted)
-        What is on it.
-    title : str
-        "Ventricular tachycardia called SVT", "VT called anything slower, 6".
-    detail : str
-        Of how many cases of the truth, and what they are called.
-    consequence : str
-        What follows; may be empty.
-    short : str
-        The title without words that most classes share, for where it has no room.
-    """
-
-    mistakes: tuple[Mistake, ...]
-    title: str
-    detail: str
-    consequence: str
-    short: str
+    mistakes: tuple[Mistake, ...]  # what is on it
+    title: str  # "Ventricular tachycardia called SVT", "VT called anything slower, 6"
+    detail: str  # of how many cases of the truth, and what they are called
+    consequence: str  # what follows; may be empty
+    short: str  # the title without words that most classes share, for where it has no room
 
 
 def cards_of(study: Study) -> tuple[PileCard, ...]:
@@ -144,18 +122,10 @@ def _plain_words(text: str) -> str:
 
 @dataclass
 class Piles:
-    """Which card lies in which pile; every change can be taken back.
-
-    Parameters
-    ----------
-    cards : tuple of PileCard
-        All of them.
-    names : list of str
-        Of the piles, the mildest first.
-    """
+    """Which card lies in which pile; every change can be taken back."""
 
     cards: tuple[PileCard, ...]
-    names: list[str] = field(default_factory=lambda: list(NAMES[MOST]))
+    names: list[str] = field(default_factory=lambda: list(NAMES[MOST]))  # of the piles, the mildest first
     lies: dict[int, int] = field(default_factory=dict)
     guessed: dict[int, int] = field(default_factory=dict)
     _later: list[int] = field(default_factory=list)
@@ -435,15 +405,7 @@ class PileColumn(Card):
         self._head, self._under = in_row((self.name, 1), spacing=theme.S), in_row((self._count, 1), spacing=theme.S)
         tell(self.name, name=f"Name of pile {number}")
         tell(self.chips, name=f"Pile {number}")
-        in_column(
-            self._head,
-            self._under,
-            Divider(),
-            (self.chips, 1),
-            on=self,
-            margins=(10, 10, 10, 10),
-            spacing=6,
-        )
+        in_column(self._head, self._under, Divider(), (self.chips, 1), on=self, margins=(10, 10, 10, 10), spacing=6)
         self.name.textEdited.connect(self.renamed)
 
     def arrange(self, breakpoint_: theme.Breakpoint) -> None:

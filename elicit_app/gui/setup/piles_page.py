@@ -6,16 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QMouseEvent,
-)
-from PySide6.QtWidgets import (
-    QApplication,
-    QButtonGroup,
-    QGridLayout,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QButtonGroup, QGridLayout, QSizePolicy, QWidget
 
 from elicit_app.gui import theme
 from elicit_app.gui.elements import (

@@ -14,13 +14,7 @@ from elicit_app.gui.elements.surfaces import Block, Part, Section, fill, in_colu
 from elicit_app.gui.elements.texts import tell
 from elicit_app.problem import Problem
 from elicit_app.session.journal.events import Guess
-from elicit_app.session.warm_up import (
-    MOST_GUESSES,
-    Key,
-    keys_to_guess,
-    ratio_typed,
-    yardstick_key,
-)
+from elicit_app.session.warm_up import MOST_GUESSES, Key, keys_to_guess, ratio_typed, yardstick_key
 from elicit_app.session.words.sentences import order_words
 from elicit_app.study.model import Study
 from metrics.elicited.family import linear_family
@@ -39,7 +33,7 @@ class _GuessField(Field):
 
 
 class GuessesSection(Section):
-    """One row a mistake: how many of the yardstick it is as bad as; what is left empty is no guess.
+    """One row per mistake: how many of the yardstick it is as bad as; what is left empty is no guess.
 
     Emits `rows_changed` when other rows are shown, and `begin_requested` on Enter in a field.
     """
@@ -72,8 +66,8 @@ class GuessesSection(Section):
         self._asks.say(
             "One of these counts as how many " if study.wording.priced else "One mistake is as bad as how many ",
             yardstick.many,
-            "? A number like 20, 0.5 or 1/3; leave empty what you have no idea of. It changes nothing and stands "
-            "beside the result.",
+            "? A number like 20, 0.5 or 1/3; leave a field empty if you have no idea. Guesses change nothing; they are "
+            "shown beside the result.",
         )
         self._lay_rows()
 
@@ -157,7 +151,7 @@ class GuessesSection(Section):
 
 
 _NONE_CHOSEN = "Choose a mistake"
-_SENTENCE = "Only if you are certain: it is taken as given, and no answer can speak against it. It may stay empty."
+_SENTENCE = "Only if you are certain: it is taken as given, whatever you answer later. You can leave this empty."
 
 
 class OrdersSection(Part):

@@ -33,23 +33,11 @@ from elicit_app.gui.theme import LEFT, RIGHT
 
 @dataclass(frozen=True)
 class ContinueView:
-    """A session that can go on.
+    """A session that can go on."""
 
-    Parameters
-    ----------
-    title : str
-        "Skin lesions · dermatology".
-    line : str
-        "6 answers kept · about 5 to 8 more questions · last answer yesterday, 17:42".
-    share : float
-        The share done, in [0, 1].
-    ref : str
-        The session file.
-    """
-
-    title: str
-    line: str
-    share: float
+    title: str  # "Skin lesions · dermatology"
+    line: str  # "6 answers kept · about 5 to 8 more questions · last answer yesterday, 17:42"
+    share: float  # the share done, in [0, 1]
     ref: str
 
 
@@ -138,25 +126,14 @@ _ROLES = (theme.Role.STRONG, theme.Role.NOTE)  # of the two lines of a row
 
 @dataclass(frozen=True)
 class RowView:
-    """One row: what it says, and what it opens.
+    """One row: what it says, and what it opens."""
 
-    Parameters
-    ----------
-    title, line : str
-        The name, and a line under it.
-    aside : str
-        What stands on the right: "about 15 min", "18 Nov".
-    ref : str
-        What to open: a study's name or a path.
-    compares : bool
-        `ref` is a session whose expert is to be compared with the others.
-    """
-
+    # the name, and a line under it
     title: str
     line: str
-    aside: str
-    ref: str
-    compares: bool = False
+    aside: str  # what stands on the right: "about 15 min", "18 Nov"
+    ref: str  # what to open: a study's name or a path
+    compares: bool = False  # `ref` is a session whose expert is to be compared with the others
 
 
 class RowButton(QPushButton):
@@ -273,17 +250,10 @@ _NOTHING = ("Nothing here yet", "Sessions that you begin are kept here, answer b
 
 @dataclass(frozen=True)
 class StartView:
-    """What the start page shows.
+    """What the start page shows."""
 
-    Parameters
-    ----------
-    current : ContinueView or None
-        The session to go on with.
-    examples, recent : tuple of RowView
-        Studies that come with the program; sessions and studies that were opened, newest first.
-    """
-
-    current: ContinueView | None
+    current: ContinueView | None  # the session to go on with
+    # studies that come with the program; sessions and studies that were opened, newest first
     examples: tuple[RowView, ...]
     recent: tuple[RowView, ...]
 

@@ -144,7 +144,7 @@ class YardstickSection(Section):
 
     def __init__(self) -> None:
         sentence = (
-            "The result says how many of this mistake each other one is as bad as. Take one that people can picture."
+            "The result says how many of this mistake each other one is as bad as. Choose one that people can picture."
         )
         super().__init__("The yardstick", sentence)
         self._study: Study | None = None
@@ -247,7 +247,6 @@ class StudyPage(HeadedPage):
 
     save_requested = Signal(object)
     choose_requested = Signal()
-    start_requested = Signal()
     open_words_requested = Signal()
     save_words_requested = Signal()
     add_model_requested = Signal()
@@ -260,7 +259,7 @@ class StudyPage(HeadedPage):
         self.nouns, self.preview, self.mistakes = NounsSection(), Preview(), MistakesSection()
         self.yardstick, self.population, self.place = YardstickSection(), PopulationSection(), PlaceSection()
         self.models = ModelsSection()
-        self.back, self.undo = LinkButton("Back to the start"), FlatButton("Undo", keys=("Ctrl+Z",))
+        self.back, self.undo = self.link_to_start(), FlatButton("Undo", keys=("Ctrl+Z",))
         self._done = Label(role=theme.Role.NOTE, ink=theme.INK2)
         self._reading_order = QTimer(self, singleShot=True, interval=0)
         self._build()
@@ -290,7 +289,6 @@ class StudyPage(HeadedPage):
         self.place.choose_requested.connect(self.choose_requested)
         self.undo.clicked.connect(self._undo)
         self.save.clicked.connect(self._save)
-        self.back.clicked.connect(self.start_requested)
         self._reading_order.timeout.connect(lambda: follow_the_eye(self))
         bind(self, self._save, *CTRL_ENTER)
 

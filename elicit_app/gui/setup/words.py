@@ -98,7 +98,7 @@ class Preview(Section):
         self._consequence.setText(mistake.consequence)
         self._change.say("“… ", f"12 fewer {mistake.many}", " than A”")
         long = max(len(mistake.name), len(wording.class_many[true]), len(called)) > LONG_NAME
-        self._warning.setText("Long: in a small window it is cut in the middle. Say it shorter if you can.")
+        self._warning.setText("Long: a small window cuts it in the middle. Shorten it if you can.")
         self._warning.setVisible(long)
 
 
@@ -164,11 +164,12 @@ class MistakesSection(Section):
         """Show the mistakes of `study`; where its classes are the same, the cursor and what can be undone stay."""
         same = self._study is not None and self._study.classes == study.classes
         self._study, self._keys = study, keys_of(study)
-        cells = [_cells_of(study, key, first=at == 0 or key[0] != self._keys[at - 1][0]) for at, key in _placed(study)]
+        # The truth of a block stands in its first row.
+        starts = [at for at, key in enumerate(self._keys) if at and key[0] != self._keys[at - 1][0]]
+        cells = [_cells_of(study, key, first=at in {0, *starts}) for at, key in enumerate(self._keys)]
         if same:
             self.grid.refresh(cells)
         else:
-            starts = [at for at, key in enumerate(self._keys) if at and key[0] != self._keys[at - 1][0]]
             self.grid.show_cells(cells, starts)
             self.search.setVisible(study.n_classes >= SEARCHED_FROM)
             self.search.clear()
@@ -242,10 +243,6 @@ class MistakesSection(Section):
         self.edited.emit(self._study)
 
 
-def _placed(study: Study) -> list[tuple[int, Key]]:
-    return list(enumerate(keys_of(study)))
-
-
 def _parts(mistake: Mistake) -> tuple[str, str, str, str]:
     return mistake.name, mistake.one, mistake.many, mistake.consequence
 
@@ -276,16 +273,8 @@ Names = tuple[str, ...]
 def following(many: Names, one: Names, cases: str, *, new: Names, now: str) -> Names:
     """Return the words for several of each class, where those made of class and case word follow both.
 
-    Parameters
-    ----------
-    many, one : tuple of str
-        As they were.
-    cases : str
-        The word for several cases, as it was.
-    new : tuple of str
-        The words for one of each class, as they are now.
-    now : str
-        The word for several cases, as it is now.
+    `many`, `one` and `cases` are as they were; `new` are the words for one of each class, and `now` that for several
+    cases, as they are now.
     """
     return tuple(
         f"{own} {now}" if several == f"{before} {cases}" else several

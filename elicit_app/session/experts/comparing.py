@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from elicit_app.problem import Problem
-from elicit_app.session.experts.agreement import agreement_of
 from elicit_app.session.experts.pooling import (
     SPREAD,
     Source,
@@ -28,6 +30,7 @@ from elicit_app.study.model import Mistake, Study, Wording, default_wording
 from metrics import ElicitedMetric, exchange_rates
 from metrics.display.text import counted, day, series, two_digits
 from metrics.elicited.exchange import ExchangeRate
+from metrics.elicited.metric_parts import range_of_draws
 from metrics.policies.judgement import Judgement
 from metrics.policies.recommendation import in_short
 
@@ -49,22 +52,10 @@ def compare(
     judgement: Judgement | None = None,
     notes: tuple[str, ...] = (),
 ) -> ComparisonView:
-    """Compare experts.
+    """Compare at least two experts about the same classes; `title` says what they are about.
 
-    Parameters
-    ----------
-    experts : sequence of Expert
-        At least two, about the same classes.
-    title : str
-        What they are about.
-    wording : Wording, optional
-        The words of the domain; by default those that the metrics carry.
-    pooled : ElicitedMetric, optional
-        The pooled metric, where it was made already.
-    judgement : Judgement, optional
-        What one could do with the study's models under the pooled metric.
-    notes : tuple of str
-        What was left out.
+    The words of the domain are by default those that the metrics carry. `pooled` is the pooled metric, where it was
+    made already, `judgement` what one could do with the study's models under it; `notes` say what was left out.
 
     Raises
     ------
@@ -136,11 +127,7 @@ def wording_of(metric: ElicitedMetric) -> Wording:
 def _mistakes(sources: Sequence[Source], pooled: ElicitedMetric, wording: Wording) -> tuple[MistakeRates, ...]:
     each = [exchange_rates(source.metric) for source in sources]
     return tuple(
-        MistakeRates(
-            mistake=wording.mistake(of_all.key),
-            rates=tuple(rates[index] for rates in each),
-            pooled=of_all,
-        )
+        MistakeRates(mistake=wording.mistake(of_all.key), rates=tuple(rates[index] for rates in each), pooled=of_all)
         for index, of_all in enumerate(exchange_rates(pooled))
     )
 
@@ -199,40 +186,21 @@ def choice(judgements: Sequence[Judgement | None], names: Sequence[str], pooled:
 
 @dataclass(frozen=True, eq=False)
 class Expert:
-    """One expert's result.
+    """One expert's result."""
 
-    Parameters
-    ----------
-    name : str
-        Who, or where no name was given, when.
-    source : Source
-        The metric, called by its file or session.
-    judgement : Judgement or None
-        What one could do with the study's models under this metric; None where there are none.
-    """
-
-    name: str
-    source: Source
+    name: str  # who, or where no name was given, when
+    source: Source  # the metric, called by its file or session
+    # what one could do with the study's models under this metric; None where there are none
     judgement: Judgement | None = None
 
 
 @dataclass(frozen=True)
 class MistakeRates:
-    """One mistake, and how bad each expert and all of them pooled find it.
-
-    Parameters
-    ----------
-    mistake : Mistake
-        Its words.
-    rates : tuple of ExchangeRate
-        In the order of the experts.
-    pooled : ExchangeRate
-        Of the pooled metric.
-    """
+    """One mistake, and how bad each expert and all of them pooled find it."""
 
     mistake: Mistake
-    rates: tuple[ExchangeRate, ...]
-    pooled: ExchangeRate
+    rates: tuple[ExchangeRate, ...]  # in the order of the experts
+    pooled: ExchangeRate  # of the pooled metric
 
     @property
     def is_yardstick(self) -> bool:
@@ -262,51 +230,24 @@ class MistakeRates:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonView:
-    """Experts compared.
+    """Experts compared."""
 
-    Parameters
-    ----------
-    title : str
-        The study, or what the metrics are about.
-    names : tuple of str
-        The experts.
-    mistakes : tuple of MistakeRates
-        In study order.
-    headline, detail : str
-        Where they disagree most, in words.
-    choice : str
-        What is best for each; empty without models.
-    made_of : str
-        The metrics pooled, in words.
-    pooled : ElicitedMetric
-        All of them pooled.
-    wording : Wording
-        The words of the domain.
-    how : str
-        What pooling means, and how far the experts are apart.
-    agreement : str
-        How far they agree on the order of the mistakes, and the order they share; empty where there are only two.
-    untrusted : tuple of str
-        The experts whose answers do not hang together, and who are pooled all the same.
-    notes : tuple of str
-        What was left out and why, and what speaks against pooling.
-    judgement : Judgement or None
-        What one could do with the study's models under the pooled metric; None without models.
-    """
-
-    title: str
+    title: str  # the study, or what the metrics are about
     names: tuple[str, ...]
-    mistakes: tuple[MistakeRates, ...]
+    mistakes: tuple[MistakeRates, ...]  # in study order
+    # where they disagree most, in words
     headline: str
     detail: str
-    choice: str
-    made_of: str
-    pooled: ElicitedMetric
+    choice: str  # what is best for each; empty without models
+    made_of: str  # the metrics pooled, in words
+    pooled: ElicitedMetric  # all of them pooled
     wording: Wording
-    how: str
+    how: str  # what pooling means, and how far the experts are apart
+    # how far they agree on the order of the mistakes, and the order they share; empty where there are only two
     agreement: str = ""
-    untrusted: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    untrusted: tuple[str, ...] = ()  # the experts whose answers do not hang together, and who are pooled all the same
+    notes: tuple[str, ...] = ()  # what was left out and why, and what speaks against pooling
+    # what one could do with the study's models under the pooled metric; None without models
     judgement: Judgement | None = None
 
     @property
@@ -316,14 +257,9 @@ class ComparisonView:
 
 
 def compare_experts(path: Path, *, trusted_only: bool = False) -> ComparisonView:
-    """Compare all experts who have finished the study of a session.
+    """Compare all experts who have finished the study of a session; theirs lie beside it.
 
-    Parameters
-    ----------
-    path : Path
-        A session; the others lie beside it and are about the same predictions.
-    trusted_only : bool
-        Leave out experts whose answers do not hang together.
+    With `trusted_only` experts whose answers do not hang together are left out.
 
     Raises
     ------
@@ -334,15 +270,7 @@ def compare_experts(path: Path, *, trusted_only: bool = False) -> ComparisonView
 
 
 def compare_study(study: Study, folder: Path | None = None, *, trusted_only: bool = False) -> ComparisonView:
-    """Compare all experts who have finished a study; parameters and errors as `compare_experts`.
-
-    Parameters
-    ----------
-    study : Study
-        What they answered about.
-    folder : Path, optional
-        Where the sessions lie; by default that of the study.
-    """
+    """Compare all experts who have finished a study, whose sessions lie in `folder`; see `compare_experts`."""
     sessions = sessions_of(folder or sessions_folder(study), study.digests)
     found = finished_experts(sessions)
     if len(found) < 2:
@@ -399,3 +327,89 @@ def _compared(experts: list[Expert], study: Study, notes: tuple[str, ...]) -> Co
     scenarios = scenarios_of(study, pooled)
     judgement = None if scenarios is None else scenarios.judgement()
     return compare(experts, study.title, wording=study.wording, pooled=pooled, judgement=judgement, notes=notes)
+
+
+_SEED = 20_250_102  # the same metrics give the same range
+_DRAWS = 1_000
+_NAMED = 5  # mistakes of the shared ranking that are named
+_STRONG, _FAIR = 0.9, 0.6  # of W: words for what a reader cannot know from the number
+
+
+def kendall_w(scores: NDArray[np.float64]) -> float:
+    """Return Kendall's coefficient of concordance of several rankings, with average ranks for ties.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (m, n)
+        How bad each of m judges finds each of n things; only the order counts.
+
+    Returns
+    -------
+    float
+        0 (no agreement beyond chance) to 1 (the same order); NaN where a judge tells nothing apart.
+
+    References
+    ----------
+    Kendall and Babington Smith, "The problem of m rankings", Annals of Mathematical Statistics 10, 1939; Siegel and
+    Castellan, Nonparametric Statistics, 1988, section 9.4, for ties.
+
+    Examples
+    --------
+    >>> kendall_w(np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [2.0, 1.0, 3.0]])).__round__(3)
+    0.778
+    """
+    ranks = _ranks(scores)
+    m, n = ranks.shape
+    spread = float(((ranks.sum(axis=0) - m * (n + 1) / 2) ** 2).sum())
+    ties = sum(float((np.unique(row, return_counts=True)[1] ** 3.0).sum()) - n for row in ranks)
+    most = (m**2 * (n**3 - n) - m * ties) / 12
+    return spread / most if most > 0 else float("nan")
+
+
+def _ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    from scipy.stats import rankdata  # slow to import, and asking does without
+
+    return np.asarray(rankdata(scores, axis=1))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far experts agree on the order of the mistakes."""
+
+    w: float  # Kendall's W of the estimated costs
+    # 90 % range of W over the draws of all experts; None where one of them has none
+    interval: tuple[float, float] | None
+    # places of the mistakes, in the order of the family's weights, the worst first, by mean rank
+    ranking: tuple[int, ...]
+    experts: int  # how many were asked
+
+    def sentence(self, names: Sequence[str]) -> str:
+        """Return it in words, with the names of the mistakes, in the order of the weights, inside a sentence."""
+        if len(self.ranking) == 2:
+            return ""
+        word = "alike" if self.w >= _STRONG else "much alike" if self.w >= _FAIR else "differently"
+        number = f"Kendall's W {self.w:.2f}"
+        if self.interval is not None:
+            number += f", plausibly {self.interval[0]:.2f} to {self.interval[1]:.2f}"
+        shown = [names[index] for index in self.ranking[:_NAMED]]
+        rest = len(self.ranking) - len(shown)
+        order = ", ".join(shown) + (f", and {rest} more" if rest else "")
+        return f"They rank the mistakes {word} ({number}; 1 is the same order). Shared order, the worst first: {order}."
+
+
+def agreement_of(metrics: Sequence[ElicitedMetric]) -> Agreement:
+    """Return how far experts agree: at least two metrics of the same classes, in the same order, and family."""
+    scores = np.abs(np.stack([metric.weights for metric in metrics]))
+    mean = _ranks(scores).mean(axis=0)
+    ranking = tuple(int(index) for index in np.argsort(-mean, kind="stable"))
+    return Agreement(kendall_w(scores), _interval_of_w(metrics), ranking, len(metrics))
+
+
+def _interval_of_w(metrics: Sequence[ElicitedMetric]) -> tuple[float, float] | None:
+    """Return the 90 % range of W where everybody's costs are drawn, each independently of the others."""
+    draws = [np.abs(metric.samples) for metric in metrics if metric.samples is not None]
+    if len(draws) < len(metrics):
+        return None
+    rng = np.random.default_rng(_SEED)
+    together = np.stack([own[rng.integers(len(own), size=_DRAWS)] for own in draws], axis=1)
+    return range_of_draws([kendall_w(one) for one in together])

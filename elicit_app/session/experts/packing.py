@@ -39,16 +39,9 @@ _UNSAID = ("seed", "person", "space")
 
 
 def packed(study: Study, setting: Setting, others: Sequence[Opinions] = ()) -> Study:
-    """Return a study without its cases, for experts elsewhere.
+    """Return a study without its cases, for experts elsewhere, who are asked as `setting` says, each with an own seed.
 
-    Parameters
-    ----------
-    study : Study
-        With predictions.
-    setting : Setting
-        How they are asked; the seed is each session's own.
-    others : sequence of Opinions
-        For a second round: where the experts of the first one stand.
+    For a second round, `others` say where the experts of the first one stand.
 
     Raises
     ------
@@ -110,35 +103,16 @@ def save_answers(session: Session, path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Filed:
-    """What became of one file of answers.
+    """What became of one file of answers."""
 
-    Parameters
-    ----------
-    source : Path
-        The file that was given.
-    path : Path
-        Where its answers lie among the study's sessions.
-    sentence : str
-        What was done, in words.
-    new : bool
-        Whether anything was written.
-    """
-
-    source: Path
-    path: Path
-    sentence: str
-    new: bool
+    source: Path  # the file that was given
+    path: Path  # where its answers lie among the study's sessions
+    sentence: str  # what was done, in words
+    new: bool  # whether anything was written
 
 
 def collect(study: Study, files: Sequence[Path]) -> tuple[Filed, ...]:
     """File answers that experts sent back among the sessions of a study; all are looked at before any is written.
-
-    Parameters
-    ----------
-    study : Study
-        One with predictions; where its sessions lie, see `sessions_folder`.
-    files : sequence of Path
-        What the experts saved.
 
     Raises
     ------

@@ -40,21 +40,11 @@ _MOVED = 1.5  # a factor by which leaving one expert out is worth a sentence
 
 @dataclass(frozen=True, eq=False)
 class OneBelief:
-    """What several experts value together.
+    """What several experts value together."""
 
-    Parameters
-    ----------
-    group : Group
-        The centre, how far the experts are apart, and how much each counts.
-    costs : ndarray of shape (k, k)
-        Medians of ratios, in any unit.
-    draws : ndarray of shape (n, k, k)
-        Draws of the costs, each in a unit of its own.
-    """
-
-    group: Group
-    costs: Matrix
-    draws: Matrix
+    group: Group  # the centre, how far the experts are apart, and how much each counts
+    costs: Matrix  # shape (k, k): medians of ratios, in any unit
+    draws: Matrix  # shape (n, k, k): draws of the costs, each in a unit of its own
 
 
 def one_belief(metrics: Sequence[ElicitedMetric]) -> OneBelief | None:
@@ -98,15 +88,7 @@ def spread_words(tau: float, interval: Sequence[float]) -> str:
 
 
 def doubts(metrics: Sequence[ElicitedMetric], names: Sequence[str]) -> tuple[str, ...]:
-    """Return what speaks against pooling these experts, or for leaving one of them out, in sentences.
-
-    Parameters
-    ----------
-    metrics : sequence of ElicitedMetric
-        Of the same classes and family.
-    names : sequence of str
-        Of the experts.
-    """
+    """Return what speaks against pooling these experts, or for leaving one of them out, in sentences."""
     found = [
         f"The answers of {name} do not hang together; they are pooled all the same."
         for name, metric in zip(names, metrics, strict=True)
@@ -191,12 +173,7 @@ class Source:
 def who_counts(sources: Sequence[Source], *, trusted_only: bool = False) -> tuple[list[Source], tuple[str, ...]]:
     """Return whose metrics are compared and pooled, and in sentences who is left out and why.
 
-    Parameters
-    ----------
-    sources : sequence of Source
-        All that were given. Where people answered, programs do not count.
-    trusted_only : bool
-        Leave out experts whose answers do not hang together.
+    Where people answered, programs do not count; with `trusted_only` nor do experts whose answers do not hang together.
     """
     people = people_if_any(sources, lambda one: one.metric.quality.simulated)
     notes = [f"Left out: {one.who}, whose answers a program gave." for one in sources if one not in people]

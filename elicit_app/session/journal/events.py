@@ -361,12 +361,8 @@ _HEX = 64
 def to_line(event: Event, previous: str | None) -> tuple[bytes, str | None]:
     """Return the event as one line of UTF-8 JSON, newline included, and the running digest after it.
 
-    Parameters
-    ----------
-    event : Event
-        What happened.
-    previous : str or None
-        The digest of the line before, empty before the first line; None for a file of version 1, which has no digests.
+    `previous` is the digest of the line before, empty before the first line; None for a file of version 1, which has
+    none.
     """
     payload = event.model_dump_json(exclude_none=True).encode()
     if previous is None:

@@ -23,61 +23,27 @@ _YEARS = 1970, 2200
 
 @dataclass(frozen=True)
 class SessionSummary:
-    """A session as a list shows it.
-
-    Parameters
-    ----------
-    path : Path
-        The session file.
-    title : str
-        Of the study; the file's name where it cannot be read.
-    study : str
-        The study's name; empty where it cannot be read.
-    expert : str or None
-        Whose answers these are.
-    answers : int
-        Answers given.
-    fewest, most : int
-        Questions still to come, as the procedure judged at the last answer.
-    last : datetime or None
-        When the last answer was given (UTC), or the session begun.
-    phase : str
-        asking, stopped (looking back) or finished.
-    problem : str
-        Why it cannot be read, in one sentence; empty for a sound session.
-    digest : str
-        Of the study's predictions: two files of the same name may lie side by side.
-    damaged : bool
-        The file is not as it was written: what comes before the damage can be looked at and taken into a copy.
-    lost : int
-        Answers of a damaged file behind the damage; `answers` are those before it.
-    protected : bool
-        A change from outside would be noticed; False for sessions of version 1.
-    simulated : bool
-        A program answered.
-    pack : str or None
-        Digest of the packed study that was answered.
-    round : int
-        2 where the answers were given after a look at where the others stand.
-    """
+    """A session as a list shows it."""
 
     path: Path
-    title: str
-    study: str = ""
-    expert: str | None = None
-    answers: int = 0
+    title: str  # of the study; the file's name where it cannot be read
+    study: str = ""  # the study's name; empty where it cannot be read
+    expert: str | None = None  # whose answers these are
+    answers: int = 0  # answers given
+    # questions still to come, as the procedure judged at the last answer
     fewest: int = 0
     most: int = 0
-    last: datetime | None = None
+    last: datetime | None = None  # when the last answer was given (UTC), or the session begun
     phase: Phase = "asking"
-    problem: str = ""
-    digest: str = ""
+    problem: str = ""  # why it cannot be read, in one sentence; empty for a sound session
+    digest: str = ""  # of the study's predictions: two files of the same name may lie side by side
+    # the file is not as it was written: what comes before the damage can be looked at and taken into a copy
     damaged: bool = False
-    lost: int = 0
-    protected: bool = True
-    simulated: bool = False
-    pack: str | None = None
-    round: int = 1
+    lost: int = 0  # answers of a damaged file behind the damage; `answers` are those before it
+    protected: bool = True  # a change from outside would be noticed; False for sessions of version 1
+    simulated: bool = False  # a program answered
+    pack: str | None = None  # digest of the packed study that was answered
+    round: int = 1  # 2 where the answers were given after a look at where the others stand
 
     @property
     def finished(self) -> bool:
@@ -95,12 +61,7 @@ def data_folder() -> Path:
 def sessions_folder(study: Study, data: Path | None = None) -> Path:
     """Return where the sessions of a study lie.
 
-    Parameters
-    ----------
-    study : Study
-        A study folder keeps its own sessions; those of bundled studies and single files lie in `data`.
-    data : Path, optional
-        By default `data_folder()`.
+    A study folder keeps its own; those of bundled studies and single files lie in `data`, by default `data_folder()`.
     """
     if study.kind == "folder" and study.folder is not None:
         return study.folder / "sessions"
@@ -121,17 +82,7 @@ def new_session_path(study: Study, now: datetime, *, expert: str | None = None, 
 def list_sessions(*studies: Path, data: Path | None = None) -> tuple[SessionSummary, ...]:
     """Return the sessions in the data folder and in study folders, the last answered first.
 
-    Parameters
-    ----------
-    *studies : Path
-        Study folders.
-    data : Path, optional
-        By default `data_folder()`.
-
-    Returns
-    -------
-    tuple of SessionSummary
-        A file that cannot be read is in it, with its problem, after the others.
+    A file that cannot be read is among them, with its problem, after the others.
     """
     folders = [study / "sessions" for study in studies]
     paths = {real_path(path) for folder in folders for path in folder.glob(f"*{SUFFIX}")}

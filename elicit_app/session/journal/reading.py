@@ -52,33 +52,15 @@ _ANSWERED = b'"kind":"answered"'
 
 @dataclass(frozen=True)
 class Contents:
-    """What a journal holds.
+    """What a journal holds."""
 
-    Parameters
-    ----------
-    events : tuple of Event
-        All sound events before any damage; the first is a `Begun`.
-    length : int
-        Bytes up to the end of the last of them.
-    tail : bytes
-        An unfinished line after it, left by a computer that went off while writing; usually empty.
-    ended : bool
-        Whether the last sound event has its newline.
-    digests : tuple of str
-        The running digest of each sound line; empty in a file of version 1, which has none.
-    damage : str
-        What is wrong after the sound events: "is damaged in line 31"; empty for a sound file.
-    answers : int
-        Answers that the file holds or held, those behind the damage included.
-    """
-
-    events: tuple[Event, ...]
-    length: int
-    tail: bytes
-    ended: bool
-    digests: tuple[str, ...] = ()
-    damage: str = ""
-    answers: int = 0
+    events: tuple[Event, ...]  # all sound events before any damage; the first is a `Begun`
+    length: int  # bytes up to the end of the last of them
+    tail: bytes  # an unfinished line after it, left by a computer that went off while writing; usually empty
+    ended: bool  # whether the last sound event has its newline
+    digests: tuple[str, ...] = ()  # the running digest of each sound line; empty in a file of version 1, which has none
+    damage: str = ""  # what is wrong after the sound events: "is damaged in line 31"; empty for a sound file
+    answers: int = 0  # answers that the file holds or held, those behind the damage included
 
     @property
     def begun(self) -> Begun:
@@ -101,12 +83,7 @@ class Contents:
 class DamagedProblem(Problem):
     """A session file that is not as it was written.
 
-    Parameters
-    ----------
-    path : Path
-        The session file.
-    contents : Contents
-        What comes before the damage: it can be looked at, and taken into a copy.
+    `contents` come before the damage: they can be looked at, and taken into a copy.
     """
 
     def __init__(self, path: Path, contents: Contents) -> None:

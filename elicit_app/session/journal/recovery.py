@@ -39,34 +39,18 @@ _MOST_TRIED = 2 * 10**9
 
 @dataclass(frozen=True)
 class SessionCheck:
-    """What is sound in a session file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    lines : int
-        Sound lines.
-    answers, all_answers : int
-        Answers in them, and all that the file holds or held.
-    protected : bool
-        Every line carries the running digest, so that any change is noticed; False in files of version 1.
-    damage : str
-        "is damaged in line 31"; empty for a sound file.
-    unfinished : bool
-        The last line was not completed, as when the power fails; what was answered before it is complete.
-    backups : tuple of Path
-        Copies from the beginnings of the last sittings, the oldest first.
-    """
+    """What is sound in a session file."""
 
     path: Path
-    lines: int
+    lines: int  # sound lines
+    # answers in them, and all that the file holds or held
     answers: int
     all_answers: int
-    protected: bool
-    damage: str
+    protected: bool  # every line carries the running digest, so that any change is noticed; False in files of version 1
+    damage: str  # "is damaged in line 31"; empty for a sound file
+    # the last line was not completed, as when the power fails; what was answered before it is complete
     unfinished: bool
-    backups: tuple[Path, ...]
+    backups: tuple[Path, ...]  # copies from the beginnings of the last sittings, the oldest first
 
 
 def check_session(path: Path) -> SessionCheck:
@@ -103,41 +87,23 @@ def check_session(path: Path) -> SessionCheck:
 
 @dataclass(frozen=True)
 class Recovery:
-    """What was saved into a new session file.
-
-    Parameters
-    ----------
-    path : Path
-        The new file.
-    answers : int
-        Answers in it.
-    restored : int
-        Lines that were damaged or out of place and are exactly as they were written, as their digests prove.
-    left_out : int
-        Sound lines behind a gap that could not be taken over, because they are about something that is lost.
-    gaps : int
-        Places at which lines are lost or cannot be read.
-    """
+    """What was saved into a new session file."""
 
     path: Path
-    answers: int
+    answers: int  # answers in it
+    # lines that were damaged or out of place and are exactly as they were written, as their digests prove
     restored: int
+    # sound lines behind a gap that could not be taken over, because they are about something that is lost
     left_out: int
-    gaps: int
+    gaps: int  # places at which lines are lost or cannot be read
 
 
 def recover_session(path: Path, out: Path) -> Recovery:
     """Save what can be saved of a session into a new file, which has the newest version and is protected.
 
     Where lines carry digests, a flipped bit, doubled and swapped lines are put right, and lost lines are taken from the
-    backups. Behind a gap only answers are taken over, and changes to answers before it.
-
-    Parameters
-    ----------
-    path : Path
-        The session; it is left as it is.
-    out : Path
-        A file that does not exist yet.
+    backups. Behind a gap only answers are taken over, and changes to answers before it. The session at `path` is left
+    as it is.
 
     Raises
     ------

@@ -44,21 +44,11 @@ class OutOfPlaceError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One answer as it stands now.
+    """One answer as it stands now."""
 
-    Parameters
-    ----------
-    event : Answered
-        The answer as it was given first, with the question as it was shown.
-    answer : Answer
-        The answer that counts: changed or resolved later, or as given.
-    taken_out : bool
-        The answer is used no more.
-    """
-
-    event: Answered
-    answer: Answer
-    taken_out: bool = False
+    event: Answered  # the answer as it was given first, with the question as it was shown
+    answer: Answer  # the answer that counts: changed or resolved later, or as given
+    taken_out: bool = False  # the answer is used no more
     _questions: dict[int | None, Question] = field(default_factory=dict, init=False, repr=False)
 
     def question(self, places: Mapping[int, int]) -> Question:
@@ -120,52 +110,26 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SessionState:
-    """A session after some events; immutable.
-
-    Parameters
-    ----------
-    begun : Begun
-        Study, setting, seed and expert.
-    entries : tuple of Entry
-        Every answer that was not undone, oldest first; answer number n is entry n - 1.
-    settled : frozenset of (int, int)
-        Pairs of numbers whose two different answers were both kept on purpose.
-    joined : frozenset of (int, int)
-        Pairs of numbers whose two different answers were made one: a judgement that counts once.
-    done, undone : tuple
-        The actions that `undo` and `redo` go through, the next one last.
-    phase : str
-        asking, stopped (looking back) or finished.
-    questions : int or None
-        The number of informative questions asked for, where the expert wanted more; None: as the setting says.
-    early_stop : bool
-        Whether the procedure may stop before that number.
-    guesses : tuple of Guess
-        First guesses of the ratios.
-    practised : bool
-        The practice questions were done.
-    practice : tuple of tuple of float or None
-        What is done today, as it was typed: counts or rates, rows are true classes.
-    notes : tuple of str
-        Sentences worth keeping.
-    last : datetime
-        When the last answer was given, or the session begun.
-    """
+    """A session after some events; immutable."""
 
     begun: Begun
-    entries: Entries = ()
-    settled: Numbers = frozenset()
+    entries: Entries = ()  # every answer that was not undone, oldest first; answer number n is entry n - 1
+    settled: Numbers = frozenset()  # pairs of numbers whose two different answers were both kept on purpose
+    # pairs of numbers whose two different answers were made one: a judgement that counts once
     joined: Numbers = frozenset()
+    # the actions that `undo` and `redo` go through, the next one last
     done: tuple[Done, ...] = ()
     undone: tuple[Action, ...] = ()
     phase: Phase = "asking"
+    # the number of informative questions asked for, where the expert wanted more; None: as the setting says
     questions: int | None = None
-    early_stop: bool = True
+    early_stop: bool = True  # whether the procedure may stop before that number
     guesses: tuple[Guess, ...] = ()
-    practised: bool = False
+    practised: bool = False  # the practice questions were done
+    # what is done today, as it was typed: counts or rates, rows are true classes
     practice: tuple[tuple[float, ...], ...] | None = None
-    notes: tuple[str, ...] = ()
-    last: datetime | None = None
+    notes: tuple[str, ...] = ()  # sentences worth keeping
+    last: datetime | None = None  # when the last answer was given, or the session begun
 
     @property
     def informative(self) -> tuple[int, ...]:
@@ -210,13 +174,7 @@ class SessionState:
 
 
 class StateBuilder:
-    """Events made one state, each in constant time: `add` them, then take the `state`.
-
-    Parameters
-    ----------
-    state : SessionState, optional
-        Where to go on from.
-    """
+    """Events made one state, each in constant time: `add` them, then take the `state`. It may go on from one."""
 
     def __init__(self, state: SessionState | None = None) -> None:
         self._state = state

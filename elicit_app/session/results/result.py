@@ -35,13 +35,7 @@ from metrics.policies.recalibration import Calibration, calibration
 
 
 class ResultInParts:
-    """A result on its way: each part takes a fraction of a second, between which something else can be done.
-
-    Parameters
-    ----------
-    session : Session
-        Whose answers of now the result is made from.
-    """
+    """A result on its way: each part takes a fraction of a second, between which something else can be done."""
 
     def __init__(self, session: Session) -> None:
         self._state, self._parts = session.state, _parts_of_result(session)
@@ -94,7 +88,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
     yield None
     trust = trust_of(session, outcome, ratios)
     yield None
-    metric = replace(metric, quality=trust.quality)
+    metric = metric.with_quality(trust.quality)
     practice = state.practice
     scenarios = scenarios_of(study, metric, None if practice is None else Practice.of(practice, study.classes))
     yield None
@@ -121,15 +115,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
 
 
 def models_under_prices(study: Study, outcome: Outcome) -> tuple[str, ...]:
-    """Return which of the models that were counted does best under elicited prices; nothing where mistakes were asked.
-
-    Parameters
-    ----------
-    study : Study
-        Of prices: its models are counts of amounts, for the same number of items.
-    outcome : Outcome
-        What was learned.
-    """
+    """Return which of the counted models does best under elicited prices; nothing where mistakes were asked about."""
     if study.wording.priced is None or study.pack is None or len(study.pack.models) < 2:
         return ()
     names = [model.name for model in study.pack.models]
@@ -175,29 +161,11 @@ def metric_of(session: Session, outcome: Outcome) -> ElicitedMetric:
 
 
 def elicited(
-    study: Study,
-    outcome: Outcome,
-    name: str,
-    provenance: Provenance,
-    quality: Quality,
-    created: datetime | None = None,
+    study: Study, outcome: Outcome, name: str, provenance: Provenance, quality: Quality, created: datetime | None = None
 ) -> ElicitedMetric:
     """Return what a procedure learned, from a person or a simulated expert, as a metric in the words of its study.
 
-    Parameters
-    ----------
-    study : Study
-        What was asked about.
-    outcome : Outcome
-        What was learned.
-    name : str
-        Of the metric.
-    provenance : Provenance
-        Who answered what; the version of the program and the study's digest are added.
-    quality : Quality
-        How far it can be trusted.
-    created : datetime, optional
-        By default now.
+    The version of the program and the study's digest are added to the provenance; it is `created` now by default.
     """
     true, predicted = study.yardstick
     when = {} if created is None else {"created": created}
@@ -214,9 +182,7 @@ def elicited(
         words=study.wording.of_cases,
         yardstick=(study.classes[true], study.classes[predicted]),
         provenance=replace(
-            provenance,
-            version=elicit_app.__version__,
-            study_digest=study.digest.removeprefix("sha256:") or None,
+            provenance, version=elicit_app.__version__, study_digest=study.digest.removeprefix("sha256:") or None
         ),
         quality=quality,
         kind=study.wording.priced or "confusion",
@@ -238,12 +204,7 @@ _SIDES_BEFORE = {Choice.FIRST: "a", Choice.SECOND: "b"}  # what sessions and met
 def answers_digest(state: SessionState, *, before: bool = False) -> str:
     """Return the SHA-256 of the questions and answers that count, in order, whatever time they were given at.
 
-    Parameters
-    ----------
-    state : SessionState
-        The answers.
-    before : bool
-        With the names that the sides had in version 1, as metric files of that time hold it.
+    With `before` under the names that the sides had in version 1, as metric files of that time hold it.
     """
     sides = _SIDES_BEFORE if before else {}
     used = []
@@ -257,19 +218,9 @@ def answers_digest(state: SessionState, *, before: bool = False) -> str:
 
 
 def answers_behind(digest: str, events: Sequence[Event]) -> int | None:
-    """Return after how many lines of a session its answers were those that a metric file was made from.
+    """Return after how many lines of a session, at most, its answers had the digest that a metric file states.
 
-    Parameters
-    ----------
-    digest : str
-        The metric file's answers digest.
-    events : sequence of Event
-        What is in the session.
-
-    Returns
-    -------
-    int or None
-        The most lines that fit; None where the metric comes from other answers.
+    None where the metric comes from other answers.
     """
     # A metric was exported from a session at rest: when it was stopped or finished, or at its end.
     rests = [number for number, event in enumerate(events, start=1) if event.kind in ("stopped", "finished")]
@@ -319,21 +270,10 @@ def _day(state: SessionState) -> str:
 
 
 def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | None:
-    """Return 90 % intervals of the costs: those of the outcome, or from what a published search tells about ratios.
+    """Return 90 % intervals of the costs, shape (k, k, 2): those of the outcome, or from what a search tells of ratios.
 
-    A search knows ratios only, so its intervals are in the scale in which the yardstick's cost is exact.
-
-    Parameters
-    ----------
-    outcome : Outcome
-        What was learned.
-    yardstick : tuple of int
-        (true, predicted) of the mistake that others are compared with.
-
-    Returns
-    -------
-    ndarray of shape (k, k, 2) or None
-        As `ElicitedMetric` takes them.
+    A search knows ratios only, so its intervals are in the scale in which the cost of the yardstick (true, predicted)
+    is exact. None where nothing is known of them.
     """
     family, tolerance = family_of(outcome.family), outcome.tolerance
     costs = family.costs(outcome.weights)
@@ -346,17 +286,7 @@ def cost_intervals(outcome: Outcome, yardstick: tuple[int, int]) -> Matrix | Non
 
 
 def judge_of(study: Study, metric: ElicitedMetric, practice: Practice | None = None) -> Judge:
-    """Return the judge of what one could do with a study's models.
-
-    Parameters
-    ----------
-    study : Study
-        With at least one model.
-    metric : ElicitedMetric
-        Costs and, where there are any, draws of them.
-    practice : Practice, optional
-        What is done today.
-    """
+    """Return the judge of what one could do with a study's models, at least one; `practice` is what is done today."""
     models = [ModelPolicies(model.name, metric.cost_matrix, calibration_of(model)) for model in study.models]
     decided = [row for own, model in zip(models, study.models, strict=True) for row in own.decisions(model.y_proba)]
     return Judge.of(

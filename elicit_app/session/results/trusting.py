@@ -55,17 +55,7 @@ class Trust:
 
 
 def trust_of(session: Session, outcome: Outcome, ratios: tuple[ExchangeRate, ...]) -> Trust:
-    """Return how far the answers support the result.
-
-    Parameters
-    ----------
-    session : Session
-        With at least one answer.
-    outcome : Outcome
-        What was learned from all answers.
-    ratios : tuple of ExchangeRate
-        For what is only bounded.
-    """
+    """Return how far the answers of a session, at least one, support the result."""
     from elicit_app.elicitation.trust import trust_report
 
     state, procedure = session.state, session.procedure()

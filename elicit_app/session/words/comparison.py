@@ -25,6 +25,7 @@ from metrics.elicited.kinds import PRICED
 Letter = Literal["A", "B"]
 ARROW = "\N{RIGHTWARDS ARROW}"
 SOMETHING_ELSE = "something else"
+_MOST_ROWS = 4
 
 
 def letter_of(side: Side) -> Letter:
@@ -39,44 +40,23 @@ def opposite(side: Side) -> Side:
 
 @dataclass(frozen=True)
 class Row:
-    """One kind of mistake that differs.
+    """One kind of mistake that differs."""
 
-    Parameters
-    ----------
-    true : int
-        Index of the true class.
-    predicted : int or None
-        Index of the predicted class; None stands for any wrong answer.
-    mistake : Mistake
-        Its words.
-    truth, called : str
-        The true class and what the model says, in the words of the domain.
-    truths : str
-        The true class as it is counted: "melanomas".
-    total : int
-        Cases of the true class, the same on both sides.
-    left, right : int
-        Cases with this mistake in A and in B.
-    good : bool
-        More of it is better, where it is no mistake but an amount.
-    totals : tuple of int or None
-        For an amount: what it is a part of, in A and in B, where it is a part of anything; else None.
-    amount : bool
-        It is an amount, see `elicit_app.study.amounts`.
-    """
-
-    true: int
-    predicted: int | None
+    true: int  # index of the true class
+    predicted: int | None  # index of the predicted class; None stands for any wrong answer
     mistake: Mistake
+    # the true class and what the model says, in the words of the domain
     truth: str
-    truths: str
+    truths: str  # the true class as it is counted: "melanomas"
     called: str
-    total: int
+    total: int  # cases of the true class, the same on both sides
+    # cases with this mistake in A and in B
     left: int
     right: int
-    good: bool = False
+    good: bool = False  # more of it is better, where it is no mistake but an amount
+    # for an amount: what it is a part of, in A and in B, where it is a part of anything; else None
     totals: tuple[int, int] | None = None
-    amount: bool = False
+    amount: bool = False  # it is an amount, see `elicit_app.study.amounts`
 
     @property
     def surplus(self) -> int:
@@ -157,17 +137,10 @@ class Rest(NamedTuple):
 
 @dataclass(frozen=True)
 class DifferenceSentence:
-    """The difference in one sentence about one side, its fewer first.
+    """The difference in one sentence about one side, its fewer first."""
 
-    Parameters
-    ----------
-    subject : {"A", "B"}
-        The side the sentence is about.
-    fewer, more : tuple of str
-        "12 fewer missed melanomas"; "85 more needless excisions".
-    """
-
-    subject: Letter
+    subject: Letter  # the side the sentence is about
+    # "12 fewer missed melanomas"; "85 more needless excisions"
     fewer: tuple[str, ...]
     more: tuple[str, ...]
 
@@ -189,30 +162,14 @@ class DifferenceSentence:
 
 @dataclass(frozen=True)
 class PairComparison:
-    """All that is said about a pair.
+    """All that is said about a pair."""
 
-    Parameters
-    ----------
-    rows : tuple of Row
-        What differs, in study order, at most the number of rows asked for.
-    fold : Rest
-        What has no row.
-    fold_sentence : str
-        The same in words.
-    strip : DifferenceSentence
-        The difference in one sentence.
-    headline : str
-        The question.
-    cases : str
-        "1,000 patients".
-    """
-
-    rows: tuple[Row, ...]
-    fold: Rest
-    fold_sentence: str
-    strip: DifferenceSentence
+    rows: tuple[Row, ...]  # what differs, in study order, at most the number of rows asked for
+    fold: Rest  # what has no row
+    fold_sentence: str  # the same in words
+    strip: DifferenceSentence  # the difference in one sentence
     headline: str
-    cases: str
+    cases: str  # "1,000 patients"
 
     def spoken(self, number: int) -> str:
         """Return the name of the comparison of question `number` for a screen reader."""
@@ -227,7 +184,7 @@ def compare_pair(
     wording: Wording,
     population: int,
     family: Family,
-    max_rows: int = 4,
+    max_rows: int = _MOST_ROWS,
     subject: Side = "right",
     reversed_rows: bool = False,
 ) -> PairComparison:
@@ -258,8 +215,8 @@ def compare_pair(
     kinds = all_rows(left, right, wording, family)
     amounts = wording.priced is not None
     differing = [row for row in kinds if row.surplus]
-    largest = sorted(differing, key=lambda row: -row.surplus)[:max_rows]
-    rows = tuple(row for row in differing if row in largest)[:: -1 if reversed_rows else 1]
+    largest = _largest(differing, max_rows)
+    rows = largest[:: -1 if reversed_rows else 1]
     rest = [row for row in differing if row not in largest]
     same = [row for row in kinds if not row.surplus]
     fold = Rest(
@@ -285,8 +242,24 @@ def compare_pair(
     )
 
 
-def all_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
-    """Return every kind of mistake of `family` in study order: by true class, then by predicted class."""
+def largest_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
+    """Return the kinds of mistake that differ most, in study order: the rows of `compare_pair`."""
+    differing = all_rows(left, right, wording, family, only_differing=True)
+    return _largest([row for row in differing if row.surplus], _MOST_ROWS)
+
+
+def _largest(differing: Sequence[Row], max_rows: int) -> tuple[Row, ...]:
+    largest = sorted(differing, key=lambda row: -row.surplus)[:max_rows]
+    return tuple(row for row in differing if row in largest)
+
+
+def all_rows(
+    left: Counts, right: Counts, wording: Wording, family: Family, *, only_differing: bool = False
+) -> tuple[Row, ...]:
+    """Return every kind of mistake of `family` in study order: by true class, then by predicted class.
+
+    `only_differing` leaves out mistakes that both sides make equally often: of fifty classes nearly all 2,450.
+    """
     totals = left.sum(axis=1)
     if left.shape != right.shape or not np.array_equal(totals, right.sum(axis=1)):
         raise Problem(
@@ -303,7 +276,7 @@ def all_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> t
             called = wording.class_one[1 - i] if len(totals) == 2 else SOMETHING_ELSE
             rows.append(Row(i, None, wording.any_mistake[i], truth, truths, called, total, *wrong))
             continue
-        for j in range(len(totals)):
+        for j in np.flatnonzero(left[i] != right[i]).tolist() if only_differing else range(len(totals)):
             if j != i:
                 cell = (int(left[i, j]), int(right[i, j]))
                 called = wording.class_one[j]
@@ -433,16 +406,10 @@ class Branch(NamedTuple):
 
 
 def branches(left: Counts, right: Counts, wording: Wording, *, condensed: bool = False) -> tuple[Branch, ...]:
-    """Return the full picture in study order; every case is in exactly one leaf.
+    """Return the full picture of A and B, both of shape (k, k), in study order; every case is in exactly one leaf.
 
-    Parameters
-    ----------
-    left, right : ndarray of int64, shape (k, k)
-        Cases in A and in B.
-    wording : Wording
-        The words of the domain.
-    condensed : bool
-        Join what is the same: the mistakes of a truth that do not differ, and the truths in which nothing differs.
+    `condensed` joins what is the same: the mistakes of a truth that do not differ, and the truths in which nothing
+    differs.
     """
     if wording.priced is not None:
         return ()  # every amount has its row already

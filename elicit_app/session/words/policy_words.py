@@ -24,66 +24,31 @@ _FEW_ANSWERS = 10
 
 @dataclass(frozen=True, eq=False)
 class PolicyRow:
-    """One thing that one could do.
+    """One thing that one could do."""
 
-    Parameters
-    ----------
-    judged : JudgedPolicy
-        How it was judged.
-    shared : bool
-        Whether the difference to the first may be 0 for this row and for others.
-    name, manner, short_manner : str
-        "Size and texture", "cancer from 22 % (16 to 29)", "cancer from 22 %".
-    counts : tuple of str
-        Cases in the population, as the heads of `PolicyTexts` say.
-    sentence : str
-        The row for a screen reader.
-    """
-
-    judged: JudgedPolicy
-    shared: bool
+    judged: JudgedPolicy  # how it was judged
+    shared: bool  # whether the difference to the first may be 0 for this row and for others
+    # "Size and texture", "cancer from 22 % (16 to 29)", "cancer from 22 %"
     name: str
     manner: str
     short_manner: str
-    counts: tuple[str, ...]
-    sentence: str
+    counts: tuple[str, ...]  # cases in the population, as the heads of `PolicyTexts` say
+    sentence: str  # the row for a screen reader
 
 
 @dataclass(frozen=True)
 class PolicyTexts:
-    """A judgement as a table.
+    """A judgement as a table."""
 
-    Parameters
-    ----------
-    rows : tuple of PolicyRow
-        The recommended one first.
-    heads : tuple of (str, str)
-        The heads of the counts, in two lines.
-    unit : str
-        What costs are counted in: "needless biopsies".
-    per : str
-        How many cases: "1,000 patients".
-    notes : tuple of str
-        What stands beneath the table.
-    """
-
-    rows: tuple[PolicyRow, ...]
-    heads: tuple[tuple[str, str], ...]
-    unit: str
-    per: str
-    notes: tuple[str, ...]
+    rows: tuple[PolicyRow, ...]  # the recommended one first
+    heads: tuple[tuple[str, str], ...]  # the heads of the counts, in two lines
+    unit: str  # what costs are counted in: "needless biopsies"
+    per: str  # how many cases: "1,000 patients"
+    notes: tuple[str, ...]  # what stands beneath the table
 
 
 def policy_texts(judgement: Judgement, counts_as: str = "") -> PolicyTexts:
-    """Return a judgement as a table.
-
-    Parameters
-    ----------
-    judgement : Judgement
-        What one could do.
-    counts_as : str
-        The sentence that says what the costs rest on.
-    """
+    """Return a judgement as a table; `counts_as` is the sentence that says what the costs rest on."""
     shared = sum(one.rank == 1 for one in judgement.policies) > 1
     heads = _heads(judgement)
     rows = tuple(_row(judgement, one, heads, shared and one.rank == 1) for one in judgement.policies)

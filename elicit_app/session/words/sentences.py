@@ -19,6 +19,7 @@ from elicit_app.session.words.comparison import (
     all_rows,
     compare_pair,
     difference_sentence,
+    largest_rows,
     opposite,
     rest_words,
 )
@@ -31,24 +32,12 @@ USUAL: AnswersFor = "choose"
 
 
 class PurposeWords(NamedTuple):
-    """One thing that answers are for.
-
-    Parameters
-    ----------
-    purpose : {"choose", "costs", "both"}
-        As the setting has it.
-    title : str
-        "To choose between these models".
-    sentence : str
-        What comes with it, and when the questions stop.
-    questions : str
-        How many to expect: "10 to 22 questions".
-    """
+    """One thing that answers are for."""
 
     purpose: AnswersFor
-    title: str
-    sentence: str
-    questions: str
+    title: str  # "To choose between these models"
+    sentence: str  # what comes with it, and when the questions stop
+    questions: str  # how many to expect: "10 to 22 questions"
 
 
 def most_questions(informative: int) -> int:
@@ -59,14 +48,8 @@ def most_questions(informative: int) -> int:
 def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[PurposeWords, ...]:
     """Return what answers about a study may be for, the usual one first.
 
-    Parameters
-    ----------
-    study : Study
-        Its models are what is chosen between.
-    questions : int
-        The most informative questions of a sitting; repeats and a check come on top.
-    early : bool
-        Whether the questions may stop before that.
+    At most so many informative `questions` are asked, or fewer where they may stop `early`; repeats and a check come on
+    top.
     """
     most = most_questions(questions)
     fewest = min(FEWEST_ANSWERS + required_left(()), most)
@@ -84,10 +67,7 @@ def purpose_words(study: Study, questions: int, *, early: bool = True) -> tuple[
             count,
         ),
         PurposeWords(
-            "costs",
-            "To write down what mistakes cost",
-            f"For training and judging models later.{known}",
-            at_most,
+            "costs", "To write down what mistakes cost", f"For training and judging models later.{known}", at_most
         ),
         PurposeWords("both", "For both", "", at_most),
     )
@@ -127,27 +107,16 @@ def preference(
 ) -> Preference:
     """Say what an answer meant, whichever side stood left.
 
-    Parameters
-    ----------
-    left, right : ndarray of int64, shape (k, k)
-        Cases of the pair as it was shown; rows are true classes.
-    reply : {"left", "right", "equal", "unsure"}
-        The answer.
-    wording : Wording
-        The words of the domain.
-    family : str
-        Which kinds of mistake are told apart.
-    asked_again_as : int or None
-        The number of the question that asked an unsure answer again.
-    moved : Moved or None
-        The count that was moved, its first side the left one.
+    `left` and `right`, shape (k, k), are the counts as they were shown; rows are true classes. `asked_again_as` is the
+    number of the question that asked an unsure answer again; `moved` the count that was moved, its first side the left
+    one.
     """
     if reply == "unsure":
         again = f", asked again as {asked_again_as}" if asked_again_as is not None else ""
         return Preference(f"Cannot say{again}", "", is_preference=False)
     if moved is not None:
         left, right = with_moved(left, right, moved)
-    rows = _largest(left, right, wording, family)
+    rows = largest_rows(left, right, wording, family)
     if reply == "equal" and moved is not None:
         return Preference(equal_point(left, right, wording, family), "", is_preference=False)
     if reply == "equal":
@@ -157,10 +126,6 @@ def preference(
     forgone = ", ".join(row.change(opposite(chosen)) for row in rows if row.worse == chosen)
     more = ", ".join(row.change(chosen) for row in rows)
     return Preference(gained or more, forgone)
-
-
-def _largest(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
-    return compare_pair(left, right, wording, int(left.sum()), family).rows
 
 
 def _differences(rows: tuple[Row, ...]) -> list[str]:
@@ -182,21 +147,9 @@ def with_moved(left: Counts, right: Counts, moved: Moved) -> tuple[Counts, Count
 def equal_point(left: Counts, right: Counts, wording: Wording, family: Family) -> str:
     """Say which differences are equally bad, and what one of the rarer mistakes then counts as.
 
-    Parameters
-    ----------
-    left, right : ndarray of int64, shape (k, k)
-        Cases of the two results; rows are true classes.
-    wording : Wording
-        The words of the domain.
-    family : str
-        Which kinds of mistake are told apart.
-
-    Returns
-    -------
-    str
-        "14 more missed cancers are as bad as 120 more needless biopsies: one counts as 8.6", without a full stop.
+    "14 more missed cancers are as bad as 120 more needless biopsies: one counts as 8.6", without a full stop.
     """
-    rows = _largest(left, right, wording, family)
+    rows = largest_rows(left, right, wording, family)
     sides = [[row for row in rows if row.worse == side] for side in ("left", "right")]
     if not all(sides):
         return f"About equal: {', '.join(_differences(rows))}"
@@ -327,14 +280,7 @@ def moved_comparison(
 ) -> PairComparison:
     """Return the words of a pair in which one count was moved, in the rows of `shown`, however the pair compares now.
 
-    Parameters
-    ----------
-    left, right : ndarray of int64, shape (k, k)
-        The two results as they are now.
-    wording, population, family
-        As for `compare_pair`.
-    shown : PairComparison
-        The pair as it was asked about: its rows stay, in their order.
+    `left` and `right` are the two results as they are now; see `compare_pair`.
     """
     new = compare_pair(left, right, wording, population, family)
     found = {(row.true, row.predicted): row for row in all_rows(left, right, wording, family)}

@@ -96,7 +96,8 @@ def _multilabel(cases: CaseColumns, options: Options) -> Measurement:
 
 def _label_accuracy(cases: CaseColumns, options: Options) -> Measurement:
     found = _penalised(cases, _FREE)
-    return Measurement(float(found), {"by label": dict(zip(found.labels, map(float, found.per_label), strict=True))})
+    by_label = dict(zip(found.labels, map(float, found.per_label), strict=True))
+    return Measurement(float(found), {"by label": by_label})
 
 
 def _relevance_of(cases: CaseColumns, options: Options) -> RelevanceScore:

@@ -53,12 +53,7 @@ class LabelBits(NamedTuple):
 
 
 class CaseColumns:
-    """A file of cases whose columns are read when they are asked for.
-
-    Parameters
-    ----------
-    path : Path
-        CSV, Parquet or NPZ.
+    """A file of cases (CSV, Parquet or NPZ) whose columns are read when they are asked for.
 
     Raises
     ------
@@ -186,15 +181,6 @@ class CaseColumns:
 def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str, float]:
     """Return the numbers that an option states for classes: "malignant=0.1" or "a=0.2,b=0.3".
 
-    Parameters
-    ----------
-    text : str
-        What was typed.
-    classes : sequence of str
-        Those that may be named.
-    option : str
-        The option, for the sentences.
-
     Raises
     ------
     WrongOption
@@ -220,14 +206,7 @@ def numbers_by_class(text: str, classes: Sequence[str], option: str) -> dict[str
 
 
 def completed_prevalence(stated: Mapping[str, float], counts: Mapping[str, int]) -> list[float]:
-    """Return a share for every class: those that are not stated divide the rest as their cases do.
-
-    Parameters
-    ----------
-    stated : mapping of str to float
-        Shares of some classes, >= 0.
-    counts : mapping of str to int
-        Cases of every class.
+    """Return a share for every class: those that are not stated divide the rest as their cases (`counts`) do.
 
     Raises
     ------
@@ -257,54 +236,30 @@ COLUMNS: dict[Needs, str] = {
 
 @dataclass(frozen=True)
 class Options:
-    """What a measure may be told beside its file; None where nothing was said.
+    """What a measure may be told beside its file; None where nothing was said."""
 
-    Parameters
-    ----------
-    metric : ElicitedMetric or None
-        Costs, class weights and release factors.
-    costs : Path or None
-        CSV of costs, a row per true class and a column per decision.
-    class_weight, prevalence : str or None
-        "CLASS=NUMBER,...".
-    positive : str or None
-        The positive one of two classes.
-    threshold : float or None
-        Probability from which a case is called positive; 0.5.
-    bins : int or None
-        Of equal width; 10.
-    level : float or None
-        What share an interval should cover; 0.95.
-    distribution : str or None
-        Name of a distribution of scipy.stats, whose parameters are columns.
-    top_k, intervals, true_concern, release
-        As in `metrics.ElicitedMetric.meta_pattern_concern_score`.
-    false_positive_penalty, false_negative_penalty : float or None
-        As in `metrics.penalized_multilabel_score`.
-    alpha, beta : float or None
-        As in `metrics.relevance_score`.
-    reference : Path or None
-        The data set that says how frequent outcomes are.
-    """
-
-    metric: ElicitedMetric | None = None
-    costs: Path | None = None
+    metric: ElicitedMetric | None = None  # costs, class weights and release factors
+    costs: Path | None = None  # CSV of costs, a row per true class and a column per decision
+    # "CLASS=NUMBER,..."
     class_weight: str | None = None
     prevalence: str | None = None
-    positive: str | None = None
-    threshold: float | None = None
-    bins: int | None = None
-    level: float | None = None
-    distribution: str | None = None
+    positive: str | None = None  # the positive one of two classes
+    threshold: float | None = None  # probability from which a case is called positive; 0.5
+    bins: int | None = None  # of equal width; 10
+    level: float | None = None  # what share an interval should cover; 0.95
+    distribution: str | None = None  # name of a distribution of scipy.stats, whose parameters are columns
+    # as in `metrics.ElicitedMetric.meta_pattern_concern_score`
     top_k: int | None = None
     intervals: int | None = None
     true_concern: TrueConcern | None = None
     release: ReleaseForm | None = None
+    # as in `metrics.penalized_multilabel_score`
     false_positive_penalty: float | None = None
     false_negative_penalty: float | None = None
+    # as in `metrics.relevance_score`
     alpha: float | None = None
     beta: float | None = None
-    reference: Path | None = None
+    reference: Path | None = None  # the data set that says how frequent outcomes are
 
     def given(self) -> dict[str, Any]:
         """Return what was said, by name."""
@@ -324,36 +279,16 @@ Draw = Callable[[CaseColumns, Options, "Axes"], object]
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure.
+    """One measure."""
 
-    Parameters
-    ----------
-    name : str
-        On the command line.
-    title : str
-        What it is, in a few words.
-    source : str
-        Where it is described.
-    needs : str
-        What the file must hold; a key of `COLUMNS`.
-    better : {"lower", "higher"}
-        Which values are better.
-    take : callable
-        Computes it.
-    draw : callable
-        Draws it on axes.
-    options : tuple of str
-        Which of `Options` it takes.
-    """
-
-    name: str
-    title: str
-    source: str
-    needs: Needs
-    better: Literal["lower", "higher"]
-    take: Take
-    draw: Draw
-    options: tuple[str, ...] = field(default=())
+    name: str  # on the command line
+    title: str  # what it is, in a few words
+    source: str  # where it is described
+    needs: Needs  # what the file must hold; a key of `COLUMNS`
+    better: Literal["lower", "higher"]  # which values are better
+    take: Take  # computes it
+    draw: Draw  # draws it on axes
+    options: tuple[str, ...] = field(default=())  # which of `Options` it takes
 
     def of(self, path: Path, options: Options) -> Measurement:
         """Return the measure of a file.

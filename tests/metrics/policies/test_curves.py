@@ -115,10 +115,7 @@ def test_the_curves_are_drawn():
     assert curves.plot_cost().get_ylim()[0] == 0
     names = ["benign", "malignant"]
     decision = decision_curve(
-        true,
-        {name: proba[:, 0] for name, proba in models.items()},
-        pos_label="malignant",
-        draws=0,
+        true, {name: proba[:, 0] for name, proba in models.items()}, pos_label="malignant", draws=0
     )
     shown = decision.plot(shaded=(0.16, 0.29))
     legend = [text.get_text() for text in shown.get_legend().get_texts()]

@@ -9,10 +9,10 @@ import pytest
 
 from elicit_app.problem import Problem
 from elicit_app.registry.procedures import BayesSetting
-from elicit_app.session.experts.agreement import agreement_of
 from elicit_app.session.experts.comparing import (
     Expert,
     MistakeRates,
+    agreement_of,
     choice,
     compare,
     compare_experts,

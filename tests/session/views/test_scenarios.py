@@ -55,10 +55,7 @@ def test_the_own_prevalence_gives_todays_numbers(traffic):
         )
         assert view.accuracy == pytest.approx((decided == model.y_true).mean(), rel=1e-12)
         concern = meta_pattern_concern_score(
-            model.y_true,
-            model.y_proba,
-            release_factors=metric.release_factors(),
-            sample_weight=weight[model.y_true],
+            model.y_true, model.y_proba, release_factors=metric.release_factors(), sample_weight=weight[model.y_true]
         )
         assert view.mpcs == pytest.approx(float(concern), rel=1e-9)
     judgement = scenarios.judgement()
