@@ -102,11 +102,9 @@ def test_a_row_a_file_details_in_words_and_a_picture(elicit):
 @pytest.mark.parametrize("name", ["accuracy", "auc", "nll", "mpcs", "mae", "multilabel", "density-nll", "coverage"])
 def test_every_kind_of_plot(elicit, name):
     files = {"decisions": "predictions.csv", "probabilities": "predictions.csv", "numbers": "numbers.csv"}
-    file = {
-        "auc": "three.csv",
-        "density-nll": "densities.csv --distribution norm",
-        "coverage": "intervals.csv",
-    }.get(name)
+    file = {"auc": "three.csv", "density-nll": "densities.csv --distribution norm", "coverage": "intervals.csv"}.get(
+        name
+    )
     elicit(f"{name} {file or files.get(measures()[name].needs, 'labels.csv')} --plot it.svg")
     assert Path("it.svg").read_text().startswith("<?xml")
 
