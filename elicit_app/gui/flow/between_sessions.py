@@ -99,14 +99,11 @@ class Flow(QObject):
         return replace(settings, session=str(path), tab=flow.tab)
 
     def close(self) -> bool:
-        """Close what is open; nothing has to be saved.
+        """Close what is open, and return whether everything has come to its end; nothing has to be saved.
 
-        Returns
-        -------
-        bool
-            True where everything has come to its end. False where something is still computed after most of a second:
-            nothing of it is needed any more, and whoever ends the program need not wait. What was answered is in the
-            session file in either case; for that alone it waits as long as the disk takes.
+        False says that something is still computed after most of a second: nothing of it is needed any more, and
+        whoever ends the program need not wait. What was answered is in the session file in either case; for that alone
+        it waits as long as the disk takes.
         """
         session = self._session_flow
         unwritten = session.unwritten() if session is not None else lambda: False
