@@ -8,10 +8,12 @@ processes.
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,11 +25,23 @@ from metrics.inputs.labels import Probabilities, checked_rows, label_array, prob
 
 Codes = NDArray[np.intp]
 Totals = dict[str, Any]
+Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 # About 1.3 MB of float64: working arrays of a chunk stay in the processor's cache, which makes the measures two to four
 # times as fast as one go over all cases, and keeps their memory small.
 _CHUNK_CELLS = 160_000
 CHUNK_ROWS = 16_000
+THREADS = min(4, os.cpu_count() or 1)
+
+
+def in_threads(of: Callable[[Part], Result], parts: Iterable[Part]) -> list[Result]:
+    """Return what `of` makes of each part, in order: by some threads, because NumPy's loops do not hold each other up.
+
+    It is the same by any number of threads where no part has a share in another's chance or memory.
+    """
+    with ThreadPoolExecutor(THREADS) as threads:
+        return list(threads.map(of, parts))
 
 
 class Measured(float):

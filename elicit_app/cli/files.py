@@ -264,6 +264,9 @@ def report(
     force: Annotated[bool, typer.Option("--force", help="Replace the report where it exists.")] = False,
 ) -> None:
     """Write the report on a session, as the window does: what to do and why, both doubts, and every answer in words."""
+    from elicit_app.study import parquet
+
+    parquet.start()  # most studies are in such files, and it is ready when everything is loaded
     from elicit_app.session.report import report_of, save_report
     from elicit_app.session.results.result import result_view
     from elicit_app.session.session import Session

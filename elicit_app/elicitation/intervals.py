@@ -24,6 +24,7 @@ from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.elicitation.response import Evidence, Person, ResponseModel, point_lapse
 from elicit_app.problem import Problem
+from metrics.batches import THREADS, in_threads
 
 LOGISTIC = 1.702  # a logistic variable is about normal with this standard deviation
 
@@ -342,14 +343,19 @@ def _as_intervals(answers: Evidence, prior: WeightPrior, hyper: Matrix, at: Matr
     )
 
 
-def _on_labels(projection: Matrix, prior: WeightPrior) -> list[Matrix]:
-    """Return the sums of projections (n, m) over the weights that share each label, part by part."""
-    return [part.sums(projection) for part in prior.parts]
+def _on_labels(projection: Matrix, prior: WeightPrior) -> tuple[list[Matrix], NDArray[np.intp], Matrix]:
+    """Return sums of projections (n, m) over weights with a label in common, (n, labels), for each part they share.
+
+    Then the few weights that are asked about, shape (c,), and the projections on those, (n, c).
+    """
+    about = np.flatnonzero(projection.any(axis=0))
+    return [part.sums(projection) for part in prior.parts[:-1]], about, projection[:, about]
 
 
 def _covariances(projection: Matrix, spreads: Matrix, prior: WeightPrior) -> Matrix:
     """Return the prior covariance of the projections under each set of spreads, shape (h, n, n)."""
-    squares = np.stack([sums @ sums.T for sums in _on_labels(projection, prior)])
+    sums, _, few = _on_labels(projection, prior)
+    squares = np.stack([one @ one.T for one in (*sums, few)])
     return np.asarray(np.tensordot(spreads**2, squares, axes=1))
 
 
@@ -359,26 +365,31 @@ def _propagated(answered: _Intervals, spreads: Matrix, prior: WeightPrior, start
     Where passes swing to and fro, gentler ones follow. Fits that do not settle even then have no evidence (-inf).
     """
     h, n = answered.low.shape
-    at_once = max(1, _MOST_NUMBERS // max(n * n, 1))
-    found, settled = [], np.ones(h, dtype=bool)
-    for some in (slice(first, first + at_once) for first in range(0, h, at_once)):
-        mine, its_spreads = answered.of(some), spreads[some]
-        empty = np.repeat(start[:, None], len(its_spreads), axis=1)
-        sites, fine = _after_passes(mine, its_spreads, prior, empty, passes, _DAMPING)
-        if not fine.all():
-            swinging = np.flatnonzero(~fine)
-            stand_ins = np.stack([sites.precision[swinging], sites.weighted[swinging]])
-            again, fine[swinging] = _after_passes(
-                mine.of(swinging), its_spreads[swinging], prior, stand_ins, _GENTLE_PASSES, _GENTLE_DAMPING
-            )
-            for of_all, of_some in zip(sites, again, strict=True):
-                of_all[swinging] = of_some
-        found.append(sites)
-        settled[some] = fine
-    sites = found[0] if len(found) == 1 else _Sites(*map(np.concatenate, zip(*found, strict=True)))
+    at_once = max(1, min(-(-h // THREADS), _MOST_NUMBERS // THREADS // max(n * n, 1)))
+    parts = (slice(first, first + at_once) for first in range(0, h, at_once))
+    fits = in_threads(lambda own: _until_settled(answered.of(own), spreads[own], prior, start, passes), parts)
+    sites = _Sites(*map(np.concatenate, zip(*(found for found, _ in fits), strict=True)))
+    settled = np.concatenate([fine for _, fine in fits])
     if settled.sum() < _FEWEST_SETS:
         return sites
     return sites._replace(evidence=np.where(settled, sites.evidence, -np.inf))
+
+
+def _until_settled(
+    answered: _Intervals, spreads: Matrix, prior: WeightPrior, start: Matrix, passes: int
+) -> tuple[_Sites, NDArray[np.bool_]]:
+    """Fit the sites from `start` (2, n), gently where they swing, and return which fits have settled."""
+    empty = np.repeat(start[:, None], len(spreads), axis=1)
+    sites, fine = _after_passes(answered, spreads, prior, empty, passes, _DAMPING)
+    if not fine.all():
+        swinging = np.flatnonzero(~fine)
+        stand_ins = np.stack([sites.precision[swinging], sites.weighted[swinging]])
+        again, fine[swinging] = _after_passes(
+            answered.of(swinging), spreads[swinging], prior, stand_ins, _GENTLE_PASSES, _GENTLE_DAMPING
+        )
+        for of_all, of_some in zip(sites, again, strict=True):
+            of_all[swinging] = of_some
+    return sites, fine
 
 
 def _after_passes(
@@ -461,30 +472,29 @@ def _conditional_draws(
 
     A draw of the prior is corrected by what the answers say about its projections (Matheron's rule).
     """
-    logs = np.zeros((len(chosen), prior.size))
-    for place, part in enumerate(prior.parts):
-        for some in at_a_time(len(chosen), prior.size):
-            mine = chosen[some]
-            own = rng.standard_normal((len(mine), int(part.labels.max()) + 1))
-            own *= spreads[mine, place][:, None]
-            logs[some] += part.on_weights(own)
+    shared, own_spread = prior.parts[:-1], spreads[:, -1:]
+    drawn = (rng.standard_normal((len(chosen), int(part.labels.max()) + 1)) for part in shared)
+    values = [spreads[chosen, place][:, None] * value for place, value in enumerate(drawn)]
+    logs = rng.standard_normal((len(chosen), prior.size))
+    logs *= own_spread[chosen]
     means = np.zeros((len(spreads), prior.size))
-    n = len(projection)
-    if not n:
-        return logs, means
-    root = np.sqrt(sites.precision)
-    wanted = sites.weighted / root
-    off = wanted[chosen] - root[chosen] * (logs @ projection.T) - rng.standard_normal((len(chosen), n))
-    # Draws of one set of hyperparameters stand beside each other.
-    ends = np.searchsorted(chosen, np.arange(len(spreads) + 1))
-    for h, (start, stop) in enumerate(pairwise(ends)):
-        both = np.vstack([off[start:stop], wanted[h]]) @ sites.inverse[h] * root[h]
-        off[start:stop], wanted[h] = both[:-1], both[-1]
-    on_labels = _on_labels(projection, prior)
-    for shifts, found, of in ((off, logs, chosen), (wanted, means, np.arange(len(spreads)))):
-        for some in at_a_time(len(shifts), prior.size):
-            for place, (sums, part) in enumerate(zip(on_labels, prior.parts, strict=True)):
-                moved = shifts[some] @ sums
-                moved *= spreads[of[some], place][:, None] ** 2
-                found[some] += part.on_weights(moved)
+    if len(projection):
+        on_labels, about, few = _on_labels(projection, prior)
+        projected = sum((v @ sums.T for v, sums in zip(values, on_labels, strict=True)), logs[:, about] @ few.T)
+        root = np.sqrt(sites.precision)
+        wanted = sites.weighted / root
+        off = wanted[chosen] - root[chosen] * projected - rng.standard_normal(projected.shape)
+        # Draws of one set of hyperparameters stand beside each other.
+        ends = np.searchsorted(chosen, np.arange(len(spreads) + 1))
+        for h, (start, stop) in enumerate(pairwise(ends)):
+            both = np.vstack([off[start:stop], wanted[h]]) @ sites.inverse[h] * root[h]
+            off[start:stop], wanted[h] = both[:-1], both[-1]
+        logs[:, about] += (off @ few) * own_spread[chosen] ** 2
+        means[:, about] = (wanted @ few) * own_spread**2
+        for place, (part, sums) in enumerate(zip(shared, on_labels, strict=True)):
+            values[place] += (off @ sums) * spreads[chosen, place][:, None] ** 2
+            means += part.on_weights((wanted @ sums) * spreads[:, place][:, None] ** 2)
+    for part, value in zip(shared, values, strict=True):
+        for some in at_a_time(len(chosen), prior.size):
+            logs[some] += part.on_weights(value[some])
     return logs, means

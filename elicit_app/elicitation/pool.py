@@ -15,6 +15,7 @@ from elicit_app.elicitation.cases import Cases, Decider, Tally
 from elicit_app.elicitation.prior import WeightPrior
 from elicit_app.elicitation.questions import Matrix
 from elicit_app.problem import Problem
+from metrics.batches import in_threads
 from metrics.classification.confusion import natural_frequencies
 from metrics.elicited.family import error_cells, family_of
 
@@ -90,7 +91,7 @@ class Pool:
             places = np.concatenate([tally.places for tally in tallies])
             found += [*np.concatenate([tally.drawn for tally in tallies])[np.argsort(places)]]
         else:
-            found += [real[owner].least_cost(costs) for owner, costs in drawn_costs(real, rng)]
+            found += in_threads(lambda drawn: real[drawn[0]].least_cost(drawn[1]), drawn_costs(real, rng))
         rates = np.array(found)
         corners = np.empty((0, k, k))
         if mixable:

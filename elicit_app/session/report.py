@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import elicit_app
 from elicit_app.elicitation.questions import Purpose
-from elicit_app.session.experts.comparing import ComparisonView
 from elicit_app.session.results.trusting import contradictions
 from elicit_app.session.session import Session
 from elicit_app.session.view_builders import answered_views
@@ -46,6 +45,7 @@ from metrics.exports.page import (
 from metrics.policies.recommendation import Piece, what_would_change
 
 if TYPE_CHECKING:
+    from elicit_app.session.experts.comparing import ComparisonView
     from metrics.elicited.family import MistakeKey
     from metrics.policies.judgement import Judgement
 
@@ -233,7 +233,8 @@ def _costs(metric: ElicitedMetric, asked: Asked | None) -> list[Section]:
         beneath = [flow] if flow else []
         beneath += ["never asked about"] if mistake in unasked else []
         names.append((rate.mistake.name, ", ".join(beneath)))
-    plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates))
+    heading = "Mistake" if metric.kind == "confusion" else "Amount"
+    plot = RatePlot(rates, tuple(names), tuple(guesses.get(rate.key) for rate in rates), heading)
     legend = "Dot: best estimate; bar: 50 %, line: 90 % plausible, dashed where it is only bounded"
     legend += "; diamond: first guess." if guesses else "."
     blocks: tuple[Block, ...] = (Paragraph(text), plot, Paragraph(legend, "legend"))

@@ -398,17 +398,18 @@ def natural_frequencies(matrix: ArrayLike, population: int) -> NDArray[np.int64]
         raise InputError("matrix: a confusion matrix holds no negative numbers.")
     if not values.any():
         raise InputError("matrix: every entry is 0, so there are no cases to scale.")
-    rows = _apportion(values.sum(axis=1), total)
-    return np.stack([_apportion(row, int(n)) for row, n in zip(values, rows, strict=True)])
+    rows = _apportioned(values.sum(axis=1)[None], np.array([total]))[0]
+    return _apportioned(values, rows)
 
 
-def _apportion(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
-    """Split `total` in proportion to `shares` by largest remainder; ties go to the lower index."""
-    if total == 0:
-        return np.zeros(len(shares), dtype=np.int64)
-    exact = np.round(shares / shares.sum() * total, _DECIMALS)
+def _apportioned(shares: NDArray[np.float64], totals: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Split each total, (n,), in proportion to a row of `shares`, (n, k), by largest remainder; ties to the left."""
+    sums = shares.sum(axis=1, keepdims=True)
+    parts = np.divide(shares, sums, out=np.zeros_like(shares), where=sums > 0)
+    exact = np.round(parts * totals[:, None], _DECIMALS)
     whole: NDArray[np.int64] = np.floor(exact).astype(np.int64)
-    left = total - int(whole.sum())
-    remainders = np.round(exact - whole, _DECIMALS)
-    whole[np.argsort(-remainders, kind="stable")[:left]] += 1
-    return whole
+    left = totals - whole.sum(axis=1)
+    order = np.argsort(-np.round(exact - whole, _DECIMALS), axis=1, kind="stable")
+    more = np.zeros_like(whole)
+    np.put_along_axis(more, order, (np.arange(shares.shape[1]) < left[:, None]).astype(np.int64), axis=1)
+    return whole + more

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.batches import in_threads
 from metrics.elicited.exchange import yardstick_of
 from metrics.elicited.family import family_of
 from metrics.errors import InputError
@@ -229,10 +230,11 @@ def policy_costs(
     order = _order_of_draws(costs, draws, seed)
     both = np.empty((draws, k, len(doubted) + len(columns)))
     from_cases = np.empty_like(both)
-    for true in range(k):
+
+    def draw(true: int) -> None:
         if before is not None and _same_class(true, before, table, costs):
             from_cases[:, true] = before[1].from_cases[:, true]
-            continue
+            return
         start = 0
         # Without draws of the costs every case is priced before the cases are drawn, which are then one number each.
         price = costs.estimate[true][:, None] if costs.draws is None else None
@@ -242,6 +244,8 @@ def policy_costs(
             if costs.draws is not None:
                 both[start:stop, true] = np.einsum("bpj,bj->bp", part, costs.draws[order[start:stop], true])
             start = stop
+
+    in_threads(draw, range(k))  # each class has its own chance
     return PolicyCosts(
         policies=(*exact, *doubted, *columns),
         cases=table.cases,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.batches import in_threads
 from metrics.errors import require
 from metrics.inputs.arguments import Floats
 
@@ -138,7 +139,7 @@ class CalibrationSample:
         proba = np.concatenate([part[2] for part in parts])
         logs = _logarithms(proba)
         folds = numbers % FOLDS
-        fitted = [_fitted(logs[folds != fold], true[folds != fold]) for fold in range(FOLDS)]
+        fitted = in_threads(lambda fold: _fitted(logs[folds != fold], true[folds != fold]), range(FOLDS))
         slope, bias = (np.array([one[at] for one in fitted]) for at in (0, 1))
         before, after = np.exp(logs), _softmax(slope[folds] * logs + bias[folds])
         gain = np.log(np.maximum(_of(after, true), _SMALLEST)) - _of(logs, true)
@@ -181,11 +182,11 @@ def _fitted(logs: Floats, true: NDArray[np.int64]) -> tuple[Floats, Floats]:
         np.multiply(slope, logs, out=scores)
         np.add(scores, bias, out=scores)
         np.subtract(scores, scores.max(axis=1, keepdims=True), out=scores)
-        normal = np.log(np.exp(scores, out=off).sum(axis=1))
+        total = np.exp(scores, out=off).sum(axis=1)
         away = np.concatenate([slope - 1, bias])
-        value = (normal - _of(scores, true)).sum() + 0.5 * _RIDGE * (away @ away)
-        np.subtract(scores, normal[:, None], out=off)
-        np.subtract(np.exp(off, out=off), truth, out=off)
+        value = (np.log(total) - _of(scores, true)).sum() + 0.5 * _RIDGE * (away @ away)
+        np.divide(off, total[:, None], out=off)
+        np.subtract(off, truth, out=off)
         uphill = np.concatenate([np.multiply(off, logs, out=scores).sum(axis=0), off.sum(axis=0)])
         return value / n, (uphill + _RIDGE * away) / n
 

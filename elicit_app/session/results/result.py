@@ -88,7 +88,7 @@ def _parts_of_result(session: Session) -> Iterator[ResultView | None]:
     yield None
     trust = trust_of(session, outcome, ratios)
     yield None
-    metric = replace(metric, quality=trust.quality)
+    metric = metric.with_quality(trust.quality)
     practice = state.practice
     scenarios = scenarios_of(study, metric, None if practice is None else Practice.of(practice, study.classes))
     yield None

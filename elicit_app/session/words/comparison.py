@@ -25,6 +25,7 @@ from metrics.elicited.kinds import PRICED
 Letter = Literal["A", "B"]
 ARROW = "\N{RIGHTWARDS ARROW}"
 SOMETHING_ELSE = "something else"
+_MOST_ROWS = 4
 
 
 def letter_of(side: Side) -> Letter:
@@ -183,7 +184,7 @@ def compare_pair(
     wording: Wording,
     population: int,
     family: Family,
-    max_rows: int = 4,
+    max_rows: int = _MOST_ROWS,
     subject: Side = "right",
     reversed_rows: bool = False,
 ) -> PairComparison:
@@ -214,8 +215,8 @@ def compare_pair(
     kinds = all_rows(left, right, wording, family)
     amounts = wording.priced is not None
     differing = [row for row in kinds if row.surplus]
-    largest = sorted(differing, key=lambda row: -row.surplus)[:max_rows]
-    rows = tuple(row for row in differing if row in largest)[:: -1 if reversed_rows else 1]
+    largest = _largest(differing, max_rows)
+    rows = largest[:: -1 if reversed_rows else 1]
     rest = [row for row in differing if row not in largest]
     same = [row for row in kinds if not row.surplus]
     fold = Rest(
@@ -241,8 +242,24 @@ def compare_pair(
     )
 
 
-def all_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
-    """Return every kind of mistake of `family` in study order: by true class, then by predicted class."""
+def largest_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
+    """Return the kinds of mistake that differ most, in study order: the rows of `compare_pair`."""
+    differing = all_rows(left, right, wording, family, only_differing=True)
+    return _largest([row for row in differing if row.surplus], _MOST_ROWS)
+
+
+def _largest(differing: Sequence[Row], max_rows: int) -> tuple[Row, ...]:
+    largest = sorted(differing, key=lambda row: -row.surplus)[:max_rows]
+    return tuple(row for row in differing if row in largest)
+
+
+def all_rows(
+    left: Counts, right: Counts, wording: Wording, family: Family, *, only_differing: bool = False
+) -> tuple[Row, ...]:
+    """Return every kind of mistake of `family` in study order: by true class, then by predicted class.
+
+    `only_differing` leaves out mistakes that both sides make equally often: of fifty classes nearly all 2,450.
+    """
     totals = left.sum(axis=1)
     if left.shape != right.shape or not np.array_equal(totals, right.sum(axis=1)):
         raise Problem(
@@ -259,7 +276,7 @@ def all_rows(left: Counts, right: Counts, wording: Wording, family: Family) -> t
             called = wording.class_one[1 - i] if len(totals) == 2 else SOMETHING_ELSE
             rows.append(Row(i, None, wording.any_mistake[i], truth, truths, called, total, *wrong))
             continue
-        for j in range(len(totals)):
+        for j in np.flatnonzero(left[i] != right[i]).tolist() if only_differing else range(len(totals)):
             if j != i:
                 cell = (int(left[i, j]), int(right[i, j]))
                 called = wording.class_one[j]

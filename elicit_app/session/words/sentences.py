@@ -19,6 +19,7 @@ from elicit_app.session.words.comparison import (
     all_rows,
     compare_pair,
     difference_sentence,
+    largest_rows,
     opposite,
     rest_words,
 )
@@ -115,7 +116,7 @@ def preference(
         return Preference(f"Cannot say{again}", "", is_preference=False)
     if moved is not None:
         left, right = with_moved(left, right, moved)
-    rows = _largest(left, right, wording, family)
+    rows = largest_rows(left, right, wording, family)
     if reply == "equal" and moved is not None:
         return Preference(equal_point(left, right, wording, family), "", is_preference=False)
     if reply == "equal":
@@ -125,10 +126,6 @@ def preference(
     forgone = ", ".join(row.change(opposite(chosen)) for row in rows if row.worse == chosen)
     more = ", ".join(row.change(chosen) for row in rows)
     return Preference(gained or more, forgone)
-
-
-def _largest(left: Counts, right: Counts, wording: Wording, family: Family) -> tuple[Row, ...]:
-    return compare_pair(left, right, wording, int(left.sum()), family).rows
 
 
 def _differences(rows: tuple[Row, ...]) -> list[str]:
@@ -152,7 +149,7 @@ def equal_point(left: Counts, right: Counts, wording: Wording, family: Family) -
 
     "14 more missed cancers are as bad as 120 more needless biopsies: one counts as 8.6", without a full stop.
     """
-    rows = _largest(left, right, wording, family)
+    rows = largest_rows(left, right, wording, family)
     sides = [[row for row in rows if row.worse == side] for side in ("left", "right")]
     if not all(sides):
         return f"About equal: {', '.join(_differences(rows))}"
