@@ -29,8 +29,7 @@ from metrics.files import csv_cell
 
 _OVER = {
     "budget": "{answers} answers, all kept. That is a sitting: see the result, or go on.",
-    "known": "Your answers tell how bad each mistake is, compared with the worst one, "
-    f"within a factor of {KNOWN_FACTOR:g} (90 % plausible).",
+    "known": f"Your answers tell {{what}}, within a factor of {KNOWN_FACTOR:g} (90 % plausible).",
     "best-model": "Your answers settle the choice: "
     f"with a probability of at least {100 * BEST_PROBABILITY:g} %, more of them would not change it.",
     "tolerance": "The search has found its answer, as closely as was asked for.",
@@ -129,9 +128,11 @@ def sitting_over_view(session: Session) -> SittingOverView:
     step = session.next()
     reason = step.stopped if isinstance(step, Outcome) else "expert"
     answers = len(session.state.entries)
-    return SittingOverView(
-        answers, reason, _OVER[reason].format(answers=answers), can_continue=session.continuation() is not None
-    )
+    what = "how bad each mistake is, compared with the worst one"
+    if session.study.wording.priced:
+        what = "how much each amount counts, compared with the one that counts most"
+    sentence = _OVER[reason].format(answers=answers, what=what)
+    return SittingOverView(answers, reason, sentence, can_continue=session.continuation() is not None)
 
 
 def review_view(session: Session) -> ReviewView:

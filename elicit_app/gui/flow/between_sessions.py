@@ -17,11 +17,10 @@ from elicit_app.gui.elements import Page
 from elicit_app.gui.flow.beside_sessions import Comparing, LaboratoryFlow
 from elicit_app.gui.flow.bridge import Background
 from elicit_app.gui.flow.pages import Pages
-from elicit_app.gui.flow.preparation import Files, Preparation, close_session, free_folder
+from elicit_app.gui.flow.preparation import Files, Preparation, close_session, folder_beside
 from elicit_app.gui.flow.saving import Dialogs
 from elicit_app.gui.settings import Settings
 from elicit_app.problem import Problem
-from metrics.files import real_path
 
 if TYPE_CHECKING:
     from elicit_app.gui.flow.in_session import SessionFlow
@@ -217,7 +216,7 @@ class Flow(QObject):
 
     def _opened(self, study: Study, source: Path) -> None:
         if study.kind == "file":
-            self.preparation.edit_words(study, free_folder(real_path(source).parent / f"{source.stem}-study"))
+            self.preparation.edit_words(study, folder_beside(source))
             return
         if study.kind == "folder" and study.folder is not None:
             self._remember(study.folder)
